@@ -1,0 +1,72 @@
+//! The discount, and the unit of distance that it fixes.
+
+use thiserror::Error;
+
+/// A discount factor `gamma` in (0, 1), with the conversion between nats and steps that it defines.
+///
+/// Distances are computed in nats of log-discount, `d = -ln E[gamma^H]`, and shown in **effective steps**,
+/// `d / ln(1/gamma)`: exactly the number of steps where dynamics are deterministic, and never more than the
+/// smallest expected number of steps otherwise (Jensen).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Discount {
+    gamma: f64,
+    nats_per_step: f64,
+}
+
+/// A discount outside the range the solvers support.
+#[derive(Debug, Clone, Copy, PartialEq, Error)]
+#[error(
+    "discount gamma = {0} is not in (0, {max}]; hint: 0.99 looks about 100 steps ahead, 0.999 about 1000",
+    max = Discount::MAX_GAMMA
+)]
+pub struct DiscountError(pub f64);
+
+impl Discount {
+    /// The largest supported `gamma`. Beyond it `1 - gamma` keeps fewer than ten significant digits and no
+    /// useful error bound can be certified in double precision.
+    pub const MAX_GAMMA: f64 = 1.0 - 1e-6;
+
+    /// Checks `0 < gamma <= 1 - 1e-6`.
+    pub fn new(gamma: f64) -> Result<Self, DiscountError> {
+        if gamma > 0.0 && gamma <= Self::MAX_GAMMA {
+            Ok(Self { gamma, nats_per_step: -gamma.ln() })
+        } else {
+            Err(DiscountError(gamma))
+        }
+    }
+
+    /// The factor itself.
+    pub fn gamma(self) -> f64 {
+        self.gamma
+    }
+
+    /// `ln(1/gamma)`: the length, in nats, of one certain step.
+    pub fn nats_per_step(self) -> f64 {
+        self.nats_per_step
+    }
+
+    /// Converts a distance in nats to effective steps.
+    pub fn steps_from_nats(self, nats: f64) -> f64 {
+        nats / self.nats_per_step
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn range_is_enforced_and_the_message_names_the_value() {
+        for bad in [0.0, -0.5, 1.0, 1.5, f64::NAN, 1.0 - 1e-7] {
+            assert!(Discount::new(bad).is_err(), "{bad} should be refused");
+        }
+        assert!(Discount::new(1.5).unwrap_err().to_string().contains("1.5"));
+        assert!(Discount::new(Discount::MAX_GAMMA).is_ok());
+    }
+
+    #[test]
+    fn one_step_is_one_step() {
+        let discount = Discount::new(0.97).unwrap();
+        assert_eq!(discount.steps_from_nats(discount.nats_per_step()), 1.0);
+    }
+}

@@ -1,0 +1,35 @@
+//! Deterministic dynamics: breadth-first search against the arrows.
+
+use super::{
+    certificate::Certificate, mdp::TabularMdp, result::GoalDistances, reverse::Predecessors, solver::Method,
+};
+use crate::Discount;
+
+/// `d = hops * ln(1/gamma)`, in time linear in the size of the graph.
+pub(super) fn solve(
+    mdp: &TabularMdp,
+    predecessors: &Predecessors,
+    discount: Discount,
+    goals: &[usize],
+) -> GoalDistances {
+    let search = predecessors.search_from(goals);
+    let mut nats = vec![f64::INFINITY; mdp.n_states()];
+    let mut policy = vec![GoalDistances::NO_ACTION; mdp.n_states()];
+    let mut begin = 0;
+    for (hops, &end) in search.layer_ends.iter().enumerate() {
+        for &state in &search.order[begin as usize..end as usize] {
+            nats[state as usize] = hops as f64 * discount.nats_per_step();
+            if hops > 0 {
+                // The previous layer is complete: whatever stands before this one in the order is nearer.
+                let nearer = |row: &super::Row<'_>| search.position[row.successors[0] as usize] < begin;
+                let row =
+                    mdp.rows(state as usize).find(nearer).expect("a layer is entered from the one before");
+                policy[state as usize] = row.action as u32;
+            }
+        }
+        begin = end;
+    }
+    // Two roundings: of ln(1/gamma) and of the product.
+    let certificate = Certificate::from_residual_steps(2.0 * f64::EPSILON);
+    GoalDistances { discount, nats, policy, certificate, method: Method::BreadthFirst }
+}

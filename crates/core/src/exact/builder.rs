@@ -1,0 +1,348 @@
+//! Building a [`TabularMdp`], with errors that name the row.
+
+use super::mdp::{Structure, TabularMdp};
+use thiserror::Error;
+
+/// Rows whose probabilities sum to one within this are accepted and normalised; others are refused.
+const ROW_SUM_TOLERANCE: f64 = 1e-6;
+
+/// What can be wrong with the description of a process.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum MdpError {
+    /// A process needs at least one state.
+    #[error("the process has no states; hint: give at least one state")]
+    NoStates,
+    /// More states or transitions than 32-bit indices can name.
+    #[error("{what} = {count} is more than {max}; hint: coarsen or split the problem", max = u32::MAX - 1)]
+    TooLarge {
+        /// What there is too much of.
+        what: &'static str,
+        /// How much of it.
+        count: u64,
+    },
+    /// A row for a state that does not exist.
+    #[error("state {state} is out of range: there are {n_states} states; hint: states count from 0")]
+    StateOutOfRange {
+        /// The offending state.
+        state: usize,
+        /// The number of states.
+        n_states: usize,
+    },
+    /// A successor that does not exist.
+    #[error(
+        "state {state}, action {action}: successor {successor} is out of range: there are {n_states} states; \
+         hint: states count from 0"
+    )]
+    SuccessorOutOfRange {
+        /// The row's state.
+        state: usize,
+        /// The row's action.
+        action: usize,
+        /// The offending successor.
+        successor: usize,
+        /// The number of states.
+        n_states: usize,
+    },
+    /// A probability that is negative, above one, or not a number.
+    #[error(
+        "state {state}, action {action}: probability {probability} of successor {successor} is not in [0, 1]; \
+         hint: probabilities are finite numbers between 0 and 1"
+    )]
+    BadProbability {
+        /// The row's state.
+        state: usize,
+        /// The row's action.
+        action: usize,
+        /// The successor it belongs to.
+        successor: usize,
+        /// The offending value.
+        probability: f64,
+    },
+    /// A row that is not a distribution.
+    #[error(
+        "state {state}, action {action}: probabilities sum to {sum}, not 1; \
+         hint: add the missing outcome or normalise the row"
+    )]
+    RowSum {
+        /// The row's state.
+        state: usize,
+        /// The row's action.
+        action: usize,
+        /// What its probabilities sum to.
+        sum: f64,
+    },
+    /// A state in which nothing can be done.
+    #[error(
+        "state {state} has no action; hint: give an absorbing state a transition to itself with probability 1"
+    )]
+    NoAction {
+        /// The offending state.
+        state: usize,
+    },
+    /// The same action given twice, or rows out of order.
+    #[error(
+        "state {state}, action {action}: row given twice or out of order; hint: write each (state, action) once, ascending"
+    )]
+    RowOrder {
+        /// The row's state.
+        state: usize,
+        /// The row's action.
+        action: usize,
+    },
+}
+
+/// Writes a process row by row in ascending `(state, action)` order, without an intermediate copy.
+///
+/// This is the way to build large problems; [`MdpBuilder`] accepts edges in any order.
+#[derive(Debug)]
+pub struct RowWriter {
+    n_states: usize,
+    last: Option<(usize, usize)>,
+    entries: Vec<(u32, f64)>,
+    mdp: TabularMdp,
+}
+
+impl RowWriter {
+    /// A writer for a process of `n_states` states. Allocates nothing until rows arrive.
+    pub fn new(n_states: usize) -> Self {
+        let mdp = TabularMdp {
+            state_rows: Vec::new(),
+            row_action: Vec::new(),
+            row_ptr: vec![0],
+            successors: Vec::new(),
+            probabilities: Vec::new(),
+            structure: Structure::Deterministic,
+        };
+        Self { n_states, last: None, entries: Vec::new(), mdp }
+    }
+
+    /// Adds the row of `action` in `state`. Repeated successors are added up, zero probabilities dropped.
+    pub fn row(
+        &mut self,
+        state: usize,
+        action: usize,
+        outcomes: impl IntoIterator<Item = (usize, f64)>,
+    ) -> Result<(), MdpError> {
+        let n_states = self.n_states;
+        check_count("states", n_states)?;
+        check_count("actions", action)?;
+        if state >= n_states {
+            return Err(MdpError::StateOutOfRange { state, n_states });
+        }
+        if self.last.is_some_and(|last| last >= (state, action)) {
+            return Err(MdpError::RowOrder { state, action });
+        }
+        self.gather(state, action, outcomes)?;
+        self.last = Some((state, action));
+        self.close_states_before(state)?;
+        self.mdp.row_action.push(action as u32);
+        self.mdp.successors.extend(self.entries.iter().map(|&(successor, _)| successor));
+        self.mdp.probabilities.extend(self.entries.iter().map(|&(_, probability)| probability));
+        check_count("transitions", self.mdp.successors.len())?;
+        self.mdp.row_ptr.push(self.mdp.successors.len() as u32);
+        Ok(())
+    }
+
+    /// Checks that every state got an action and returns the process.
+    pub fn finish(mut self) -> Result<TabularMdp, MdpError> {
+        if self.n_states == 0 {
+            return Err(MdpError::NoStates);
+        }
+        self.close_states_before(self.n_states)?;
+        self.mdp.state_rows.push(self.mdp.row_action.len() as u32);
+        self.mdp.structure = structure_of(&self.mdp);
+        Ok(self.mdp)
+    }
+
+    /// Collects one row into `self.entries`: checked, sorted, merged, normalised.
+    fn gather(
+        &mut self,
+        state: usize,
+        action: usize,
+        outcomes: impl IntoIterator<Item = (usize, f64)>,
+    ) -> Result<(), MdpError> {
+        let n_states = self.n_states;
+        self.entries.clear();
+        for (successor, probability) in outcomes {
+            if successor >= n_states {
+                return Err(MdpError::SuccessorOutOfRange { state, action, successor, n_states });
+            }
+            if !(0.0..=1.0 + ROW_SUM_TOLERANCE).contains(&probability) {
+                return Err(MdpError::BadProbability { state, action, successor, probability });
+            }
+            if probability > 0.0 {
+                self.entries.push((successor as u32, probability));
+            }
+        }
+        self.entries.sort_unstable_by_key(|&(successor, _)| successor);
+        self.entries.dedup_by(|from, into| {
+            let same = from.0 == into.0;
+            if same {
+                into.1 += from.1;
+            }
+            same
+        });
+        let sum: f64 = self.entries.iter().map(|&(_, probability)| probability).sum();
+        if (sum - 1.0).abs() > ROW_SUM_TOLERANCE {
+            return Err(MdpError::RowSum { state, action, sum });
+        }
+        self.entries.iter_mut().for_each(|(_, probability)| *probability /= sum);
+        Ok(())
+    }
+
+    /// Records where the rows of every state up to and including `state` begin.
+    fn close_states_before(&mut self, state: usize) -> Result<(), MdpError> {
+        let begun = self.mdp.state_rows.len();
+        // A state that is skipped has no action. Say so before growing the table, so that a huge declared
+        // number of states costs nothing.
+        if begun < state {
+            return Err(MdpError::NoAction { state: begun });
+        }
+        if begun == state && state < self.n_states {
+            self.mdp.state_rows.push(self.mdp.row_action.len() as u32);
+        }
+        Ok(())
+    }
+}
+
+/// Collects transitions in any order.
+#[derive(Debug, Default)]
+pub struct MdpBuilder {
+    n_states: usize,
+    transitions: Vec<(usize, usize, usize, f64)>,
+}
+
+impl MdpBuilder {
+    /// A builder for a process of `n_states` states.
+    pub fn new(n_states: usize) -> Self {
+        Self { n_states, transitions: Vec::new() }
+    }
+
+    /// Adds one outcome of taking `action` in `state`. Repeated outcomes are added up.
+    pub fn transition(
+        &mut self,
+        state: usize,
+        action: usize,
+        successor: usize,
+        probability: f64,
+    ) -> &mut Self {
+        self.transitions.push((state, action, successor, probability));
+        self
+    }
+
+    /// Validates the process.
+    pub fn build(mut self) -> Result<TabularMdp, MdpError> {
+        // Stable: outcomes of a row are added up in the order given.
+        self.transitions.sort_by_key(|&(state, action, ..)| (state, action));
+        let mut writer = RowWriter::new(self.n_states);
+        for row in self.transitions.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let outcomes = row.iter().map(|&(_, _, successor, probability)| (successor, probability));
+            writer.row(row[0].0, row[0].1, outcomes)?;
+        }
+        writer.finish()
+    }
+}
+
+impl TabularMdp {
+    /// A Markov chain from `(state, successor, probability)` edges in any order.
+    pub fn chain_from_edges(
+        n_states: usize,
+        edges: impl IntoIterator<Item = (usize, usize, f64)>,
+    ) -> Result<Self, MdpError> {
+        let transitions = edges.into_iter().map(|(state, successor, p)| (state, 0, successor, p)).collect();
+        MdpBuilder { n_states, transitions }.build()
+    }
+
+    /// A directed graph from `(node, successor)` edges in any order: action `k` of a node follows its `k`-th
+    /// distinct edge. A node without outgoing edges is absorbing.
+    pub fn graph_from_edges(
+        n_states: usize,
+        edges: impl IntoIterator<Item = (usize, usize)>,
+    ) -> Result<Self, MdpError> {
+        check_count("states", n_states)?;
+        let mut edges: Vec<_> = edges.into_iter().collect();
+        edges.sort_unstable();
+        edges.dedup();
+        let mut writer = RowWriter::new(n_states);
+        let mut remaining = edges.as_slice();
+        for node in 0..n_states {
+            let (own, rest) = remaining.split_at(remaining.partition_point(|&(from, _)| from <= node));
+            remaining = rest;
+            if own.is_empty() {
+                writer.row(node, 0, [(node, 1.0)])?;
+            }
+            for (action, &(_, successor)) in own.iter().enumerate() {
+                writer.row(node, action, [(successor, 1.0)])?;
+            }
+        }
+        match remaining.first() {
+            Some(&(state, _)) => Err(MdpError::StateOutOfRange { state, n_states }),
+            None => writer.finish(),
+        }
+    }
+}
+
+fn check_count(what: &'static str, count: usize) -> Result<(), MdpError> {
+    if count < u32::MAX as usize { Ok(()) } else { Err(MdpError::TooLarge { what, count: count as u64 }) }
+}
+
+fn structure_of(mdp: &TabularMdp) -> Structure {
+    if mdp.n_transitions() == mdp.n_rows() {
+        Structure::Deterministic
+    } else if mdp.n_rows() == mdp.n_states() {
+        Structure::Chain
+    } else {
+        Structure::Control
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_in_any_order_are_merged_and_normalised() {
+        let mut builder = MdpBuilder::new(2);
+        builder.transition(1, 0, 1, 1.0).transition(0, 1, 1, 0.25).transition(0, 0, 0, 1.0);
+        builder.transition(0, 1, 0, 0.5).transition(0, 1, 1, 0.25);
+        let mdp = builder.build().unwrap();
+        assert_eq!(mdp.structure(), Structure::Control);
+        let row = mdp.action_row(0, 1).unwrap();
+        assert_eq!((row.successors, row.probabilities), (&[0u32, 1][..], &[0.5, 0.5][..]));
+        assert!(mdp.action_row(1, 1).is_none());
+    }
+
+    #[test]
+    fn errors_name_the_row() {
+        let build = |edges: &[(usize, usize, usize, f64)], n| {
+            MdpBuilder { n_states: n, transitions: edges.to_vec() }.build().unwrap_err()
+        };
+        assert_eq!(build(&[(0, 2, 0, 0.5)], 1), MdpError::RowSum { state: 0, action: 2, sum: 0.5 });
+        assert_eq!(build(&[(0, 0, 0, 1.0)], 2), MdpError::NoAction { state: 1 });
+        assert_eq!(build(&[], usize::MAX), MdpError::NoAction { state: 0 });
+        assert_eq!(build(&[], 0), MdpError::NoStates);
+        assert!(matches!(build(&[(0, 0, 0, f64::NAN)], 1), MdpError::BadProbability { state: 0, .. }));
+        assert!(matches!(build(&[(0, 0, 0, -0.1)], 1), MdpError::BadProbability { .. }));
+        assert!(matches!(build(&[(0, 0, 0, f64::INFINITY)], 1), MdpError::BadProbability { .. }));
+        assert!(matches!(build(&[(0, 0, 9, 1.0)], 1), MdpError::SuccessorOutOfRange { successor: 9, .. }));
+        assert!(matches!(build(&[(7, 0, 0, 1.0)], 1), MdpError::StateOutOfRange { state: 7, .. }));
+        assert!(matches!(build(&[(0, 0, 0, 1.0)], 1 << 40), MdpError::TooLarge { what: "states", .. }));
+    }
+
+    #[test]
+    fn rows_must_ascend() {
+        let mut writer = RowWriter::new(2);
+        writer.row(0, 1, [(0, 1.0)]).unwrap();
+        assert_eq!(writer.row(0, 0, [(0, 1.0)]), Err(MdpError::RowOrder { state: 0, action: 0 }));
+    }
+
+    #[test]
+    fn graphs_are_deterministic_and_sinks_absorb() {
+        let graph = TabularMdp::graph_from_edges(3, [(0, 2), (0, 1), (0, 1), (1, 2)]).unwrap();
+        assert_eq!(graph.structure(), Structure::Deterministic);
+        assert_eq!(graph.rows(0).count(), 2);
+        assert_eq!(graph.action_row(2, 0).unwrap().successors, &[2]);
+        assert!(TabularMdp::graph_from_edges(1, [(3, 0)]).is_err());
+    }
+}

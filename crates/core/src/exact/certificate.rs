@@ -1,0 +1,96 @@
+//! How wrong can the answer be? A bound from the answer alone.
+
+use super::mdp::TabularMdp;
+use crate::Discount;
+
+/// A certified bound on the error of distances to a goal.
+///
+/// Write the Bellman operator on distances as
+/// `(T d)(s) = L + min_a -ln sum_s' P(s'|s,a) exp(-d(s'))` with `L = ln(1/gamma)`, and let `d*` be its fixed
+/// point. If `|T d - d| <= rho * L` at every state but the goals, with `rho < 1`, then everywhere
+///
+/// ```text
+/// d / (1 + rho)  <=  d*  <=  d / (1 - rho)
+/// ```
+///
+/// so the residual measured **in steps** bounds the **relative** error of every distance, however far the goal
+/// and however close `gamma` is to one. Proof: for `0 < c < 1` the map `x -> x^c` is concave, so by Jensen
+/// `T(c d) >= c T d + (1 - c) L`; with `c = 1 / (1 + rho)` this makes `c d` a sub-solution, `T(c d) >= c d`,
+/// hence `c d <= d*` by monotonicity of `T`. The upper bound follows in the same way with `c = 1 / (1 - rho)`,
+/// where `x -> x^c` is convex and both inequalities turn around. Rounding errors of evaluating `T` are added
+/// to the residual.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Certificate {
+    residual_steps: f64,
+}
+
+impl Certificate {
+    /// From the largest Bellman residual in steps, rounding included.
+    pub(super) fn from_residual_steps(residual_steps: f64) -> Self {
+        Self { residual_steps }
+    }
+
+    /// The largest Bellman residual `rho`, in steps.
+    pub fn residual_steps(self) -> f64 {
+        self.residual_steps
+    }
+
+    /// Bound on `|d* - d| / d`; infinite when nothing can be certified.
+    pub fn relative_error(self) -> f64 {
+        if self.residual_steps < 1.0 {
+            self.residual_steps / (1.0 - self.residual_steps)
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    /// The interval that contains the true value of a computed distance, in the unit it is given in.
+    pub fn interval(self, distance: f64) -> (f64, f64) {
+        let upper = if self.residual_steps < 1.0 || distance == 0.0 {
+            distance / (1.0 - self.residual_steps)
+        } else {
+            f64::INFINITY
+        };
+        (distance / (1.0 + self.residual_steps), upper)
+    }
+}
+
+/// Certifies any table of distances `nats[s]` to a set of goals, wherever it came from.
+///
+/// `nats` must be zero at the goals and infinite exactly at the states that cannot reach one; a table that
+/// disagrees with the process about that gets an infinite residual.
+pub fn certify(mdp: &TabularMdp, discount: Discount, goals: &[usize], nats: &[f64]) -> Certificate {
+    let mut is_goal = vec![false; mdp.n_states()];
+    goals.iter().for_each(|&goal| is_goal[goal] = true);
+    let residual_nats = |state: usize| {
+        let backed_up = if is_goal[state] { 0.0 } else { backup_nats(mdp, discount, state, nats) };
+        // Both infinite is agreement, not NaN.
+        let difference = if backed_up == nats[state] { 0.0 } else { (backed_up - nats[state]).abs() };
+        let residual = difference + rounding(mdp, state, nats[state]);
+        if residual.is_nan() { f64::INFINITY } else { residual }
+    };
+    let worst = (0..mdp.n_states()).map(residual_nats).fold(0.0, f64::max);
+    Certificate::from_residual_steps(worst / discount.nats_per_step())
+}
+
+/// `(T d)(s)`.
+fn backup_nats(mdp: &TabularMdp, discount: Discount, state: usize, nats: &[f64]) -> f64 {
+    mdp.rows(state)
+        .map(|row| discount.nats_per_step() + neg_log_mean_exp_neg(row.iter().map(|(to, p)| (p, nats[to]))))
+        .fold(f64::INFINITY, f64::min)
+}
+
+/// How far `backup_nats` may be off, in nats.
+fn rounding(mdp: &TabularMdp, state: usize, nats: f64) -> f64 {
+    let longest = mdp.rows(state).map(|row| row.successors.len()).max().unwrap_or(0);
+    if nats.is_finite() { f64::EPSILON * (longest as f64 + 4.0 + 2.0 * nats.abs()) } else { 0.0 }
+}
+
+/// `-ln sum_i p_i exp(-d_i)` without underflow; infinite when every `d_i` is.
+pub(super) fn neg_log_mean_exp_neg(terms: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
+    let nearest = terms.clone().map(|(_, nats)| nats).fold(f64::INFINITY, f64::min);
+    if nearest == f64::INFINITY {
+        return f64::INFINITY;
+    }
+    nearest - terms.map(|(p, nats)| p * (nearest - nats).exp()).sum::<f64>().ln()
+}

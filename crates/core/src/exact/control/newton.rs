@@ -1,0 +1,88 @@
+//! When sweeps crawl: solve the policy's linear system for the relative correction.
+
+use super::{policy::PolicySystem, system::System};
+
+/// Matrix applications granted to one step: two per iteration.
+const MAX_ITERATIONS: usize = 300;
+
+/// Replaces `u` by the values of the current policy, to first order in what is missing. Returns whether the
+/// step was taken.
+///
+/// With the values folded into the potential (`u = 1`), the correction `e` solves `(I - W) e = W 1 - 1`: its
+/// right side is the *relative* residual and `e` the *relative* error, so a bound on a norm means the same near
+/// the goal and far from it. `W` has row sums close to one, and the solution is found by `BiCGSTAB` (van der
+/// Vorst 1992) on the system preconditioned by one Gauss-Seidel sweep.
+pub(super) fn step(system: &mut System<'_>, target: f64) -> bool {
+    system.fold();
+    let policy = PolicySystem::new(system);
+    let residual: Vec<f64> = std::iter::repeat_n(0.0, system.n_goals)
+        .chain(policy.rows().map(|(_, _, weights)| weights.iter().sum::<f64>() - 1.0))
+        .collect();
+    let Some(correction) = solve(&policy, residual, 0.1 * target) else { return false };
+    // A sound step never takes more than a sliver of a value away: policies only get better from here.
+    if !correction.iter().all(|&e| e > -0.5 && e < 1e100) {
+        return false;
+    }
+    system.scaled.iter_mut().zip(&correction).for_each(|(u, e)| *u = 1.0 + e);
+    true
+}
+
+/// `BiCGSTAB` on `(I - U M) y = b`, `e = M y`, where `M = (I - L)^-1` is a forward Gauss-Seidel sweep and
+/// `W = L + U` splits into entries below and above the diagonal. Returns the best `e` if it got anywhere.
+fn solve(policy: &PolicySystem, b: Vec<f64>, tolerance: f64) -> Option<Vec<f64>> {
+    let n = b.len();
+    let goal = (max_abs(&b) * 1e-8).max(tolerance);
+    let shadow = b.clone();
+    let mut residual = b;
+    let mut solution = vec![0.0; n];
+    let (mut direction, mut image) = (vec![0.0; n], vec![0.0; n]);
+    let (mut precond, mut precond_half, mut image_half) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+    let (mut rho, mut alpha, mut omega) = (1.0, 1.0, 1.0);
+    let start = max_abs(&residual);
+    for _ in 0..MAX_ITERATIONS {
+        let rho_next = inner(&shadow, &residual);
+        let beta = rho_next / rho * (alpha / omega);
+        rho = rho_next;
+        for ((p, &r), &v) in direction.iter_mut().zip(&residual).zip(&image) {
+            *p = r + beta * (*p - omega * v);
+        }
+        apply(policy, &direction, &mut precond, &mut image);
+        alpha = rho / inner(&shadow, &image);
+        residual.iter_mut().zip(&image).for_each(|(r, &v)| *r -= alpha * v);
+        apply(policy, &residual, &mut precond_half, &mut image_half);
+        omega = inner(&image_half, &residual) / inner(&image_half, &image_half);
+        for ((x, &p), &s) in solution.iter_mut().zip(&precond).zip(&precond_half) {
+            *x += alpha * p + omega * s;
+        }
+        residual.iter_mut().zip(&image_half).for_each(|(r, &t)| *r -= omega * t);
+        let norm = max_abs(&residual);
+        if !norm.is_finite() || omega == 0.0 {
+            return None;
+        }
+        if norm <= goal {
+            return Some(solution);
+        }
+    }
+    (max_abs(&residual) < 0.1 * start).then_some(solution)
+}
+
+/// `precond = M x` and `image = x - U M x`: the lower part cancels, so both cost one pass over the matrix.
+fn apply(policy: &PolicySystem, x: &[f64], precond: &mut [f64], image: &mut [f64]) {
+    let is_below = |i: usize, j: u32| (j as usize) < i && j as usize >= policy.n_goals;
+    for (i, columns, weights) in policy.rows() {
+        let below = columns.iter().zip(weights).filter(|&(&j, _)| is_below(i, j));
+        precond[i] = x[i] + below.map(|(&j, &w)| w * precond[j as usize]).sum::<f64>();
+    }
+    for (i, columns, weights) in policy.rows() {
+        let above = columns.iter().zip(weights).filter(|&(&j, _)| j as usize > i);
+        image[i] = x[i] - above.map(|(&j, &w)| w * precond[j as usize]).sum::<f64>();
+    }
+}
+
+fn inner(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+fn max_abs(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |largest, value| value.abs().max(largest))
+}

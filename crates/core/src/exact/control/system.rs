@@ -1,0 +1,294 @@
+//! The process as seen from one goal: renumbered, scaled, ready to sweep.
+
+use super::super::{
+    certificate::neg_log_mean_exp_neg, mdp::TabularMdp, result::GoalDistances, reverse::ReverseSearch,
+};
+use crate::Discount;
+use std::ops::Range;
+
+/// Scaled values outside `1 / MAX_SCALED ..= MAX_SCALED` are folded back into the potential.
+const MAX_SCALED: f64 = 1e100;
+/// Larger weights are cut off until the potential has come down; only absurdly improbable detours get here.
+const MAX_WEIGHT: f64 = 1e180;
+
+/// The Bellman recursion of one goal set, in the variables `u = h * exp(potential)`.
+///
+/// `h = exp(-d)` underflows some hundred nats away from the goal; `u` does not. With self-loops solved for, the
+/// recursion reads
+///
+/// ```text
+/// u_i = max_a sum_{j != i} w_ij u_j,    w_ij = gamma P_ij exp(potential_i - potential_j) / (1 - gamma P_ii)
+/// ```
+///
+/// Indices are positions in breadth-first order from the goals, which take the first `n_goals` positions with
+/// `u = 1` and potential 0. States that cannot reach a goal are absent. The potential starts as the number of
+/// transitions to the goal times `ln(1/gamma)`, a lower bound of `d`, so that `u <= 1`.
+pub(super) struct System<'a> {
+    mdp: &'a TabularMdp,
+    discount: Discount,
+    search: ReverseSearch,
+    pub(super) n_goals: usize,
+    /// Rows of position `n_goals + k` are `first_row[k]..first_row[k + 1]`.
+    first_row: Vec<u32>,
+    /// The row of `mdp` that each row came from.
+    mdp_row: Vec<u32>,
+    entry_ptr: Vec<u32>,
+    columns: Vec<u32>,
+    weights: Vec<f64>,
+    /// Some weight is cut off: what is computed is not yet the recursion.
+    pub(super) is_cut_off: bool,
+    potential: Vec<f64>,
+    /// `u`, by position.
+    pub(super) scaled: Vec<f64>,
+    /// The best row of each non-goal position, as of its last improvement or residual check.
+    choice: Vec<u32>,
+    longest_row: usize,
+}
+
+impl<'a> System<'a> {
+    pub(super) fn new(
+        mdp: &'a TabularMdp,
+        search: ReverseSearch,
+        n_goals: usize,
+        discount: Discount,
+    ) -> Self {
+        let n = search.order.len();
+        let mut potential = Vec::with_capacity(n);
+        for (hops, &end) in search.layer_ends.iter().enumerate() {
+            potential.resize(end as usize, hops as f64 * discount.nats_per_step());
+        }
+        let mut scaled = vec![0.0; n];
+        scaled[..n_goals].fill(1.0);
+        let mut system = Self {
+            mdp,
+            discount,
+            search,
+            n_goals,
+            first_row: Vec::with_capacity(n - n_goals + 1),
+            mdp_row: Vec::with_capacity(mdp.n_rows()),
+            entry_ptr: Vec::with_capacity(mdp.n_rows() + 1),
+            columns: Vec::with_capacity(mdp.n_transitions()),
+            weights: Vec::with_capacity(mdp.n_transitions()),
+            is_cut_off: false,
+            potential,
+            scaled,
+            choice: vec![0; n - n_goals],
+            longest_row: 0,
+        };
+        system.copy_rows();
+        system
+    }
+
+    /// Renumbers every row that can still reach a goal, without self-loops and dead ends.
+    fn copy_rows(&mut self) {
+        self.first_row.push(0);
+        self.entry_ptr.push(0);
+        for i in self.n_goals..self.search.order.len() {
+            for row in self.mdp.row_range(self.search.order[i] as usize) {
+                let begin = self.columns.len();
+                let stay = self.for_each_entry(row, i, |this, j, probability| {
+                    this.columns.push(j as u32);
+                    this.weights.push(probability * (this.potential[i] - this.potential[j]).exp());
+                });
+                if self.columns.len() > begin {
+                    let factor = self.discount.gamma() / (1.0 - self.discount.gamma() * stay);
+                    self.weights[begin..].iter_mut().for_each(|weight| *weight *= factor);
+                    self.longest_row = self.longest_row.max(self.columns.len() - begin);
+                    self.entry_ptr.push(self.columns.len() as u32);
+                    self.mdp_row.push(row as u32);
+                }
+            }
+            self.first_row.push(self.mdp_row.len() as u32);
+        }
+    }
+
+    /// Computes all weights again, for a potential that has changed.
+    fn rescale(&mut self) {
+        self.is_cut_off = false;
+        let mut entry = 0;
+        for i in self.n_goals..self.search.order.len() {
+            for row in self.rows(i) {
+                let begin = entry;
+                let stay = self.for_each_entry(self.mdp_row[row] as usize, i, |this, j, probability| {
+                    this.weights[entry] = probability * (this.potential[i] - this.potential[j]).exp();
+                    entry += 1;
+                });
+                let factor = self.discount.gamma() / (1.0 - self.discount.gamma() * stay);
+                for weight in &mut self.weights[begin..entry] {
+                    *weight *= factor;
+                    if *weight > MAX_WEIGHT {
+                        *weight = MAX_WEIGHT;
+                        self.is_cut_off = true;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Calls `visit(self, j, P_ij)` for the transitions of a row of `mdp` to other positions; returns `P_ii`.
+    #[inline]
+    fn for_each_entry(
+        &mut self,
+        mdp_row: usize,
+        i: usize,
+        mut visit: impl FnMut(&mut Self, usize, f64),
+    ) -> f64 {
+        let mut stay = 0.0;
+        for (to, probability) in self.mdp.row(mdp_row).iter() {
+            let j = self.search.position[to];
+            if j as usize == i {
+                stay = probability;
+            } else if j != ReverseSearch::UNREACHABLE {
+                visit(self, j as usize, probability);
+            }
+        }
+        stay
+    }
+
+    /// Number of layers, counting the goals as layer 0.
+    pub(super) fn n_layers(&self) -> usize {
+        self.search.layer_ends.len()
+    }
+
+    fn layer(&self, layer: usize) -> Range<usize> {
+        self.search.layer_ends[layer - 1] as usize..self.search.layer_ends[layer] as usize
+    }
+
+    fn rows(&self, position: usize) -> Range<usize> {
+        let k = position - self.n_goals;
+        self.first_row[k] as usize..self.first_row[k + 1] as usize
+    }
+
+    fn entries(&self, row: usize) -> Range<usize> {
+        self.entry_ptr[row] as usize..self.entry_ptr[row + 1] as usize
+    }
+
+    /// `sum_j w_ij u_j` of one row.
+    #[inline]
+    fn row_value(&self, row: usize) -> f64 {
+        let entries = self.entries(row);
+        let pairs = self.weights[entries.clone()].iter().zip(&self.columns[entries]);
+        pairs.map(|(&weight, &column)| weight * self.scaled[column as usize]).sum()
+    }
+
+    /// `max_a sum_j w_ij u_j` and the row that attains it, the first one if several do.
+    #[inline]
+    fn backup(&self, position: usize) -> (f64, u32) {
+        let rows = self.rows(position);
+        let mut best = (self.row_value(rows.start), rows.start as u32);
+        for row in rows.skip(1) {
+            let value = self.row_value(row);
+            if value > best.0 {
+                best = (value, row as u32);
+            }
+        }
+        best
+    }
+
+    /// One Gauss-Seidel sweep of a layer over all actions. Returns the largest relative change.
+    pub(super) fn improve_layer(&mut self, layer: usize) -> f64 {
+        let mut change = 0.0f64;
+        for i in self.layer(layer) {
+            let (value, row) = self.backup(i);
+            change = change.max((value - self.scaled[i]).abs() / value);
+            self.scaled[i] = value;
+            self.choice[i - self.n_goals] = row;
+        }
+        change
+    }
+
+    /// One Gauss-Seidel sweep of a layer over the chosen actions.
+    pub(super) fn evaluate_layer(&mut self, layer: usize) {
+        for i in self.layer(layer) {
+            self.scaled[i] = self.row_value(self.choice[i - self.n_goals] as usize);
+        }
+    }
+
+    /// The largest Bellman residual `|ln(T u / u)|` in nats, rounding included. Updates the choices only.
+    pub(super) fn residual(&mut self) -> f64 {
+        if self.is_cut_off {
+            return f64::INFINITY;
+        }
+        let mut ratios = (1.0f64, 1.0f64);
+        for i in self.n_goals..self.scaled.len() {
+            let (value, row) = self.backup(i);
+            let ratio = value / self.scaled[i];
+            ratios = (ratios.0.min(ratio), ratios.1.max(ratio));
+            self.choice[i - self.n_goals] = row;
+        }
+        let rounding = f64::EPSILON * (self.longest_row as f64 + 8.0);
+        ratios.1.ln().max(-ratios.0.ln()) + rounding
+    }
+
+    /// `(columns, weights)` of the chosen row of each non-goal position.
+    pub(super) fn chosen_entries(&self) -> impl Iterator<Item = (&[u32], &[f64])> {
+        self.choice.iter().map(|&row| {
+            let entries = self.entries(row as usize);
+            (&self.columns[entries.clone()], &self.weights[entries])
+        })
+    }
+
+    /// Brings the values of a layer that has just been entered, and what lies behind it, into range if any is
+    /// below `min_value` or has underflowed.
+    pub(super) fn lift_layer(&mut self, layer: usize, min_value: f64) {
+        let range = self.layer(layer);
+        if self.scaled[range.clone()].iter().all(|&u| u >= min_value) {
+            return;
+        }
+        // Nearer values in nats, so that the new potential does not depend on what has underflowed.
+        let mut least_drift = f64::INFINITY;
+        for i in range.clone() {
+            let lifted = self.backup_nats(i);
+            least_drift = least_drift.min(lifted - self.potential[i]);
+            (self.potential[i], self.scaled[i]) = (lifted, 1.0);
+        }
+        self.potential[range.end..].iter_mut().for_each(|nats| *nats += least_drift.max(0.0));
+        self.rescale();
+    }
+
+    /// The Bellman backup of one position in nats, over the positions that have a value.
+    fn backup_nats(&self, i: usize) -> f64 {
+        let of_row = |row: usize| {
+            let weight_nats = self.discount.nats_per_step();
+            let terms = self.mdp.row(row);
+            let known = terms.iter().filter_map(|(to, p)| {
+                let j = self.search.position[to];
+                let u = if j == ReverseSearch::UNREACHABLE { 0.0 } else { self.scaled[j as usize] };
+                (j as usize != i && u > 0.0).then(|| (p, self.potential[j as usize] - u.ln()))
+            });
+            weight_nats + neg_log_mean_exp_neg(known)
+        };
+        self.mdp.row_range(self.search.order[i] as usize).map(of_row).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Moves the scaled values into the potential, so that `u = 1` everywhere.
+    pub(super) fn fold(&mut self) {
+        for (potential, scaled) in self.potential.iter_mut().zip(&mut self.scaled) {
+            *potential -= scaled.ln();
+            *scaled = 1.0;
+        }
+        self.rescale();
+    }
+
+    /// Folds if values have drifted so far that they might overflow, or weights are cut off.
+    pub(super) fn keep_in_range(&mut self) {
+        let in_range = 1.0 / MAX_SCALED..=MAX_SCALED;
+        if self.is_cut_off || self.scaled.iter().any(|u| !in_range.contains(u)) {
+            self.fold();
+        }
+    }
+
+    /// Distances in nats and the chosen actions, by state.
+    pub(super) fn into_result(self) -> (Vec<f64>, Vec<u32>) {
+        let mut nats = vec![f64::INFINITY; self.mdp.n_states()];
+        let mut policy = vec![GoalDistances::NO_ACTION; self.mdp.n_states()];
+        for (i, &state) in self.search.order.iter().enumerate() {
+            nats[state as usize] = self.potential[i] - self.scaled[i].ln();
+            if i >= self.n_goals {
+                let row = self.mdp_row[self.choice[i - self.n_goals] as usize];
+                policy[state as usize] = self.mdp.row_action[row as usize];
+            }
+        }
+        (nats, policy)
+    }
+}

@@ -1,0 +1,143 @@
+//! A Markov chain estimated from an event log.
+
+use super::{
+    builder::{MdpError, RowWriter},
+    mdp::TabularMdp,
+};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// One event of a case: which activity, and when.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Event {
+    /// Number of the activity.
+    pub activity: usize,
+    /// Time in seconds, from any origin.
+    pub at_seconds: f64,
+}
+
+/// The first-order Markov chain of a log: which activity follows which, how often and after how long.
+///
+/// States are the activities, then [`start`](Self::start), where every case begins, and [`end`](Self::end),
+/// where it stays. Transition probabilities are the observed frequencies (maximum likelihood).
+#[derive(Debug, Clone)]
+pub struct EventChain {
+    n_activities: usize,
+    chain: TabularMdp,
+    /// `(count, total seconds)` of each observed transition.
+    observed: BTreeMap<(usize, usize), (u64, f64)>,
+    visits: Vec<u64>,
+}
+
+/// What can be wrong with a log.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum EventChainError {
+    /// There are no events.
+    #[error("the log has no events; hint: it needs at least one row below the header")]
+    Empty,
+    /// The chain could not be built.
+    #[error(transparent)]
+    Mdp(#[from] MdpError),
+}
+
+impl EventChain {
+    /// Estimates the chain from cases, each a list of events in order of time. Empty cases are ignored.
+    pub fn estimate(n_activities: usize, cases: &[Vec<Event>]) -> Result<Self, EventChainError> {
+        let (start, end) = (n_activities, n_activities + 1);
+        let mut observed = BTreeMap::<(usize, usize), (u64, f64)>::new();
+        let mut visits = vec![0; n_activities + 2];
+        for case in cases.iter().filter(|case| !case.is_empty()) {
+            let mut previous = Event { activity: start, at_seconds: case[0].at_seconds };
+            let closing = Event { activity: end, at_seconds: case[case.len() - 1].at_seconds };
+            visits[start] += 1;
+            for &event in case.iter().chain([&closing]) {
+                let (count, seconds) = observed.entry((previous.activity, event.activity)).or_default();
+                *count += 1;
+                *seconds += event.at_seconds - previous.at_seconds;
+                visits[event.activity] += 1;
+                previous = event;
+            }
+        }
+        if visits[start] == 0 {
+            return Err(EventChainError::Empty);
+        }
+        let chain = chain_of(&observed, &visits, end)?;
+        Ok(Self { n_activities, chain, observed, visits })
+    }
+
+    /// The chain over activities, start and end.
+    pub fn chain(&self) -> &TabularMdp {
+        &self.chain
+    }
+
+    /// The state in which every case begins.
+    pub fn start(&self) -> usize {
+        self.n_activities
+    }
+
+    /// The absorbing state in which every case ends.
+    pub fn end(&self) -> usize {
+        self.n_activities + 1
+    }
+
+    /// How often each state was visited in the log.
+    pub fn visits(&self) -> &[u64] {
+        &self.visits
+    }
+
+    /// Mean time between two successive activities; 0 where the pair was never observed.
+    pub fn mean_seconds(&self, from: usize, to: usize) -> f64 {
+        self.observed.get(&(from, to)).map_or(0.0, |&(count, seconds)| seconds / count as f64)
+    }
+}
+
+fn chain_of(
+    observed: &BTreeMap<(usize, usize), (u64, f64)>,
+    visits: &[u64],
+    end: usize,
+) -> Result<TabularMdp, MdpError> {
+    let mut writer = RowWriter::new(visits.len());
+    for (from, &departures) in visits.iter().enumerate() {
+        if from == end || departures == 0 {
+            writer.row(from, 0, [(from, 1.0)])?;
+            continue;
+        }
+        let leaving = observed.range((from, 0)..(from + 1, 0));
+        writer.row(from, 0, leaving.map(|(&(_, to), &(count, _))| (to, count as f64 / departures as f64)))?;
+    }
+    writer.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exact::hitting_statistics;
+
+    #[test]
+    fn frequencies_and_times_are_those_of_the_log() {
+        // Activity 0 is followed by 1 in two of three cases, after 10 and 20 seconds.
+        let case = |events: &[(usize, f64)]| -> Vec<Event> {
+            events.iter().map(|&(activity, at_seconds)| Event { activity, at_seconds }).collect()
+        };
+        let cases =
+            [case(&[(0, 0.0), (1, 10.0)]), case(&[(0, 5.0), (1, 25.0)]), case(&[(0, 0.0)]), case(&[])];
+        let log = EventChain::estimate(2, &cases).unwrap();
+        assert_eq!(log.visits(), &[3, 2, 3, 3]);
+        let row = log.chain().action_row(0, 0).unwrap();
+        assert_eq!(row.successors, &[1, log.end() as u32]);
+        assert!((row.probabilities[0] - 2.0 / 3.0).abs() < 1e-15);
+        assert_eq!(log.mean_seconds(0, 1), 15.0);
+
+        let hitting = hitting_statistics(log.chain(), &[1]).unwrap();
+        assert!((hitting.reach_probability()[log.start()] - 2.0 / 3.0).abs() < 1e-12);
+        assert!((hitting.mean_if_reached(|_, _| 1.0)[log.start()] - 2.0).abs() < 1e-12);
+        assert!((hitting.mean_if_reached(|from, to| log.mean_seconds(from, to))[0] - 15.0).abs() < 1e-12);
+        assert_eq!(hitting.reach_probability()[log.end()], 0.0);
+    }
+
+    #[test]
+    fn an_empty_log_is_an_error() {
+        assert_eq!(EventChain::estimate(3, &[vec![]]).unwrap_err(), EventChainError::Empty);
+    }
+}

@@ -1,0 +1,45 @@
+//! Exact successor distances on tabular Markov processes.
+//!
+//! For a goal `g`, a discount `gamma` and the hitting time `H(s -> g)`, the **successor distance** is
+//!
+//! ```text
+//! d(s, g) = -log max_pi E_pi[ gamma^H(s -> g) ]
+//! ```
+//!
+//! (Myers et al., *Learning Temporal Distances: Contrastive Successor Features Can Provide a Metric Structure
+//! for Decision-Making*, 2024). It is a quasimetric: non-negative, zero only from a state to itself, subject
+//! to the triangle inequality, and not symmetric. With `h(s) = exp(-d(s, g))` it solves one Bellman recursion
+//! per goal,
+//!
+//! ```text
+//! h(g) = 1,    h(s) = gamma * max_a sum_s' P(s'|s,a) h(s')    for s != g
+//! ```
+//!
+//! [`ExactSolver`] picks a method by the structure of the problem and returns [`GoalDistances`]: distances, the
+//! optimal goal-reaching policy, and a certified bound on their error.
+
+mod actions;
+mod bfs;
+mod builder;
+mod certificate;
+mod control;
+mod event_chain;
+mod grid;
+mod hitting;
+mod lu;
+mod mdp;
+mod monte_carlo;
+mod result;
+mod reverse;
+mod solver;
+
+pub use actions::action_nats;
+pub use builder::{MdpBuilder, MdpError, RowWriter};
+pub use certificate::{Certificate, certify};
+pub use event_chain::{Event, EventChain, EventChainError};
+pub use grid::{Cell, Direction, GridWorld, MapError};
+pub use hitting::{HittingStatistics, hitting_statistics};
+pub use mdp::{Row, Structure, TabularMdp};
+pub use monte_carlo::{HittingEstimate, estimate_hitting};
+pub use result::{AllPairs, GoalDistances, path_to_goal};
+pub use solver::{ExactSolver, Method, SolveError};

@@ -1,0 +1,210 @@
+//! One front door to the exact methods.
+
+use super::{
+    bfs, control, lu,
+    mdp::{Structure, TabularMdp},
+    result::{AllPairs, GoalDistances},
+    reverse::Predecessors,
+};
+use crate::Discount;
+use rayon::prelude::*;
+use std::sync::OnceLock;
+use thiserror::Error;
+
+/// Chains larger than this are swept instead of factored: fill-in of the factors depends on the graph and can
+/// exhaust memory, sweeps cannot.
+const MAX_FACTORED_STATES: usize = 20_000;
+
+/// How distances are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Breadth-first search against the arrows; deterministic dynamics only.
+    BreadthFirst,
+    /// Sparse LU factorisation, shared by all goals; Markov chains only.
+    SparseLu,
+    /// Policy iteration by Gauss-Seidel sweeps outward from the goal; always applicable.
+    PolicyIteration,
+}
+
+/// What can go wrong when distances are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SolveError {
+    /// A goal that is not a state.
+    #[error("goal {goal} is out of range: there are {n_states} states; hint: states count from 0")]
+    GoalOutOfRange {
+        /// The offending goal.
+        goal: usize,
+        /// The number of states.
+        n_states: usize,
+    },
+    /// An empty set of goals.
+    #[error("no goal given; hint: name at least one goal state")]
+    NoGoal,
+    /// Breadth-first search on uncertain dynamics.
+    #[error("breadth-first search needs deterministic dynamics; hint: use policy iteration")]
+    NotDeterministic,
+    /// A chain method on a problem with choices.
+    #[error(
+        "this needs a Markov chain, but some states offer several actions; hint: fix a policy first, or use policy iteration"
+    )]
+    NotAChain,
+    /// The factorisation failed.
+    #[error("the sparse factorisation failed (singular matrix or out of memory); hint: use policy iteration")]
+    Factorisation,
+}
+
+/// Computes successor distances of one process at one discount.
+///
+/// Preparing the solver costs one pass over the process; every query after that reuses it. Queries take
+/// `&self` and several goals are solved in parallel; each goal is solved by one thread in a fixed order, so
+/// results are identical bit for bit whatever the number of threads.
+pub struct ExactSolver<'a> {
+    mdp: &'a TabularMdp,
+    discount: Discount,
+    predecessors: Predecessors,
+    method: Method,
+    /// Chosen by structure, so a method that misses the tolerance may be replaced by another.
+    automatic: bool,
+    tolerance: f64,
+    factors: OnceLock<Option<lu::DominantLu>>,
+}
+
+impl<'a> ExactSolver<'a> {
+    /// The relative error asked for unless [`with_tolerance`](Self::with_tolerance) says otherwise.
+    pub const DEFAULT_TOLERANCE: f64 = 1e-9;
+
+    /// Prepares a process; the method follows from its structure.
+    pub fn new(mdp: &'a TabularMdp, discount: Discount) -> Self {
+        let method = match mdp.structure() {
+            Structure::Deterministic => Method::BreadthFirst,
+            Structure::Chain if mdp.n_states() <= MAX_FACTORED_STATES => Method::SparseLu,
+            Structure::Chain | Structure::Control => Method::PolicyIteration,
+        };
+        Self {
+            mdp,
+            discount,
+            predecessors: Predecessors::new(mdp),
+            method,
+            automatic: true,
+            tolerance: Self::DEFAULT_TOLERANCE,
+            factors: OnceLock::new(),
+        }
+    }
+
+    /// Uses `method` and no other, if it applies to this process.
+    pub fn with_method(mut self, method: Method) -> Result<Self, SolveError> {
+        match method {
+            Method::BreadthFirst if self.mdp.structure() != Structure::Deterministic => {
+                return Err(SolveError::NotDeterministic);
+            }
+            Method::SparseLu if self.mdp.n_rows() != self.mdp.n_states() => {
+                return Err(SolveError::NotAChain);
+            }
+            _ => (self.method, self.automatic) = (method, false),
+        }
+        Ok(self)
+    }
+
+    /// Asks for every distance to be within this relative error. Where rounding does not allow it the answer
+    /// is as good as it gets; its certificate tells.
+    pub fn with_tolerance(mut self, relative_error: f64) -> Self {
+        self.tolerance = relative_error;
+        self
+    }
+
+    /// The process.
+    pub fn mdp(&self) -> &'a TabularMdp {
+        self.mdp
+    }
+
+    /// Distances from every state to `goal`.
+    pub fn to_goal(&self, goal: usize) -> Result<GoalDistances, SolveError> {
+        self.to_goal_set(&[goal])
+    }
+
+    /// Distances from every state to whichever of `goals` is reached first.
+    ///
+    /// At most the smallest of the distances to each, and less when chance decides which one is reached.
+    pub fn to_goal_set(&self, goals: &[usize]) -> Result<GoalDistances, SolveError> {
+        let goals = checked_goals(goals, self.mdp.n_states())?;
+        match self.method {
+            Method::BreadthFirst => Ok(bfs::solve(self.mdp, &self.predecessors, self.discount, &goals)),
+            Method::PolicyIteration => Ok(self.by_policy_iteration(&goals)),
+            Method::SparseLu => self.by_factorisation(&goals),
+        }
+    }
+
+    /// Distances to each of several goals, in the order given, solved in parallel.
+    pub fn to_goals(&self, goals: &[usize]) -> Result<Vec<GoalDistances>, SolveError> {
+        self.map_goals(goals, |distances| distances)
+    }
+
+    /// Like [`to_goals`](Self::to_goals), keeping only what `keep` makes of each result: the way to handle
+    /// more goals than fit in memory.
+    pub fn map_goals<T: Send>(
+        &self,
+        goals: &[usize],
+        keep: impl Fn(GoalDistances) -> T + Sync,
+    ) -> Result<Vec<T>, SolveError> {
+        goals.par_iter().map(|&goal| self.to_goal(goal).map(&keep)).collect()
+    }
+
+    /// Distances between all pairs of states: `8 n^2` bytes.
+    pub fn all_pairs(&self) -> Result<AllPairs, SolveError> {
+        let n_states = self.mdp.n_states();
+        let goals: Vec<usize> = (0..n_states).collect();
+        let columns = self.map_goals(&goals, |distances| (distances.nats, distances.certificate))?;
+        let mut nats = Vec::with_capacity(n_states * n_states);
+        let mut worst = super::Certificate::from_residual_steps(0.0);
+        for (column, certificate) in columns {
+            nats.extend_from_slice(&column);
+            if certificate.residual_steps() > worst.residual_steps() {
+                worst = certificate;
+            }
+        }
+        Ok(AllPairs { n_states, discount: self.discount, nats, certificate: worst })
+    }
+
+    fn by_policy_iteration(&self, goals: &[usize]) -> GoalDistances {
+        let search = self.predecessors.search_from(goals);
+        control::solve(self.mdp, search, goals.len(), self.discount, self.tolerance)
+    }
+
+    fn by_factorisation(&self, goals: &[usize]) -> Result<GoalDistances, SolveError> {
+        let search = self.predecessors.search_from(goals);
+        let distances = match goals {
+            &[goal] => self
+                .factors
+                .get_or_init(|| lu::factor(self.mdp, self.discount))
+                .as_ref()
+                .map(|factors| lu::solve_goal(self.mdp, factors, self.discount, &search, goal)),
+            set => lu::solve_set(self.mdp, self.discount, &search, set),
+        };
+        match distances {
+            // Far goals at a small discount underflow in the factors; sweeps do not mind.
+            Some(d) if self.automatic && d.certificate.relative_error() > self.tolerance => {
+                let swept = self.by_policy_iteration(goals);
+                let is_better = swept.certificate.residual_steps() < d.certificate.residual_steps();
+                Ok(if is_better { swept } else { d })
+            }
+            Some(distances) => Ok(distances),
+            None if self.automatic => Ok(self.by_policy_iteration(goals)),
+            None => Err(SolveError::Factorisation),
+        }
+    }
+}
+
+/// Goals in range, sorted, each once.
+pub(super) fn checked_goals(goals: &[usize], n_states: usize) -> Result<Vec<usize>, SolveError> {
+    if goals.is_empty() {
+        return Err(SolveError::NoGoal);
+    }
+    if let Some(&goal) = goals.iter().find(|&&goal| goal >= n_states) {
+        return Err(SolveError::GoalOutOfRange { goal, n_states });
+    }
+    let mut goals = goals.to_vec();
+    goals.sort_unstable();
+    goals.dedup();
+    Ok(goals)
+}

@@ -1,0 +1,138 @@
+//! Methods that overlap agree, and simulation agrees with all of them.
+
+use crate::support::{assert_close, discount, random_mdp, reference_nats};
+use isochrone_core::{
+    exact::{
+        ExactSolver, GridWorld, Method, SolveError, TabularMdp, certify, estimate_hitting, hitting_statistics,
+    },
+    rng,
+};
+
+fn solver(mdp: &TabularMdp, gamma: f64, method: Method) -> ExactSolver<'_> {
+    ExactSolver::new(mdp, discount(gamma)).with_method(method).unwrap().with_tolerance(1e-13)
+}
+
+#[test]
+fn factorisation_and_policy_iteration_agree_on_chains() {
+    for seed in 0..20 {
+        let chain = random_mdp(seed, 60, 1, 4);
+        for gamma in [0.6, 0.95, 0.999] {
+            let lu = solver(&chain, gamma, Method::SparseLu);
+            let swept = solver(&chain, gamma, Method::PolicyIteration);
+            for goal in (0..60).step_by(7) {
+                let (a, b) = (lu.to_goal(goal).unwrap(), swept.to_goal(goal).unwrap());
+                (0..60).for_each(|state| assert_close(a.nats(state), b.nats(state), 1e-11));
+            }
+            let set = [3, 11, 40];
+            let (a, b) = (lu.to_goal_set(&set).unwrap(), swept.to_goal_set(&set).unwrap());
+            (0..60).for_each(|state| assert_close(a.nats(state), b.nats(state), 1e-11));
+        }
+    }
+}
+
+#[test]
+fn breadth_first_search_and_policy_iteration_agree_on_graphs() {
+    for seed in 0..20 {
+        let mut rng = rng::stream(seed, 9);
+        let edges: Vec<_> = (0..150).map(|_| (rng::below(&mut rng, 80), rng::below(&mut rng, 80))).collect();
+        let graph = TabularMdp::graph_from_edges(80, edges).unwrap();
+        let (bfs, swept) =
+            (solver(&graph, 0.9, Method::BreadthFirst), solver(&graph, 0.9, Method::PolicyIteration));
+        for goals in [vec![0], vec![5], vec![1, 2, 3]] {
+            let (a, b) = (bfs.to_goal_set(&goals).unwrap(), swept.to_goal_set(&goals).unwrap());
+            for state in 0..80 {
+                assert_close(a.nats(state), b.nats(state), 1e-12);
+                assert_eq!(a.action(state).is_some(), b.action(state).is_some());
+            }
+        }
+    }
+}
+
+#[test]
+fn all_pairs_are_the_single_goals() {
+    let mdp = random_mdp(4, 40, 2, 3);
+    let solver = ExactSolver::new(&mdp, discount(0.95));
+    let pairs = solver.all_pairs().unwrap();
+    for goal in 0..40 {
+        assert_eq!(pairs.to_goal(goal), solver.to_goal(goal).unwrap().all_nats());
+    }
+    assert!(pairs.certificate().relative_error() <= 1e-9);
+    assert!((pairs.steps(3, 5) - solver.to_goal(5).unwrap().steps(3)).abs() < 1e-12);
+}
+
+#[test]
+fn certificates_contain_the_truth() {
+    for seed in 0..30 {
+        let mdp = random_mdp(seed, 30, 3, 4);
+        let truth = reference_nats(&mdp, 0.97, 7);
+        for tolerance in [1e-2, 1e-5, 1e-10] {
+            let distances =
+                ExactSolver::new(&mdp, discount(0.97)).with_tolerance(tolerance).to_goal(7).unwrap();
+            let certificate = distances.certificate();
+            assert!(certificate.relative_error() <= tolerance, "{certificate:?}");
+            for (state, &nats) in truth.iter().enumerate().filter(|(_, nats)| nats.is_finite()) {
+                let (lower, upper) = certificate.interval(distances.nats(state));
+                assert!(lower <= nats + 1e-13 && nats <= upper + 1e-13, "{lower} <= {nats} <= {upper}");
+            }
+            // A certificate from the table alone says the same.
+            let outside = certify(&mdp, discount(0.97), &[7], distances.all_nats());
+            assert!(outside.relative_error() <= tolerance + 1e-12, "{outside:?}");
+        }
+        // And a wrong table is not certified: 10 % off everywhere must show in the bound.
+        let wrong: Vec<f64> = truth.iter().map(|nats| nats * 1.1).collect();
+        let certificate = certify(&mdp, discount(0.97), &[7], &wrong);
+        for (state, &nats) in truth.iter().enumerate().filter(|(_, nats)| nats.is_finite()) {
+            assert!(certificate.interval(wrong[state]).0 <= nats + 1e-13);
+        }
+        assert!(certificate.residual_steps() >= 0.09, "{certificate:?}");
+    }
+}
+
+#[test]
+fn simulation_agrees_within_four_standard_errors() {
+    let map = "S....\n.##.#\n.#...\n...#.\n##..G";
+    let world = GridWorld::parse(map).unwrap();
+    let mdp = world.to_mdp(0.3).unwrap();
+    let goal = world.state(4, 4).unwrap();
+    let distances = ExactSolver::new(&mdp, discount(0.95)).to_goal(goal).unwrap();
+    let chain = mdp.under_policy(|state| distances.action(state).unwrap_or(0)).unwrap();
+    for start in (0..world.n_states()).step_by(3) {
+        let estimate = estimate_hitting(&chain, discount(0.95), start, goal, 20_000, 11 + start as u64);
+        let exact = (-distances.nats(start)).exp();
+        let error = (estimate.mean - exact).abs();
+        assert!(error <= 4.0 * estimate.standard_error + 1e-12, "{estimate:?} against {exact}");
+    }
+}
+
+#[test]
+fn hitting_statistics_are_the_limit_of_long_discounts() {
+    let chain = TabularMdp::chain_from_edges(
+        4,
+        [(0, 1, 0.5), (0, 0, 0.25), (0, 3, 0.25), (1, 2, 0.8), (1, 0, 0.2), (2, 2, 1.0), (3, 3, 1.0)],
+    )
+    .unwrap();
+    let hitting = hitting_statistics(&chain, &[2]).unwrap();
+    // f0 = f1/2 + f0/4, f1 = 0.8 + 0.2 f0.
+    let f0 = 0.4 / 0.65;
+    assert_close(hitting.reach_probability()[0], f0, 1e-14);
+    assert_close(hitting.reach_probability()[1], 0.8 + 0.2 * f0, 1e-14);
+    assert_eq!(hitting.reach_probability()[3], 0.0);
+    let steps = hitting.mean_if_reached(|_, _| 1.0);
+    assert_eq!((steps[2], steps[3]), (0.0, f64::INFINITY));
+    // d = -ln f + L E[H | H < inf] + O(L^2).
+    let gamma = 1.0 - 1e-6;
+    let nats = ExactSolver::new(&chain, discount(gamma)).to_goal(2).unwrap().nats(0);
+    assert_close((nats + f0.ln()) / -gamma.ln(), steps[0], 1e-4);
+    let choice = TabularMdp::graph_from_edges(2, [(0, 0), (0, 1)]).unwrap();
+    assert_eq!(hitting_statistics(&choice, &[1]).err(), Some(SolveError::NotAChain));
+}
+
+#[test]
+fn methods_refuse_what_they_cannot_do() {
+    let control = random_mdp(1, 6, 2, 3);
+    let make = || ExactSolver::new(&control, discount(0.9));
+    assert_eq!(make().with_method(Method::BreadthFirst).err(), Some(SolveError::NotDeterministic));
+    assert_eq!(make().with_method(Method::SparseLu).err(), Some(SolveError::NotAChain));
+    assert_eq!(make().to_goal(6).err(), Some(SolveError::GoalOutOfRange { goal: 6, n_states: 6 }));
+    assert_eq!(make().to_goal_set(&[]).err(), Some(SolveError::NoGoal));
+}

@@ -1,0 +1,99 @@
+//! Distances of thousands of nats, discounts next to one, improbable detours.
+
+use crate::support::{assert_close, discount, reference_nats};
+use isochrone_core::{
+    Discount,
+    exact::{ExactSolver, GridWorld, MdpBuilder, Method, TabularMdp},
+};
+
+/// A walk on a line that moves towards 0 with probability `forward` and back otherwise.
+fn drifting_line(n: usize, forward: f64) -> TabularMdp {
+    let edges = (1..n)
+        .flat_map(|state| [(state, state - 1, forward), (state, (state + 1).min(n - 1), 1.0 - forward)]);
+    TabularMdp::chain_from_edges(n, edges.chain([(0, 0, 1.0)])).unwrap()
+}
+
+/// `E[gamma^H]` of one step towards 0 on the infinite line solves `x = gamma (f + (1 - f) x^2)`.
+fn nats_per_cell(gamma: f64, forward: f64) -> f64 {
+    let back = 1.0 - forward;
+    -((1.0 - (1.0 - 4.0 * gamma * gamma * forward * back).sqrt()) / (2.0 * gamma * back)).ln()
+}
+
+#[test]
+fn distances_far_beyond_underflow_are_exact() {
+    for (gamma, forward) in [(0.5, 0.9), (0.05, 0.5), (0.9, 0.02), (0.99, 0.3)] {
+        let line = drifting_line(3_000, forward);
+        let solver = ExactSolver::new(&line, discount(gamma));
+        let distances = solver.to_goal(0).unwrap();
+        let per_cell = nats_per_cell(gamma, forward);
+        assert!(distances.certificate().relative_error() <= 1e-9, "{:?}", distances.certificate());
+        for cell in [1, 10, 500, 2_500] {
+            assert_close(distances.nats(cell), cell as f64 * per_cell, 2e-9 * cell as f64 * per_cell);
+        }
+        assert!(distances.nats(2_500) > 745.0 || gamma > 0.9, "this should not fit in a double");
+    }
+}
+
+#[test]
+fn factorisation_says_when_it_underflows() {
+    let line = drifting_line(3_000, 0.9);
+    let lu = ExactSolver::new(&line, discount(0.5)).with_method(Method::SparseLu).unwrap();
+    assert_eq!(lu.to_goal(0).unwrap().certificate().relative_error(), f64::INFINITY);
+}
+
+/// A lock: each right turn advances with probability 1/2 and otherwise falls back to the beginning. A second
+/// action walks around it along a path of `detour` certain steps.
+fn lock(n: usize, detour: usize, chance: f64) -> TabularMdp {
+    let (goal, n_states) = (n, n + 1 + detour);
+    let mut builder = MdpBuilder::new(n_states);
+    for state in 0..n {
+        builder.transition(state, 0, state + 1, chance).transition(state, 0, 0, 1.0 - chance);
+    }
+    builder.transition(goal, 0, goal, 1.0);
+    if detour > 0 {
+        builder.transition(0, 1, goal + 1, 1.0);
+        for k in 1..=detour {
+            builder.transition(goal + k, 0, if k == detour { goal } else { goal + k + 1 }, 1.0);
+        }
+    }
+    builder.build().unwrap()
+}
+
+#[test]
+fn improbable_detours_do_not_confuse_the_scaling() {
+    let cases = [(40, 0, 1e-60), (12, 30, 1e-200), (25, 60, 1e-300), (200, 0, 0.5), (5, 9, 0.5)];
+    for (n, detour, chance) in cases {
+        let mdp = lock(n, detour, chance);
+        let truth = reference_nats(&mdp, 0.9, n);
+        let distances = ExactSolver::new(&mdp, discount(0.9)).with_tolerance(1e-10).to_goal(n).unwrap();
+        assert!(distances.certificate().relative_error() <= 1e-9, "{:?}", distances.certificate());
+        for state in 0..mdp.n_states() {
+            assert_close(distances.nats(state), truth[state], 1e-8 * truth[state].max(1e-300));
+        }
+    }
+}
+
+#[test]
+fn the_largest_discount_is_certified() {
+    let world = GridWorld::parse("..........\n.########.\n.#......#.\n.#.####.#.\n...#..#...").unwrap();
+    let mdp = world.to_mdp(0.4).unwrap();
+    let gamma = Discount::MAX_GAMMA;
+    let goal = world.state(0, 5).unwrap();
+    let distances = ExactSolver::new(&mdp, discount(gamma)).to_goal(goal).unwrap();
+    assert!(distances.certificate().relative_error() < 1e-8, "{:?}", distances.certificate());
+    // With certain arrival, effective steps at this discount are the expected steps of the policy.
+    let chain = mdp.under_policy(|state| distances.action(state).unwrap_or(0)).unwrap();
+    let expected =
+        isochrone_core::exact::hitting_statistics(&chain, &[goal]).unwrap().mean_if_reached(|_, _| 1.0);
+    for state in 0..mdp.n_states() {
+        assert_close(distances.steps(state), expected[state], 1e-3 * expected[state].max(1.0));
+    }
+}
+
+#[test]
+fn well_mixed_processes_at_long_discounts_converge() {
+    // Few layers, one slow mode: sweeps alone would need thousands of passes.
+    let mdp = crate::support::random_mdp(3, 400, 3, 4);
+    let distances = ExactSolver::new(&mdp, discount(0.99999)).to_goal(0).unwrap();
+    assert!(distances.certificate().relative_error() <= 1e-8, "{:?}", distances.certificate());
+}

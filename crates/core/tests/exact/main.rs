@@ -1,0 +1,9 @@
+//! The exact solvers against hand calculation, brute force, simulation, each other, and the theory.
+
+mod agreement;
+mod brute_force;
+mod extremes;
+mod properties;
+mod support;
+mod threads;
+mod worked_examples;

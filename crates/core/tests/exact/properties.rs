@@ -1,0 +1,144 @@
+//! What makes it a quasimetric, on random processes.
+
+use crate::support::{assert_close, discount, random_mdp};
+use isochrone_core::exact::{AllPairs, ExactSolver, MdpBuilder, TabularMdp, action_nats};
+use proptest::prelude::*;
+
+/// Non-negativity, identity and the triangle inequality of a table of distances.
+fn assert_quasimetric(n: usize, pairs: &AllPairs) {
+    for a in 0..n {
+        assert_eq!(pairs.nats(a, a), 0.0);
+        for b in 0..n {
+            assert!(a == b || pairs.nats(a, b) > 0.0, "d({a},{b}) = {}", pairs.nats(a, b));
+            for c in 0..n {
+                let (direct, detour) = (pairs.nats(a, c), pairs.nats(a, b) + pairs.nats(b, c));
+                assert!(direct <= detour * (1.0 + 1e-8), "d({a},{c}) = {direct} > {detour} by way of {b}");
+            }
+        }
+    }
+}
+
+/// The process over (state, action) pairs, two actions each: the next action is chosen on arrival, so a choice
+/// is one bit for each state that might be arrived at.
+fn lifted(mdp: &TabularMdp) -> TabularMdp {
+    let pair = |state: usize, action: usize| 2 * state + action;
+    let mut builder = MdpBuilder::new(2 * mdp.n_states());
+    for state in 0..mdp.n_states() {
+        for row in mdp.rows(state) {
+            for choice in 0..1 << row.successors.len() {
+                for (k, (to, p)) in row.iter().enumerate() {
+                    builder.transition(pair(state, row.action), choice, pair(to, choice >> k & 1), p);
+                }
+            }
+        }
+    }
+    builder.build().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn it_is_a_quasimetric(seed: u64, n in 2usize..9, actions in 1usize..4, width in 1usize..4, gamma in 0.05f64..0.999) {
+        let mdp = random_mdp(seed, n, actions, width);
+        let pairs = ExactSolver::new(&mdp, discount(gamma)).all_pairs().unwrap();
+        assert_quasimetric(n, &pairs);
+        prop_assert!(pairs.certificate().relative_error() <= 1e-9);
+    }
+
+    #[test]
+    fn unreachable_is_infinite_and_nothing_else_is(seed: u64, n in 2usize..12, width in 1usize..3) {
+        let mdp = random_mdp(seed, n, 1, width);
+        let pairs = ExactSolver::new(&mdp, discount(0.9)).all_pairs().unwrap();
+        // Reachability by closure, independent of the solvers' search.
+        let mut reaches = vec![vec![false; n]; n];
+        for (from, row) in reaches.iter_mut().enumerate() {
+            row[from] = true;
+            mdp.rows(from).for_each(|r| r.iter().for_each(|(to, _)| row[to] = true));
+        }
+        for via in 0..n {
+            for from in 0..n {
+                for to in 0..n {
+                    reaches[from][to] |= reaches[from][via] && reaches[via][to];
+                }
+            }
+        }
+        for (from, row) in reaches.iter().enumerate() {
+            for (to, &reached) in row.iter().enumerate() {
+                prop_assert_eq!(pairs.nats(from, to).is_finite(), reached);
+            }
+        }
+    }
+
+    #[test]
+    fn the_best_first_action_gives_the_distance(seed: u64, n in 2usize..8, gamma in 0.2f64..0.99) {
+        let mdp = random_mdp(seed, n, 3, 3);
+        let distances = ExactSolver::new(&mdp, discount(gamma)).to_goal(0).unwrap();
+        for state in 0..n {
+            let by_action: Vec<f64> = (0..3).map(|a| action_nats(&mdp, &distances, state, a).unwrap()).collect();
+            let best = by_action.iter().copied().fold(f64::INFINITY, f64::min);
+            let nats = distances.nats(state);
+            prop_assert!(best == nats || (best - nats).abs() <= 1e-8 * nats, "{best} against {nats}");
+            if let Some(action) = distances.action(state) {
+                prop_assert!((by_action[action] - nats).abs() <= 1e-8 * nats);
+            }
+        }
+    }
+
+    #[test]
+    fn the_goal_action_does_not_matter(seed: u64, n in 2usize..5, gamma in 0.3f64..0.97) {
+        let mdp = random_mdp(seed, n, 2, 3);
+        let lifted = lifted(&mdp);
+        let (flat, over_pairs) = (ExactSolver::new(&mdp, discount(gamma)), ExactSolver::new(&lifted, discount(gamma)));
+        let distances = flat.to_goal(0).unwrap();
+        for goal_action in 0..2 {
+            let to_pair = over_pairs.to_goal(goal_action).unwrap();
+            for state in 1..n {
+                for action in 0..2 {
+                    let expected = action_nats(&mdp, &distances, state, action).unwrap();
+                    let actual = to_pair.nats(state * 2 + action);
+                    prop_assert!(actual == expected || (actual - expected).abs() <= 1e-8 * expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_set_is_no_farther_than_its_nearest_member(seed: u64, n in 4usize..10) {
+        let mdp = random_mdp(seed, n, 2, 3);
+        let solver = ExactSolver::new(&mdp, discount(0.9));
+        let members = solver.to_goals(&[0, 1, 2]).unwrap();
+        let set = solver.to_goal_set(&[2, 0, 1, 0]).unwrap();
+        for state in 0..n {
+            let nearest = members.iter().map(|d| d.nats(state)).fold(f64::INFINITY, f64::min);
+            prop_assert!(set.nats(state) <= nearest * (1.0 + 1e-8));
+        }
+        prop_assert!((0..3).all(|goal| set.nats(goal) == 0.0));
+    }
+
+    #[test]
+    fn effective_steps_approach_the_expected_steps_from_below(seed: u64, n in 2usize..8) {
+        // A chain that returns to the goal from everywhere, so that expected steps are finite.
+        let mut edges = Vec::new();
+        let base = random_mdp(seed, n, 1, 3);
+        for state in 0..n {
+            base.rows(state).for_each(|row| edges.extend(row.iter().map(|(to, p)| (state, to, 0.9 * p))));
+            edges.push((state, 0, 0.1));
+        }
+        let chain = TabularMdp::chain_from_edges(n, edges).unwrap();
+        let expected = isochrone_core::exact::hitting_statistics(&chain, &[0]).unwrap().mean_if_reached(|_, _| 1.0);
+        let mut last = vec![0.0; n];
+        for gamma in [0.5, 0.9, 0.99, 0.9999, 1.0 - 1e-6] {
+            let distances = ExactSolver::new(&chain, discount(gamma)).to_goal(0).unwrap();
+            for state in 1..n {
+                let steps = distances.steps(state);
+                prop_assert!(steps >= last[state] * (1.0 - 1e-7), "steps grow with gamma");
+                prop_assert!(steps <= expected[state] * (1.0 + 1e-7), "Jensen: {steps} > {}", expected[state]);
+                last[state] = steps;
+            }
+        }
+        for state in 1..n {
+            assert_close(last[state], expected[state], 1e-3 * expected[state]);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Isochrones of a field given on cells.
+
+/// A point in units of cells: `(column, row)`, the top left corner of the map at the origin.
+pub(super) type Point = (f64, f64);
+
+/// What the contours follow: a value per cell, and which neighbours belong to one surface.
+pub(super) trait Surface {
+    /// The value of a cell; `None` outside the map, in walls, and where there is no finite value.
+    fn value(&self, row: isize, column: isize) -> Option<f64>;
+    /// Whether the surface continues across the edge between two neighbouring cells.
+    fn is_joined(&self, a: (isize, isize), b: (isize, isize)) -> bool;
+}
+
+/// The line segments along which the surface has the value `level`.
+///
+/// Each cell is cut into eight triangles between its centre, corners and edge midpoints, with values averaged
+/// over the cells that meet there *and* are joined around the point. Lines are continuous across open floor,
+/// cross one-cell corridors, end at walls, and do not leak through them.
+pub(super) fn isoline(
+    surface: &impl Surface,
+    rows: usize,
+    columns: usize,
+    level: f64,
+) -> Vec<(Point, Point)> {
+    let mut segments = Vec::new();
+    for row in 0..rows as isize {
+        for column in 0..columns as isize {
+            if let Some(centre) = surface.value(row, column) {
+                let rim = rim_values(surface, (row, column), centre);
+                let at = (column as f64 + 0.5, row as f64 + 0.5);
+                for k in 0..8 {
+                    let next = (k + 1) % 8;
+                    let triangle =
+                        [(at, centre), (rim_point(at, k), rim[k]), (rim_point(at, next), rim[next])];
+                    segments.extend(crossing(triangle, level));
+                }
+            }
+        }
+    }
+    segments
+}
+
+/// Offsets `(row, column)` to the eight neighbours, clockwise from the one above.
+const AROUND: [(isize, isize); 8] = [(-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1)];
+
+fn rim_point((x, y): Point, k: usize) -> Point {
+    (x + 0.5 * AROUND[k].1 as f64, y + 0.5 * AROUND[k].0 as f64)
+}
+
+/// Values at the edge midpoints (even) and corners (odd) of a cell.
+fn rim_values(surface: &impl Surface, cell: (isize, isize), centre: f64) -> [f64; 8] {
+    let neighbour = |k: usize| (cell.0 + AROUND[k % 8].0, cell.1 + AROUND[k % 8].1);
+    let value_if_joined = |a, b: (isize, isize)| {
+        if surface.is_joined(a, b) { surface.value(b.0, b.1) } else { None }
+    };
+    std::array::from_fn(|k| {
+        if k % 2 == 0 {
+            return value_if_joined(cell, neighbour(k)).map_or(centre, |value| 0.5 * (centre + value));
+        }
+        // A corner belongs to up to four cells; the diagonal one counts if either way around reaches it.
+        let sides = [neighbour(k + 7), neighbour(k + 1)];
+        let side_values = sides.map(|side| value_if_joined(cell, side));
+        let diagonal = neighbour(k);
+        let diagonal_value =
+            (0..2).filter(|&i| side_values[i].is_some()).find_map(|i| value_if_joined(sides[i], diagonal));
+        // From the diagonal, the remaining side may be joined too.
+        let around = |i: usize| diagonal_value.and_then(|_| value_if_joined(diagonal, sides[i]));
+        let all = [
+            Some(centre),
+            side_values[0].or_else(|| around(0)),
+            side_values[1].or_else(|| around(1)),
+            diagonal_value,
+        ];
+        let known: Vec<f64> = all.into_iter().flatten().collect();
+        known.iter().sum::<f64>() / known.len() as f64
+    })
+}
+
+/// Where the level crosses a triangle with linear values.
+fn crossing(triangle: [(Point, f64); 3], level: f64) -> Option<(Point, Point)> {
+    let mut points = Vec::new();
+    for (a, b) in [(0, 1), (1, 2), (2, 0)] {
+        let ((pa, va), (pb, vb)) = (triangle[a], triangle[b]);
+        // Half-open, so that a level that passes through a vertex is counted once.
+        if (va < level) != (vb < level) {
+            let t = (level - va) / (vb - va);
+            points.push((pa.0 + t * (pb.0 - pa.0), pa.1 + t * (pb.1 - pa.1)));
+        }
+    }
+    (points.len() == 2).then(|| (points[0], points[1]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A plane `value = column + 0.5`, with an optional wall between columns 1 and 2.
+    struct Plane {
+        is_split: bool,
+    }
+
+    impl Surface for Plane {
+        fn value(&self, row: isize, column: isize) -> Option<f64> {
+            ((0..3).contains(&row) && (0..4).contains(&column)).then_some(column as f64 + 0.5)
+        }
+        fn is_joined(&self, a: (isize, isize), b: (isize, isize)) -> bool {
+            !(self.is_split && a.1.min(b.1) == 1 && a.1 != b.1)
+        }
+    }
+
+    #[test]
+    fn a_plane_has_straight_isolines() {
+        let segments = isoline(&Plane { is_split: false }, 3, 4, 1.75);
+        assert!(!segments.is_empty());
+        for (a, b) in &segments {
+            assert!((a.0 - 1.75).abs() < 1e-12 && (b.0 - 1.75).abs() < 1e-12, "{a:?} {b:?}");
+        }
+        let length: f64 = segments.iter().map(|(a, b)| (a.1 - b.1).abs()).sum();
+        assert!((length - 3.0).abs() < 1e-12, "from top to bottom, once: {length}");
+    }
+
+    #[test]
+    fn nothing_leaks_through_a_wall() {
+        // Values jump from 1.5 to 2.5 between the two halves: the level between them is nowhere.
+        assert!(isoline(&Plane { is_split: true }, 3, 4, 2.0).is_empty());
+    }
+}
