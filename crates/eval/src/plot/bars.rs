@@ -11,10 +11,10 @@ use svg::{
 };
 
 const ROW_HEIGHT: f64 = 26.0;
-const BAR_WIDTH: f64 = 380.0;
+const BAR_WIDTH: f64 = 340.0;
 const TOP: f64 = 58.0;
 /// Room for a character of a label.
-const CHARACTER: f64 = 7.4;
+const CHARACTER: f64 = 7.0;
 
 /// One bar: a name, a length, a share that shades it, and a remark at its end.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +48,7 @@ impl BarChart {
         let longest =
             |of: fn(&Bar) -> &String| self.bars.iter().map(|bar| of(bar).chars().count()).max().unwrap_or(0);
         let left = 24.0 + CHARACTER * longest(|bar| &bar.name) as f64;
-        let width = (left + BAR_WIDTH + 24.0 + CHARACTER * longest(|bar| &bar.remark) as f64)
+        let width = (left + BAR_WIDTH + 24.0 + 0.86 * CHARACTER * longest(|bar| &bar.remark) as f64)
             .max(32.0 + 8.6 * self.title.chars().count() as f64)
             .ceil();
         let bottom = TOP + ROW_HEIGHT * self.bars.len() as f64;

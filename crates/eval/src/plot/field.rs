@@ -18,7 +18,8 @@ const LEGEND_WIDTH: f64 = 92.0;
 const MAP_SIDE: f64 = 720.0;
 /// Colours that are told apart; runs of one colour are drawn as one rectangle.
 const N_SHADES: f64 = 64.0;
-const N_ISOCHRONES: usize = 8;
+/// About so many isochrones; the interval between them is round.
+const N_ISOCHRONES: usize = 14;
 
 /// A mark on a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -210,7 +211,7 @@ impl<'a> Canvas<'a> {
     fn isochrones(&self) -> Group {
         let mut group = Group::new().set("fill", "none").set("stroke-linecap", "round");
         let mut labels: Vec<Point> = self.map.goals.iter().map(|&goal| self.centre(goal)).collect();
-        labels.extend(self.map.path.first().map(|&start| self.centre(start)));
+        labels.extend(self.map.path.iter().map(|&cell| self.centre(cell)));
         let mut texts = Group::new().set("font-size", 11);
         for level in scale::multiples(self.interval, self.farthest) {
             let segments = isoline(self.map, self.map.rows, self.map.columns, level);

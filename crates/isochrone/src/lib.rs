@@ -1,0 +1,26 @@
+//! **isochrone**: how far apart are two situations, *in time*?
+//!
+//! This crate is the front door: the library re-exported under one name, the readers of the files people have,
+//! and the `isochrone` command.
+//!
+//! - [`exact`]: exact successor distances of tabular processes, with certified error bounds;
+//! - [`plot`]: heat maps with isochrones, ranked bars;
+//! - [`input`]: text maps, MDP files and event logs.
+//!
+//! ```
+//! use isochrone::{Discount, exact::{ExactSolver, GridWorld}};
+//!
+//! let world = GridWorld::parse("S..#\n.#.G\n....")?;
+//! let process = world.to_mdp(0.1)?; // one move in ten slips sideways
+//! let solver = ExactSolver::new(&process, Discount::new(0.99)?);
+//! let to_goal = solver.to_goal(world.state(1, 3).unwrap())?;
+//! let start = world.state(0, 0).unwrap();
+//! println!("{:.2} steps, first move {:?}", to_goal.steps(start), to_goal.action(start));
+//! assert!(to_goal.steps(start) > 6.0 && to_goal.certificate().relative_error() < 1e-9);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod input;
+
+pub use isochrone_core::{Discount, DiscountError, exact, rng};
+pub use isochrone_eval::plot;

@@ -1,0 +1,4 @@
+//! What the command can do.
+
+pub mod exact;
+mod report;
