@@ -25,10 +25,22 @@ fn main() -> ExitCode {
     match outcome.and_then(|data| print(&data)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", one_line(&error));
             ExitCode::from(2)
         }
     }
+}
+
+/// The error and its causes, leaving out causes that a message before them already quotes.
+fn one_line(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if !line.contains(&cause) {
+            line += if line.is_empty() { "" } else { ": " };
+            line += &cause;
+        }
+    }
+    line.replace('\n', " ")
 }
 
 /// Writes data to stdout; a reader that has seen enough (`| head`) is not an error.

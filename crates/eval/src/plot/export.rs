@@ -58,9 +58,17 @@ impl Picture {
         &self.svg
     }
 
-    /// Checks that a file name says which format is meant, before any work is done for it.
+    /// Checks that a file name says which format is meant and lies in a folder that exists, before any work is
+    /// done for it.
     pub fn check_path(path: &Path) -> Result<(), PlotError> {
-        format_of(path).map(|_| ())
+        format_of(path)?;
+        match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+                let source = std::io::Error::new(std::io::ErrorKind::NotFound, "its folder does not exist");
+                Err(PlotError::Write { path: path.into(), source })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Writes the drawing in the format that the file name asks for.

@@ -8,7 +8,7 @@ mod solve;
 use super::report::Style;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use isochrone::{Discount, exact, input::LogColumns, plot::Picture};
+use isochrone::{Discount, input::LogColumns, plot::Picture};
 use std::path::{Path, PathBuf};
 
 /// Exact distances in time: from every state to a goal, for a map, an MDP file or an event log
@@ -52,7 +52,7 @@ pub struct Args {
     method: MethodArg,
 
     /// Relative error asked for
-    #[arg(long, default_value_t = exact::ExactSolver::DEFAULT_TOLERANCE)]
+    #[arg(long, default_value = "1e-9")]
     tolerance: f64,
 
     /// Duration of a step, to show seconds beside steps (maps and MDP files)

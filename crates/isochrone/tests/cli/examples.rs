@@ -1,0 +1,40 @@
+//! The committed examples and pictures are what the commands make.
+
+use crate::run::{isochrone_in, workspace};
+
+#[test]
+fn committed_pictures_are_current() {
+    let root = workspace();
+    let pictures = [
+        ("slippery-maze", "examples/slippery-maze.txt --slip 0.2"),
+        ("teleport-maze", "examples/teleport-maze.txt --slip 0.1"),
+        ("orders", "examples/orders.csv --goal delivered"),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    for (name, arguments) in pictures {
+        let drawn = folder.path().join(format!("{name}.svg"));
+        let outcome = isochrone_in(&root, &format!("exact {arguments} --plot {}", drawn.display()));
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        let committed = std::fs::read_to_string(root.join(format!("docs/pictures/{name}.svg"))).unwrap();
+        assert!(
+            std::fs::read_to_string(&drawn).unwrap() == committed,
+            "docs/pictures/{name}.svg is not what the command draws; run `just pictures` and look at it"
+        );
+    }
+}
+
+#[test]
+fn a_png_is_a_png_of_the_right_size() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("tiny.txt"), "S..\n.#G\n").unwrap();
+    let outcome = isochrone_in(folder.path(), "exact tiny.txt --plot tiny.png");
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let bytes = std::fs::read(folder.path().join("tiny.png")).unwrap();
+    assert_eq!(&bytes[..8], b"\x89PNG\r\n\x1a\n");
+    let side = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+    // The SVG of the same picture declares its size; a PNG has two pixels per unit.
+    isochrone_in(folder.path(), "exact tiny.txt --plot tiny.svg");
+    let svg = std::fs::read_to_string(folder.path().join("tiny.svg")).unwrap();
+    let declared = format!("viewBox=\"0 0 {} {}\"", side(16) / 2, side(20) / 2);
+    assert!(svg.contains(&declared), "no {declared} in {}", &svg[..300]);
+}

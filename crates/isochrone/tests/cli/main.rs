@@ -1,0 +1,7 @@
+//! The command as people meet it: what it prints, and how it fails.
+
+mod examples;
+mod hostile;
+mod house;
+mod run;
+mod verb_exact;
