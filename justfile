@@ -19,7 +19,7 @@ typos:
 
 # Licences, duplicate and banned crates, sources. Advisories need a database from the network: `just advisories`.
 deny:
-    cargo deny --offline check bans licenses sources
+    cargo deny --locked check bans licenses sources
 
 # Known vulnerabilities; fetches the RustSec database, so it is not part of `check`.
 advisories:
