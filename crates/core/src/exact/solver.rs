@@ -11,9 +11,10 @@ use rayon::prelude::*;
 use std::sync::OnceLock;
 use thiserror::Error;
 
-/// Chains larger than this are swept instead of factored: fill-in of the factors depends on the graph and can
-/// exhaust memory, sweeps cannot.
-const MAX_FACTORED_STATES: usize = 20_000;
+/// Chains larger than this are swept instead of factored. Fill-in depends on the graph; on random chains with
+/// five successors, the worst case, a factorisation takes 0.2 s at 2,000 states and 7.5 s at 8,000, after which a
+/// goal costs 3 and 65 ms; sweeps take 7 and 26 ms per goal with nothing to prepare.
+const MAX_FACTORED_STATES: usize = 2_000;
 
 /// How distances are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
