@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// A discount factor `gamma` in (0, 1), with the conversion between nats and steps that it defines.
+/// A discount factor `gamma` between zero and one, with the conversion between nats and steps that it defines.
 ///
 /// Distances are computed in nats of log-discount, `d = -ln E[gamma^H]`, and shown in **effective steps**,
 /// `d / ln(1/gamma)`: exactly the number of steps where dynamics are deterministic, and never more than the
@@ -16,7 +16,8 @@ pub struct Discount {
 /// A discount outside the range the solvers support.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 #[error(
-    "discount gamma = {0} is not in (0, {max}]; hint: 0.99 looks about 100 steps ahead, 0.999 about 1000",
+    "discount gamma = {0} is not in [{min:e}, {max}]; hint: 0.99 looks about 100 steps ahead, 0.999 about 1000",
+    min = Discount::MIN_GAMMA,
     max = Discount::MAX_GAMMA
 )]
 pub struct DiscountError(pub f64);
@@ -26,9 +27,12 @@ impl Discount {
     /// useful error bound can be certified in double precision.
     pub const MAX_GAMMA: f64 = 1.0 - 1e-6;
 
-    /// Checks `0 < gamma <= 1 - 1e-6`.
+    /// The smallest supported `gamma`: no one looks less far ahead, and powers of it must not underflow at once.
+    pub const MIN_GAMMA: f64 = 1e-100;
+
+    /// Checks `1e-100 <= gamma <= 1 - 1e-6`.
     pub fn new(gamma: f64) -> Result<Self, DiscountError> {
-        if gamma > 0.0 && gamma <= Self::MAX_GAMMA {
+        if (Self::MIN_GAMMA..=Self::MAX_GAMMA).contains(&gamma) {
             Ok(Self { gamma, nats_per_step: -gamma.ln() })
         } else {
             Err(DiscountError(gamma))
@@ -57,7 +61,7 @@ mod tests {
 
     #[test]
     fn range_is_enforced_and_the_message_names_the_value() {
-        for bad in [0.0, -0.5, 1.0, 1.5, f64::NAN, 1.0 - 1e-7] {
+        for bad in [0.0, 1e-300, -0.5, 1.0, 1.5, f64::NAN, 1.0 - 1e-7] {
             assert!(Discount::new(bad).is_err(), "{bad} should be refused");
         }
         assert!(Discount::new(1.5).unwrap_err().to_string().contains("1.5"));

@@ -3,7 +3,10 @@
 mod verbs;
 
 use clap::{Parser, Subcommand};
-use std::{io::Write as _, process::ExitCode};
+use std::{
+    io::{BufWriter, Write as _},
+    process::ExitCode,
+};
 
 /// How far apart are two situations, in time?
 #[derive(Parser)]
@@ -19,16 +22,45 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().verb {
-        Verb::Exact(args) => verbs::exact::run(&args),
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error),
     };
-    match outcome.and_then(|data| print(&data)) {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let outcome = match cli.verb {
+        Verb::Exact(args) => verbs::exact::run(&args, &mut out),
+    };
+    match outcome.and_then(|()| Ok(out.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
+        // A reader that has seen enough (`| head`) is not an error.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {}", one_line(&error));
             ExitCode::from(2)
         }
     }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+/// Help and version as they are; wrong arguments in one line that ends in a hint, like every other error.
+fn refuse(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
+    if matches!(error.kind(), DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand) {
+        let _ = error.print();
+        return ExitCode::from(error.exit_code() as u8);
+    }
+    let text = error.to_string();
+    let before_usage = text.split("Usage:").next().unwrap_or(&text);
+    let before_usage = before_usage.split("For more information").next().unwrap_or(before_usage);
+    let lines = before_usage.lines().map(str::trim).filter(|line| !line.is_empty());
+    let (tips, problem): (Vec<&str>, Vec<&str>) = lines.partition(|line| line.starts_with("tip: "));
+    let hint =
+        tips.first().map_or("see isochrone --help, or isochrone exact --help", |tip| &tip["tip: ".len()..]);
+    eprintln!("{}; hint: {hint}", problem.join(" "));
+    ExitCode::from(2)
 }
 
 /// The error and its causes, leaving out causes that a message before them already quotes.
@@ -41,12 +73,4 @@ fn one_line(error: &anyhow::Error) -> String {
         }
     }
     line.replace('\n', " ")
-}
-
-/// Writes data to stdout; a reader that has seen enough (`| head`) is not an error.
-fn print(data: &str) -> anyhow::Result<()> {
-    match std::io::stdout().write_all(data.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(()),
-    }
 }

@@ -46,19 +46,23 @@ impl Certificate {
 
     /// The interval that contains the true value of a computed distance, in the unit it is given in.
     pub fn interval(self, distance: f64) -> (f64, f64) {
-        let upper = if self.residual_steps < 1.0 || distance == 0.0 {
-            distance / (1.0 - self.residual_steps)
-        } else {
-            f64::INFINITY
-        };
+        if distance == 0.0 || distance == f64::INFINITY {
+            return (distance, distance); // decided by search, not by arithmetic
+        }
+        let upper =
+            if self.residual_steps < 1.0 { distance / (1.0 - self.residual_steps) } else { f64::INFINITY };
         (distance / (1.0 + self.residual_steps), upper)
     }
 }
 
 /// Certifies any table of distances `nats[s]` to a set of goals, wherever it came from.
 ///
-/// `nats` must be zero at the goals and infinite exactly at the states that cannot reach one; a table that
-/// disagrees with the process about that gets an infinite residual.
+/// `nats` must be zero at the goals and infinite exactly at the states that cannot reach one; for a table that
+/// disagrees with the process about that nothing is certified.
+///
+/// # Panics
+///
+/// If a goal is not a state, or `nats` does not have one entry per state.
 pub fn certify(mdp: &TabularMdp, discount: Discount, goals: &[usize], nats: &[f64]) -> Certificate {
     let mut is_goal = vec![false; mdp.n_states()];
     goals.iter().for_each(|&goal| is_goal[goal] = true);

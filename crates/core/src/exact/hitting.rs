@@ -1,24 +1,31 @@
 //! Will a chain get there, and what does it take if it does? Undiscounted companions of the distance.
 
-use super::{lu::DominantLu, mdp::TabularMdp, reverse::Predecessors, solver::SolveError};
+use super::{
+    mdp::TabularMdp,
+    reverse::Predecessors,
+    solver::{SolveError, checked_goals},
+};
+
+/// The elimination works on a dense matrix of the states that can reach a goal: 200 MB at this many.
+const MAX_STATES: usize = 5_000;
 
 /// Reaching a set of goals in a Markov chain, without discount.
 ///
 /// ```text
-/// f(s) = Pr(H(s) < inf),    E[ sum of costs until H | H < inf ] = x(s) / f(s)
+/// f(s) = Pr(H(s) < inf),    m(s) = E[ sum of costs until H | H < inf ]
 /// ```
 ///
-/// where both `f` and `x` solve linear systems with `I - P` restricted to the states that can still reach a
-/// goal, factored once.
+/// Both solve a linear system `x = b + P x` on the states that can still reach a goal. Without discount such
+/// systems are arbitrarily ill-conditioned, so they are solved by state reduction (Grassmann, Taksar and Heyman
+/// 1985), which never subtracts: every component has a small relative error however rarely the goal is reached.
 pub struct HittingStatistics<'a> {
     chain: &'a TabularMdp,
-    factors: DominantLu,
-    /// Transient states that can reach a goal; the index is the unknown's number.
+    /// States that can reach a goal and are none, nearest first; the index is the unknown's number.
     transient: Vec<usize>,
     reach_probability: Vec<f64>,
 }
 
-/// Factors the problem of reaching `goals` (at least one, in range) in a chain.
+/// Solves the problem of reaching `goals` (at least one, in range) in a chain.
 pub fn hitting_statistics<'a>(
     chain: &'a TabularMdp,
     goals: &[usize],
@@ -26,25 +33,17 @@ pub fn hitting_statistics<'a>(
     if chain.n_rows() != chain.n_states() {
         return Err(SolveError::NotAChain);
     }
-    let goals = super::solver::checked_goals(goals, chain.n_states())?;
+    let goals = checked_goals(goals, chain.n_states())?;
     let search = Predecessors::new(chain).search_from(&goals);
     let transient: Vec<usize> = search.order[goals.len()..].iter().map(|&state| state as usize).collect();
-    // The search starts with the goals: the unknown of a state is its position minus their count.
-    let transient_positions = goals.len()..search.order.len();
-    let mut entries = Vec::new();
-    for (i, &state) in transient.iter().enumerate() {
-        for (to, p) in chain.row(state).iter() {
-            let position = search.position[to] as usize;
-            if transient_positions.contains(&position) {
-                entries.push((i, position - goals.len(), p));
-            }
-        }
+    if transient.len() > MAX_STATES {
+        return Err(SolveError::TooManyStates { n_states: transient.len(), max: MAX_STATES });
     }
-    let factors = DominantLu::new(transient.len(), entries.into_iter()).ok_or(SolveError::Factorisation)?;
-    let mut statistics =
-        HittingStatistics { chain, factors, transient, reach_probability: vec![0.0; chain.n_states()] };
-    goals.iter().for_each(|&goal| statistics.reach_probability[goal] = 1.0);
-    let reached = statistics.solve(|_, to| if goals.binary_search(&to).is_ok() { 1.0 } else { 0.0 });
+    let mut reach_probability = vec![0.0; chain.n_states()];
+    goals.iter().for_each(|&goal| reach_probability[goal] = 1.0);
+    let mut statistics = HittingStatistics { chain, transient, reach_probability };
+    let is_goal = |state: usize| goals.binary_search(&state).is_ok();
+    let reached = statistics.solve(|_, to| if is_goal(to) { 1.0 } else { 0.0 }, |_, _| 1.0);
     for (&state, f) in statistics.transient.iter().zip(reached) {
         statistics.reach_probability[state] = f.min(1.0);
     }
@@ -52,29 +51,83 @@ pub fn hitting_statistics<'a>(
 }
 
 impl HittingStatistics<'_> {
-    /// `Pr(H(s) < inf)` by state: 1 at the goals, 0 exactly where no goal can be reached.
+    /// `Pr(H(s) < inf)` by state: 1 at the goals, 0 where no goal can be reached (or with a probability below the
+    /// smallest double).
     pub fn reach_probability(&self) -> &[f64] {
         &self.reach_probability
     }
 
-    /// The mean total of `cost(from, to)` over the transitions until a goal is reached, given that it is.
+    /// The mean total of `cost(from, to) >= 0` over the transitions until a goal is reached, given that it is.
     /// Infinite where no goal can be reached. With a cost of one this is the expected number of steps.
     pub fn mean_if_reached(&self, cost: impl Fn(usize, usize) -> f64) -> Vec<f64> {
         let f = &self.reach_probability;
-        let totals = self.solve(|from, to| f[to] * cost(from, to));
+        // Given that a goal is reached, transitions have the probabilities P(s'|s) f(s') / f(s).
+        let tilt = |from: usize, to: usize| if f[from] > 0.0 { f[to] / f[from] } else { 0.0 };
+        let totals = self.solve(|from, to| tilt(from, to) * cost(from, to), tilt);
         let mut means: Vec<f64> = f.iter().map(|&f| if f > 0.0 { 0.0 } else { f64::INFINITY }).collect();
         for (&state, total) in self.transient.iter().zip(totals) {
-            means[state] = total / f[state];
+            if f[state] > 0.0 {
+                means[state] = total;
+            }
         }
         means
     }
 
-    /// Solves `(I - P) x = b` on the transient states with `b(s) = sum_s' P(s'|s) term(s, s')`.
-    fn solve(&self, term: impl Fn(usize, usize) -> f64) -> Vec<f64> {
-        let right_side =
-            |&state: &usize| self.chain.row(state).iter().map(|(to, p)| p * term(state, to)).sum();
-        let mut x: Vec<f64> = self.transient.iter().map(right_side).collect();
-        self.factors.solve(&mut x);
+    /// Solves `x(s) = sum_s' P(s'|s) (term(s, s') + tilt(s, s') x(s'))` on the transient states.
+    fn solve(&self, term: impl Fn(usize, usize) -> f64, tilt: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+        let n = self.transient.len();
+        let mut unknown = vec![usize::MAX; self.chain.n_states()];
+        self.transient.iter().enumerate().for_each(|(i, &state)| unknown[state] = i);
+        let mut system =
+            Reduction { n, moves: vec![0.0; n * n], leak: vec![0.0; n], right_side: vec![0.0; n] };
+        for (i, &state) in self.transient.iter().enumerate() {
+            for (to, p) in self.chain.row(state).iter() {
+                system.right_side[i] += p * term(state, to);
+                match unknown[to] {
+                    usize::MAX => system.leak[i] += p * tilt(state, to),
+                    j => system.moves[i * n + j] += p * tilt(state, to),
+                }
+            }
+        }
+        system.solve()
+    }
+}
+
+/// `x = right_side + moves x`, where `leak` is what `moves` lacks to a row sum of one.
+struct Reduction {
+    n: usize,
+    /// Row by row.
+    moves: Vec<f64>,
+    leak: Vec<f64>,
+    right_side: Vec<f64>,
+}
+
+impl Reduction {
+    /// Removes the last unknown again and again, sending its predecessors where it would have sent them; then
+    /// fills in values from the first one on. `1 - moves[k][k]` is the sum of the other ways out: no subtraction.
+    fn solve(mut self) -> Vec<f64> {
+        let n = self.n;
+        let mut outflow = vec![0.0; n];
+        for k in (0..n).rev() {
+            let (before, from_k) = self.moves.split_at_mut(k * n);
+            let from_k = &from_k[..k];
+            outflow[k] = self.leak[k] + from_k.iter().sum::<f64>();
+            for i in 0..k {
+                let share = before[i * n + k] / outflow[k];
+                if share > 0.0 {
+                    let row = &mut before[i * n..i * n + k];
+                    row.iter_mut().zip(from_k).for_each(|(to, through_k)| *to += share * through_k);
+                    self.leak[i] += share * self.leak[k];
+                    self.right_side[i] += share * self.right_side[k];
+                }
+            }
+        }
+        let mut x = vec![0.0; n];
+        for k in 0..n {
+            // Not the entry (k, k): staying is accounted for by the outflow.
+            let inner: f64 = self.moves[k * n..k * n + k].iter().zip(&x).map(|(p, x)| p * x).sum();
+            x[k] = (self.right_side[k] + inner) / outflow[k];
+        }
         x
     }
 }

@@ -1,6 +1,9 @@
 //! Hitting times by simulation: slow, noisy, and independent of every solver.
 
-use super::mdp::TabularMdp;
+use super::{
+    mdp::TabularMdp,
+    solver::{SolveError, checked_goals},
+};
 use crate::{Discount, rng};
 use rayon::prelude::*;
 
@@ -24,7 +27,7 @@ impl HittingEstimate {
 ///
 /// Trajectories are cut when `gamma^k` falls below `1e-12`, which biases the mean by less than that. Rollout `i`
 /// draws from random stream `i` and sums are taken in order, so the result does not depend on the number of
-/// threads. Use [`TabularMdp::under_policy`] to simulate a policy.
+/// threads. The standard error needs at least two rollouts. Use [`TabularMdp::under_policy`] to simulate a policy.
 pub fn estimate_hitting(
     chain: &TabularMdp,
     discount: Discount,
@@ -32,7 +35,11 @@ pub fn estimate_hitting(
     goal: usize,
     rollouts: u32,
     seed: u64,
-) -> HittingEstimate {
+) -> Result<HittingEstimate, SolveError> {
+    if chain.n_rows() != chain.n_states() {
+        return Err(SolveError::NotAChain);
+    }
+    checked_goals(&[start, goal], chain.n_states())?;
     let horizon = (1e-12f64.ln() / discount.gamma().ln()).ceil() as u64;
     let samples: Vec<f64> = (0..u64::from(rollouts))
         .into_par_iter()
@@ -51,7 +58,7 @@ pub fn estimate_hitting(
     let n = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / n;
     let variance = samples.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    HittingEstimate { mean, standard_error: (variance / n).sqrt() }
+    Ok(HittingEstimate { mean, standard_error: (variance / n).sqrt() })
 }
 
 fn sample_successor(chain: &TabularMdp, state: usize, mut uniform: f64) -> usize {

@@ -2,6 +2,7 @@
 
 use super::{certificate::Certificate, mdp::TabularMdp, solver::Method};
 use crate::Discount;
+use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// Distances from every state to one goal, or to the nearest of a set of goals.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +34,7 @@ impl GoalDistances {
 
     /// The action to take in `state`; `None` at a goal and where no goal can be reached.
     ///
-    /// Among equally good actions the one with the smallest number is taken.
+    /// Which of several equally good actions is taken is decided by rounding, the same way in every run.
     pub fn action(&self, state: usize) -> Option<usize> {
         (self.policy[state] != Self::NO_ACTION).then_some(self.policy[state] as usize)
     }
@@ -81,35 +82,42 @@ impl AllPairs {
     }
 }
 
-/// The states visited on the way from `start` when every action has its most useful outcome.
+/// The likeliest way from `start` to the goal when the best actions are taken.
 ///
-/// From each state the best action is taken and the successor that contributes most to reaching the goal,
-/// `arg max P(s'|s,a) exp(-d(s'))`, is followed; with deterministic dynamics this is the optimal path. Ends at
-/// the goal; empty if the goal cannot be reached.
+/// Of all sequences of outcomes that end at the goal, the one with the largest `prod gamma P(s'|s, a)`: the
+/// optimal path where dynamics are deterministic, and otherwise the one that contributes most to
+/// `exp(-d(start))`. Empty if the goal cannot be reached.
 pub fn path_to_goal(mdp: &TabularMdp, distances: &GoalDistances, start: usize) -> Vec<usize> {
     if !distances.nats(start).is_finite() {
         return Vec::new();
     }
-    let mut path = vec![start];
-    let mut visited = vec![false; mdp.n_states()];
-    visited[start] = true;
-    let mut state = start;
-    while let Some(action) = distances.action(state) {
-        let row = mdp.action_row(state, action).expect("the policy takes available actions");
-        // Compare in logs: exp(-d) may underflow far from the goal. Staying put is never the way.
-        let score = |(to, p): (usize, f64)| p.ln() - distances.nats(to);
-        let next = row
-            .iter()
-            .filter(|&(to, _)| to != state)
-            .max_by(|&a, &b| score(a).total_cmp(&score(b)))
-            .expect("an action of the policy moves")
-            .0;
-        // A likely outcome can lead back (rarely, and only with strong noise): stop instead of going round.
-        if std::mem::replace(&mut visited[next], true) {
-            break;
+    // Dijkstra's search with costs -ln(gamma P) > 0. The heap orders by cost, then by state; non-negative doubles
+    // sort like their bits.
+    let mut came_from = vec![usize::MAX; mdp.n_states()];
+    let mut cost = vec![f64::INFINITY; mdp.n_states()];
+    let mut open = BinaryHeap::from([Reverse((0u64, start))]);
+    cost[start] = 0.0;
+    let mut end = start;
+    while let Some(Reverse((bits, state))) = open.pop() {
+        end = state;
+        let Some(action) = distances.action(state) else { break };
+        if f64::from_bits(bits) > cost[state] {
+            continue;
         }
-        path.push(next);
-        state = next;
+        let row = mdp.action_row(state, action).expect("the policy takes available actions");
+        for (to, p) in row.iter().filter(|&(to, _)| distances.nats(to).is_finite()) {
+            let through = cost[state] + distances.discount.nats_per_step() - p.ln();
+            if through < cost[to] {
+                (cost[to], came_from[to]) = (through, state);
+                open.push(Reverse((through.to_bits(), to)));
+            }
+        }
     }
+    let mut path = vec![end];
+    while end != start {
+        end = came_from[end];
+        path.push(end);
+    }
+    path.reverse();
     path
 }

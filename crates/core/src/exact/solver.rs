@@ -15,6 +15,8 @@ use thiserror::Error;
 /// five successors, the worst case, a factorisation takes 0.2 s at 2,000 states and 7.5 s at 8,000, after which a
 /// goal costs 3 and 65 ms; sweeps take 7 and 26 ms per goal with nothing to prepare.
 const MAX_FACTORED_STATES: usize = 2_000;
+/// A factorisation this good is kept even where a smaller tolerance was asked for: what is left is rounding.
+const GOOD_FACTORISATION: f64 = 1e-8;
 
 /// How distances are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +52,14 @@ pub enum SolveError {
         "this needs a Markov chain, but some states offer several actions; hint: fix a policy first, or use policy iteration"
     )]
     NotAChain,
+    /// More states than can be handled.
+    #[error("{n_states} states are more than {max} for this; hint: merge rare states")]
+    TooManyStates {
+        /// The number of states.
+        n_states: usize,
+        /// The largest number.
+        max: usize,
+    },
     /// The factorisation failed.
     #[error("the sparse factorisation failed (singular matrix or out of memory); hint: use policy iteration")]
     Factorisation,
@@ -110,7 +120,7 @@ impl<'a> ExactSolver<'a> {
     /// Asks for every distance to be within this relative error. Where rounding does not allow it the answer
     /// is as good as it gets; its certificate tells.
     pub fn with_tolerance(mut self, relative_error: f64) -> Self {
-        self.tolerance = relative_error;
+        self.tolerance = relative_error.max(f64::EPSILON);
         self
     }
 
@@ -184,7 +194,10 @@ impl<'a> ExactSolver<'a> {
         };
         match distances {
             // Far goals at a small discount underflow in the factors; sweeps do not mind.
-            Some(d) if self.automatic && d.certificate.relative_error() > self.tolerance => {
+            Some(d)
+                if self.automatic
+                    && d.certificate.relative_error() > self.tolerance.max(GOOD_FACTORISATION) =>
+            {
                 let swept = self.by_policy_iteration(goals);
                 let is_better = swept.certificate.residual_steps() < d.certificate.residual_steps();
                 Ok(if is_better { swept } else { d })

@@ -3,7 +3,8 @@
 use crate::support::{assert_close, discount, random_mdp, reference_nats};
 use isochrone_core::{
     exact::{
-        ExactSolver, GridWorld, Method, SolveError, TabularMdp, certify, estimate_hitting, hitting_statistics,
+        ExactSolver, GridWorld, Method, SolveError, TabularMdp, certify, estimate_hitting,
+        hitting_statistics, path_to_goal,
     },
     rng,
 };
@@ -97,7 +98,8 @@ fn simulation_agrees_within_four_standard_errors() {
     let distances = ExactSolver::new(&mdp, discount(0.95)).to_goal(goal).unwrap();
     let chain = mdp.under_policy(|state| distances.action(state).unwrap_or(0)).unwrap();
     for start in (0..world.n_states()).step_by(3) {
-        let estimate = estimate_hitting(&chain, discount(0.95), start, goal, 20_000, 11 + start as u64);
+        let estimate =
+            estimate_hitting(&chain, discount(0.95), start, goal, 20_000, 11 + start as u64).unwrap();
         let exact = (-distances.nats(start)).exp();
         let error = (estimate.mean - exact).abs();
         assert!(error <= 4.0 * estimate.standard_error + 1e-12, "{estimate:?} against {exact}");
@@ -135,4 +137,51 @@ fn methods_refuse_what_they_cannot_do() {
     assert_eq!(make().with_method(Method::SparseLu).err(), Some(SolveError::NotAChain));
     assert_eq!(make().to_goal(6).err(), Some(SolveError::GoalOutOfRange { goal: 6, n_states: 6 }));
     assert_eq!(make().to_goal_set(&[]).err(), Some(SolveError::NoGoal));
+}
+
+#[test]
+fn rare_arrivals_have_accurate_statistics() {
+    // A walk on 0..n with drift away from 0, reflected at n - 1: arrival is certain, after 1e18 steps on average.
+    let (n, back) = (20usize, 0.9f64);
+    let edges = (1..n).flat_map(|s| [(s, s - 1, 1.0 - back), (s, (s + 1).min(n - 1), back)]);
+    let chain = TabularMdp::chain_from_edges(n, edges.chain([(0, 0, 1.0)])).unwrap();
+    let hitting = hitting_statistics(&chain, &[0]).unwrap();
+    // T_s, the mean time from s to s - 1: T_{n-1} = 1 / forward, T_s = (1 + back T_{s+1}) / forward.
+    let mut time_down = vec![1.0 / (1.0 - back); n];
+    (1..n - 1).rev().for_each(|s| time_down[s] = (1.0 + back * time_down[s + 1]) / (1.0 - back));
+    let steps = hitting.mean_if_reached(|_, _| 1.0);
+    for state in 1..n {
+        assert_close(hitting.reach_probability()[state], 1.0, 1e-13);
+        let expected: f64 = time_down[1..=state].iter().sum();
+        assert_close(steps[state], expected, 1e-12 * expected);
+    }
+    // With a way out at the far end instead: the gambler's ruin, with chances down to 1e-18.
+    let edges = (1..n).flat_map(|s| [(s, s - 1, 1.0 - back), (s, s + 1, back)]);
+    let chain = TabularMdp::chain_from_edges(n + 1, edges.chain([(0, 0, 1.0), (n, n, 1.0)])).unwrap();
+    let hitting = hitting_statistics(&chain, &[0]).unwrap();
+    let odds = (1.0 - back) / back;
+    for state in 1..n {
+        // Pr(0 before n) = (r^s - r^n) / (1 - r^n) with r = forward / back.
+        let expected = (odds.powi(state as i32) - odds.powi(n as i32)) / (1.0 - odds.powi(n as i32));
+        assert_close(hitting.reach_probability()[state] / expected, 1.0, 1e-9);
+    }
+    assert!(hitting.reach_probability()[n - 1] < 1e-17);
+}
+
+#[test]
+fn a_path_ends_at_the_goal() {
+    // The likely outcome of either state leads to the other; only the unlikely one leads on.
+    let edges = [(0, 1, 0.9), (0, 2, 0.1), (1, 0, 0.9), (1, 2, 0.1), (2, 2, 1.0), (3, 3, 1.0)];
+    let chain = TabularMdp::chain_from_edges(4, edges).unwrap();
+    let distances = ExactSolver::new(&chain, discount(0.9)).to_goal(2).unwrap();
+    assert_eq!(path_to_goal(&chain, &distances, 0), [0, 2]);
+    assert_eq!(path_to_goal(&chain, &distances, 2), [2]);
+    assert!(path_to_goal(&chain, &distances, 3).is_empty());
+    // On a grid without slip it is a shortest path.
+    let world = GridWorld::parse("S...\n.##.\n...G").unwrap();
+    let mdp = world.to_mdp(0.0).unwrap();
+    let goal = world.state(2, 3).unwrap();
+    let distances = ExactSolver::new(&mdp, discount(0.9)).to_goal(goal).unwrap();
+    let path = path_to_goal(&mdp, &distances, 0);
+    assert_eq!((path.len(), path[5]), (6, goal));
 }

@@ -97,3 +97,93 @@ fn well_mixed_processes_at_long_discounts_converge() {
     let distances = ExactSolver::new(&mdp, discount(0.99999)).to_goal(0).unwrap();
     assert!(distances.certificate().relative_error() <= 1e-8, "{:?}", distances.certificate());
 }
+
+/// Two locks in a row, each with a ladder of tiny probabilities and a certain detour: the first guess of either
+/// is too far by thousands of nats.
+fn two_locks(rungs: usize, detour: usize, chance: f64) -> (TabularMdp, usize) {
+    let block = rungs + detour;
+    let goal = 2 * block;
+    let mut builder = MdpBuilder::new(goal + 1);
+    for lock in 0..2 {
+        let (first, exit) = (lock * block, (lock + 1) * block);
+        for k in 0..rungs {
+            let next = if k + 1 == rungs { exit } else { first + k + 1 };
+            builder.transition(first + k, 0, next, chance).transition(first + k, 0, first + k, 1.0 - chance);
+        }
+        builder.transition(first, 1, first + rungs, 1.0);
+        for k in 0..detour {
+            let next = if k + 1 == detour { exit } else { first + rungs + k + 1 };
+            builder.transition(first + rungs + k, 0, next, 1.0);
+        }
+    }
+    builder.transition(goal, 0, goal, 1.0);
+    (builder.build().unwrap(), goal)
+}
+
+#[test]
+fn cut_off_weights_in_a_row_do_not_overflow() {
+    for (rungs, detour) in [(3, 8), (2, 20), (6, 30)] {
+        for chance in [1e-300, 1e-160, 1e-80, 0.01] {
+            let (mdp, goal) = two_locks(rungs, detour, chance);
+            let truth = reference_nats(&mdp, 0.9, goal);
+            let distances = ExactSolver::new(&mdp, discount(0.9)).to_goal(goal).unwrap();
+            assert!(distances.certificate().relative_error() <= 1e-9, "{:?}", distances.certificate());
+            for state in 0..mdp.n_states() {
+                assert_close(distances.nats(state), truth[state], 2e-9 * truth[state].max(1e-300));
+            }
+        }
+    }
+}
+
+#[test]
+fn certificates_hold_to_the_last_digits() {
+    // Deterministic detours around improbable short cuts have closed forms: 1, 2, 3, ... certain steps.
+    for gamma in [0.5, 0.9, 0.999] {
+        for chance in [1e-160, 1e-300] {
+            let (mdp, goal) = two_locks(2, 6, chance);
+            let distances =
+                ExactSolver::new(&mdp, discount(gamma)).with_tolerance(1e-15).to_goal(goal).unwrap();
+            for (state, certain_steps) in [(0, 14.0), (8, 7.0), (13, 3.0), (15, 1.0)] {
+                let (lower, upper) = distances.certificate().interval(distances.steps(state));
+                assert!(lower <= certain_steps && certain_steps <= upper, "{lower} {certain_steps} {upper}");
+            }
+        }
+    }
+}
+
+#[test]
+fn pure_diffusion_at_the_largest_discount_is_solved() {
+    // No drift at all: influence reaches across the whole line, far beyond any window.
+    for (n, gamma) in [(1_000, Discount::MAX_GAMMA), (3_000, 0.99999)] {
+        let line = drifting_line(n, 0.5);
+        let swept = ExactSolver::new(&line, discount(gamma)).with_method(Method::PolicyIteration).unwrap();
+        let distances = swept.to_goal(0).unwrap();
+        assert!(distances.certificate().relative_error() < 1e-7, "{:?}", distances.certificate());
+        // On a line reflected at its end, E[gamma^H] = cosh(a (m - s)) / cosh(a m), cosh a = 1 / gamma.
+        let a = (1.0 / gamma).acosh();
+        let log_cosh = |x: f64| x + (-2.0 * x).exp().ln_1p() - 2f64.ln();
+        let m = n as f64 - 0.5;
+        for state in [1, n / 3, n - 1] {
+            let expected = log_cosh(a * m) - log_cosh(a * (m - state as f64));
+            assert_close(distances.nats(state), expected, 1e-6 * expected);
+        }
+    }
+}
+
+#[test]
+fn trivial_goal_sets_are_fine() {
+    let mdp = crate::support::random_mdp(8, 12, 3, 3);
+    let all: Vec<usize> = (0..12).collect();
+    let everywhere = ExactSolver::new(&mdp, discount(0.9)).to_goal_set(&all).unwrap();
+    assert!(everywhere.all_nats().iter().all(|&nats| nats == 0.0));
+    // A goal that nothing else can reach: one layer.
+    let mut builder = MdpBuilder::new(2);
+    builder
+        .transition(0, 0, 1, 0.5)
+        .transition(0, 0, 0, 0.5)
+        .transition(0, 1, 1, 1.0)
+        .transition(1, 0, 1, 1.0);
+    let away = builder.build().unwrap();
+    let lonely = ExactSolver::new(&away, discount(0.9)).to_goal(0).unwrap();
+    assert_eq!((lonely.nats(0), lonely.nats(1)), (0.0, f64::INFINITY));
+}

@@ -53,8 +53,8 @@ proptest! {
     }
 
     #[test]
-    fn unreachable_is_infinite_and_nothing_else_is(seed: u64, n in 2usize..12, width in 1usize..3) {
-        let mdp = random_mdp(seed, n, 1, width);
+    fn unreachable_is_infinite_and_nothing_else_is(seed: u64, n in 2usize..12, actions in 1usize..3, width in 1usize..3) {
+        let mdp = random_mdp(seed, n, actions, width);
         let pairs = ExactSolver::new(&mdp, discount(0.9)).all_pairs().unwrap();
         // Reachability by closure, independent of the solvers' search.
         let mut reaches = vec![vec![false; n]; n];

@@ -36,8 +36,8 @@ pub struct BarChart {
     pub title: String,
     /// What the axis measures, with its unit.
     pub axis: String,
-    /// What the shade means.
-    pub shade: String,
+    /// What the shade means, or what is not shown.
+    pub note: String,
     /// From top to bottom.
     pub bars: Vec<Bar>,
 }
@@ -52,7 +52,11 @@ impl BarChart {
             .max(32.0 + 8.6 * self.title.chars().count() as f64)
             .ceil();
         let bottom = TOP + ROW_HEIGHT * self.bars.len() as f64;
-        let extent = self.bars.iter().map(|bar| bar.length).fold(0.0, f64::max).max(1e-9);
+        let longest_bar =
+            self.bars.iter().map(|bar| bar.length).filter(|length| length.is_finite()).fold(1e-9, f64::max);
+        let interval = scale::round_interval(longest_bar, 6, 1e-6);
+        // The axis ends at a tick.
+        let extent = (longest_bar / interval).ceil() * interval;
         let place = |value: f64| left + BAR_WIDTH * value / extent;
         let mut document = Document::new()
             .set("viewBox", (0, 0, width as u32, (bottom + 44.0) as u32))
@@ -61,8 +65,7 @@ impl BarChart {
             .set("font-family", FONT_FAMILY)
             .add(Rectangle::new().set("width", "100%").set("height", "100%").set("fill", palette::PAPER))
             .add(text(&self.title, (16.0, 26.0), 15.0, "start"))
-            .add(text(&self.shade, (16.0, 44.0), 11.0, "start"));
-        let interval = scale::round_interval(extent, 6, 1e-6);
+            .add(text(&self.note, (16.0, 44.0), 11.0, "start"));
         for tick in std::iter::once(0.0).chain(scale::multiples(interval, extent * 1.0001)) {
             let x = place(tick);
             let rule = Line::new().set("x1", x).set("x2", x).set("y1", TOP - 4.0).set("y2", bottom + 4.0);

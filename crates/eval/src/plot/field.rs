@@ -18,8 +18,14 @@ const LEGEND_WIDTH: f64 = 92.0;
 const MAP_SIDE: f64 = 720.0;
 /// Colours that are told apart; runs of one colour are drawn as one rectangle.
 const N_SHADES: f64 = 64.0;
+/// The legend needs this much height, however flat the map.
+const MIN_HEIGHT: f64 = 236.0;
+/// Ticks closer than this would touch.
+const MIN_TICK_DISTANCE: f64 = 13.0;
 /// About so many isochrones; the interval between them is round.
 const N_ISOCHRONES: usize = 14;
+/// On smaller cells, arrowheads would hide the field.
+const MIN_ARROW_CELL: f64 = 5.0;
 
 /// A mark on a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -163,7 +169,7 @@ impl<'a> Canvas<'a> {
             left,
             top,
             width: map_width.max(title_width).ceil(),
-            height: (top + (cell * map.rows as f64).max(120.0) + MARGIN).ceil(),
+            height: (top + (cell * map.rows as f64).max(MIN_HEIGHT) + MARGIN).ceil(),
             farthest,
             interval: scale::round_interval(farthest, N_ISOCHRONES, 1.0),
         }
@@ -225,6 +231,7 @@ impl<'a> Canvas<'a> {
             group = group.add(Path::new().set("d", data).set("stroke", ink).set("stroke-width", width));
             if let Some(at) = self.label_place(&segments, &labels) {
                 labels.push(at);
+                let at = self.keep_inside(at);
                 texts = texts.add(haloed(&scale::label(level), at, self.far(level)));
             }
         }
@@ -243,6 +250,14 @@ impl<'a> Canvas<'a> {
             .step_by(1 + segments.len() / 400)
             .max_by(|&a, &b| clearance(a).total_cmp(&clearance(b)))?;
         (clearance(best) > 24.0).then_some(best)
+    }
+
+    /// Moves the centre of a label so that the label stays on the map.
+    fn keep_inside(&self, (x, y): Point) -> Point {
+        let (right, bottom) = self.place((self.map.columns as f64, self.map.rows as f64));
+        let within =
+            |value: f64, low: f64, high: f64| if low < high { value.clamp(low, high) } else { value };
+        (within(x, self.left + 16.0, right - 16.0), within(y, self.top + 8.0, bottom - 8.0))
     }
 
     fn glyphs(&self) -> Group {
@@ -273,8 +288,9 @@ impl<'a> Canvas<'a> {
         let Some(&start) = self.map.path.first() else { return group };
         let is_step = |a: (usize, usize), b: (usize, usize)| a.0.abs_diff(b.0) + a.1.abs_diff(b.1) <= 1;
         // A dark casing below a light line reads on every background.
-        let width = (0.14 * self.cell).clamp(1.2, 4.0);
-        for (ink, width) in [(palette::INK, width + 2.0), (palette::PAPER, width)] {
+        let width = (0.14 * self.cell).clamp(0.8, 4.0);
+        let casing = (0.4 * self.cell).clamp(0.8, 2.0);
+        for (ink, width) in [(palette::INK, width + casing), (palette::PAPER, width)] {
             for pair in self.map.path.windows(2) {
                 let ((x1, y1), (x2, y2)) = (self.centre(pair[0]), self.centre(pair[1]));
                 let mut line = Line::new().set("x1", x1).set("y1", y1).set("x2", x2).set("y2", y2);
@@ -286,7 +302,7 @@ impl<'a> Canvas<'a> {
         }
         let every = 4.max(self.map.path.len() / 24);
         for pair in self.map.path.windows(2).skip(every / 2).step_by(every) {
-            if is_step(pair[0], pair[1]) {
+            if is_step(pair[0], pair[1]) && self.cell >= MIN_ARROW_CELL {
                 let (a, b) = (self.centre(pair[0]), self.centre(pair[1]));
                 let middle = ((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0);
                 let points = arrow_head(middle, (b.0 - a.0, b.1 - a.1), 2.2 * width + 1.0);
@@ -302,7 +318,7 @@ impl<'a> Canvas<'a> {
     fn goals(&self) -> Group {
         let mut group = Group::new();
         for &goal in &self.map.goals {
-            let points = star(self.centre(goal), (0.46 * self.cell).clamp(6.0, 15.0));
+            let points = star(self.centre(goal), (0.46 * self.cell).clamp(8.0, 15.0));
             let shape = Polygon::new().set("points", points).set("fill", "#d62828");
             group = group.add(shape.set("stroke", palette::PAPER).set("stroke-width", 1.2));
         }
@@ -321,7 +337,10 @@ impl<'a> Canvas<'a> {
             let y = top + height * k as f64 / N_SHADES;
             group = group.add(rectangle(left, y, 14.0, height / N_SHADES + 0.5).set("fill", fill));
         }
-        for level in std::iter::once(0.0).chain(scale::multiples(self.interval, self.farthest)) {
+        let tick_distance = height * self.far(self.interval);
+        let every = (MIN_TICK_DISTANCE / tick_distance.max(0.1)).ceil().max(1.0) as usize;
+        for level in std::iter::once(0.0).chain(scale::multiples(self.interval, self.farthest)).step_by(every)
+        {
             let y = top + height * self.far(level);
             let tick = Line::new().set("x1", left + 14.0).set("x2", left + 18.0).set("y1", y).set("y2", y);
             group = group.add(tick.set("stroke", palette::INK));

@@ -14,7 +14,7 @@ pub(super) fn round_interval(extent: f64, parts: usize, least: f64) -> f64 {
 
 /// Multiples of `interval` in `(0, extent)`.
 pub(super) fn multiples(interval: f64, extent: f64) -> Vec<f64> {
-    (1..).map(|k| f64::from(k) * interval).take_while(|&level| level < extent).collect()
+    (1..1000).map(|k| f64::from(k) * interval).take_while(|&level| level < extent).collect()
 }
 
 /// A number without trailing zeros.

@@ -33,8 +33,8 @@ impl EventLog {
     pub fn state_name(&self, state: usize) -> &str {
         match self.activities.get(state) {
             Some(name) => name,
-            None if state == self.chain.start() => "(start)",
-            None => "(end)",
+            None if state == self.chain.start() => START,
+            None => END,
         }
     }
 
@@ -44,11 +44,18 @@ impl EventLog {
     }
 }
 
+/// What the two states that are not activities are called.
+const START: &str = "(start)";
+const END: &str = "(end)";
+
 /// Names that columns usually have, tried in this order and without regard to case. Those with colons are from
 /// the XES standard (IEEE 1849).
 const CASE_NAMES: &[&str] = &["case", "case_id", "caseid", "case id", "case:concept:name"];
 const ACTIVITY_NAMES: &[&str] = &["activity", "concept:name", "event", "event_name"];
-const TIMESTAMP_NAMES: &[&str] = &["timestamp", "time:timestamp", "time", "date", "datetime"];
+const TIMESTAMP_NAMES: &[&str] =
+    &["timestamp", "time:timestamp", "complete timestamp", "start timestamp", "time", "date", "datetime"];
+/// A larger number of seconds lies beyond the year 5000: it is milliseconds.
+const MAX_SECONDS: f64 = 1e11;
 
 /// Reads an event log and estimates its chain. Events of a case are put in order of time; those at the same
 /// time keep the order of the file.
@@ -88,11 +95,21 @@ pub fn read_event_log(path: &Path, columns: &LogColumns) -> Result<EventLog, Inp
         let time = field(timestamp_column)?;
         let at_seconds = parse_seconds(time).ok_or_else(|| {
             let problem = format!("line {line}: {:?} = {time:?} is not a time", &headers[timestamp_column]);
-            InputError::malformed(path, problem, "write 2024-05-17T09:30:00Z, 2024-05-17 09:30, or seconds")
+            InputError::malformed(
+                path,
+                problem,
+                "write 2024-05-17T09:30:00Z, 2024-05-17 09:30, or seconds (divide milliseconds by 1000)",
+            )
         })?;
         let activity = number_of(field(activity_column)?, &mut activity_numbers);
         if activity == activities.len() {
-            activities.push(field(activity_column)?.to_owned());
+            let name = field(activity_column)?;
+            if [START, END].contains(&name) {
+                let problem =
+                    format!("line {line}: an activity is called {name:?}, which stands for an end of a case");
+                return Err(InputError::malformed(path, problem, "give the activity another name"));
+            }
+            activities.push(name.to_owned());
         }
         let case = number_of(field(case_column)?, &mut case_numbers);
         if case == cases.len() {
@@ -153,8 +170,10 @@ fn number_of(name: &str, numbers: &mut HashMap<String, usize>) -> usize {
 /// Seconds from a number, an instant with an offset, or a local date and time (taken as UTC).
 fn parse_seconds(text: &str) -> Option<f64> {
     if let Ok(seconds) = text.parse::<f64>() {
-        return seconds.is_finite().then_some(seconds);
+        return (seconds.abs() <= MAX_SECONDS).then_some(seconds);
     }
+    // Some tools write 2024/05/17.
+    let text = &text.replace('/', "-");
     let instant = text.parse::<jiff::Timestamp>().ok().or_else(|| {
         let local = text.parse::<jiff::civil::DateTime>().ok()?;
         local.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
@@ -174,14 +193,14 @@ mod tests {
             "2024-05-17 12:00:00",
             "2024-05-17T14:00:00+02:00",
             "2024-05-17 12:00",
-            "2024-05-17T12:00:00.000Z",
+            "2024/05/17 12:00:00.000",
         ] {
             assert_eq!(hour(same), Some(noon), "{same}");
         }
         assert_eq!(hour("2024-05-17"), Some(noon - 12.0));
         assert_eq!(parse_seconds("1.5e3"), Some(1500.0));
         assert_eq!(
-            (parse_seconds("yesterday"), parse_seconds("NaN"), parse_seconds("inf")),
+            (parse_seconds("yesterday"), parse_seconds("NaN"), parse_seconds("1704200000000")),
             (None, None, None)
         );
     }

@@ -24,7 +24,7 @@ use std::{collections::HashMap, fmt, path::Path};
 const EXAMPLE: &str = r#"a minimal file is {"states": 2, "transitions": [[0, 0, 1, 1.0], [1, 0, 1, 1.0]]}"#;
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with 'states' and 'transitions'")]
 struct File {
     states: States,
     #[serde(default)]
@@ -61,8 +61,12 @@ pub fn read_mdp_json(path: &Path) -> Result<NamedMdp, InputError> {
         States::Count(count) => (count, Vec::new()),
         States::Names(names) => (names.len(), names),
     };
+    let state_numbers = numbers_by_name(path, "states", &states)?;
+    let action_numbers = numbers_by_name(path, "actions", &file.actions)?;
     let mdp = match (file.transitions, file.csr) {
-        (Some(transitions), None) => from_transitions(path, n_states, &states, &file.actions, transitions)?,
+        (Some(transitions), None) => {
+            from_transitions(path, n_states, &state_numbers, &action_numbers, transitions)?
+        }
         (None, Some(matrices)) => from_matrices(path, n_states, matrices)?,
         _ => {
             let problem = "needs either 'transitions' or 'csr', and not both";
@@ -75,12 +79,10 @@ pub fn read_mdp_json(path: &Path) -> Result<NamedMdp, InputError> {
 fn from_transitions(
     path: &Path,
     n_states: usize,
-    states: &[String],
-    actions: &[String],
+    states: &HashMap<&str, usize>,
+    actions: &HashMap<&str, usize>,
     transitions: Vec<(Key, Key, Key, f64)>,
 ) -> Result<isochrone_core::exact::TabularMdp, InputError> {
-    let states = numbers_by_name(path, "states", states)?;
-    let actions = numbers_by_name(path, "actions", actions)?;
     let mut builder = MdpBuilder::new(n_states);
     for (index, (from, action, to, probability)) in transitions.into_iter().enumerate() {
         let find = |key: Key, names: &HashMap<&str, usize>, what: &str| match key {
@@ -91,9 +93,9 @@ fn from_transitions(
             }),
         };
         builder.transition(
-            find(from, &states, "state")?,
-            find(action, &actions, "action")?,
-            find(to, &states, "state")?,
+            find(from, states, "state")?,
+            find(action, actions, "action")?,
+            find(to, states, "state")?,
             probability,
         );
     }

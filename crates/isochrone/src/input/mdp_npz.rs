@@ -133,7 +133,7 @@ impl Reader<'_> {
 fn unpack(archive: &mut Archive, name: &str) -> Result<Vec<u8>, String> {
     let entry = archive
         .by_name(&npyz::npz::file_name_from_array_name(name))
-        .map_err(|error| format!("no array '{name}': {error}"))?;
+        .map_err(|_| format!("no array called '{name}' can be read"))?;
     let mut bytes = Vec::new();
     entry
         .take(MAX_ARRAY_BYTES + 1)

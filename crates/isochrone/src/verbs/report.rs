@@ -2,6 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
+/// A number of things: `1 cell`, `2 cells`.
+pub fn count(n: usize, thing: &str) -> String {
+    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
+}
+
 /// A field of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Field {

@@ -67,6 +67,16 @@ const TEXT_CASES: &[(&str, &str, &[u8])] = &[
     ("noplace.txt", "--plot no/such/folder/picture.svg", b"S.G\n"),
     ("case.txt", "--case order", b"S.G\n"),
     ("unclear.dat", "", b"S.G\n"),
+    ("letters.txt", "--gamma abc", b"S.G\n"),
+    ("negative.txt", "--tolerance -1", b"S.G\n"),
+    ("method.txt", "--method foo", b"S.G\n"),
+    ("flag.txt", "--gaol 0,2", b"S.G\n"),
+    ("styles.txt", "--json --csv", b"S.G\n"),
+    ("pairs.txt", "--all-pairs --goal 0,2", b"S.G\n"),
+    ("pairs.csv", "--all-pairs", b"case,activity,timestamp\n1,x,3\n"),
+    ("end.csv", "--goal x", b"case,activity,timestamp\n1,x,3\n1,(end),4\n"),
+    ("millis.csv", "--goal x", b"case,activity,timestamp\n1,x,1704200000000\n"),
+    ("list.json", "--goal 0", b"[]"),
     ("bfs.txt", "--slip 0.1 --method bfs", b"S.G\n"),
 ];
 
@@ -155,7 +165,7 @@ fn damaged_files_are_read_or_refused() {
     type Reader = fn(&Path) -> bool;
     let seeds: [(&str, Vec<u8>, Reader); 5] = [
         ("a.npz", std::fs::read(data.join("walk.npz")).unwrap(), |p| read_mdp_npz(p).is_ok()),
-        ("a.json", std::fs::read(data.join("commute.json")).unwrap(), |p| read_mdp_json(p).is_ok()),
+        ("a.json", std::fs::read(root.join("examples/commute.json")).unwrap(), |p| read_mdp_json(p).is_ok()),
         ("b.json", std::fs::read(data.join("csr.json")).unwrap(), |p| read_mdp_json(p).is_ok()),
         ("a.txt", std::fs::read(root.join("examples/teleport-maze.txt")).unwrap(), |p| read_map(p).is_ok()),
         ("a.csv", std::fs::read(root.join("examples/orders.csv")).unwrap()[..2000].to_vec(), |p| {

@@ -37,9 +37,7 @@ fn small_map_as_json() {
 
 #[test]
 fn mdp_with_names() {
-    insta::assert_snapshot!(
-        isochrone(&format!("exact {DATA}/commute.json --goal work --start home")).transcript()
-    );
+    insta::assert_snapshot!(isochrone("exact examples/commute.json --goal work --start home").transcript());
 }
 
 #[test]

@@ -1,18 +1,29 @@
-//! When sweeps crawl: solve the policy's linear system for the relative correction.
+//! When marches crawl: solve the linear system of the current policy.
 
-use super::{policy::PolicySystem, system::System};
+use super::{super::lu::DominantLu, policy::PolicySystem, system::System};
 
-/// Matrix applications granted to one step: two per iteration.
+/// Matrix applications granted to the Krylov method: two per iteration.
 const MAX_ITERATIONS: usize = 300;
+/// Larger systems are not factored. A Krylov method fails where influence spreads slowly through space, on lines
+/// and grids, and there the fill-in is moderate.
+const MAX_FACTORED: usize = 300_000;
+/// What one factorisation can tell from zero.
+const MIN_SOLUTION: f64 = 1e-200;
+/// Factorisations granted to one evaluation; each covers 460 nats.
+const MAX_DESCENTS: usize = 100;
 
-/// Replaces `u` by the values of the current policy, to first order in what is missing. Returns whether the
-/// step was taken.
+/// Replaces `u` by the values of the current policy. Returns whether that succeeded; if not, `u` is still good to
+/// go on from.
+pub(super) fn step(system: &mut System<'_>, target: f64) -> bool {
+    correct(system, target) || evaluate_from_above(system)
+}
+
+/// The values of the policy to first order in what is missing.
 ///
 /// With the values folded into the potential (`u = 1`), the correction `e` solves `(I - W) e = W 1 - 1`: its
 /// right side is the *relative* residual and `e` the *relative* error, so a bound on a norm means the same near
-/// the goal and far from it. `W` has row sums close to one, and the solution is found by `BiCGSTAB` (van der
-/// Vorst 1992) on the system preconditioned by one Gauss-Seidel sweep.
-pub(super) fn step(system: &mut System<'_>, target: f64) -> bool {
+/// the goal and far from it. Solved by `BiCGSTAB` (van der Vorst 1992), preconditioned by one Gauss-Seidel sweep.
+fn correct(system: &mut System<'_>, target: f64) -> bool {
     system.fold();
     let policy = PolicySystem::new(system);
     let residual: Vec<f64> = std::iter::repeat_n(0.0, system.n_goals)
@@ -24,6 +35,45 @@ pub(super) fn step(system: &mut System<'_>, target: f64) -> bool {
         return false;
     }
     system.scaled.iter_mut().zip(&correction).for_each(|(u, e)| *u = 1.0 + e);
+    true
+}
+
+/// The values of the policy by sparse LU, for systems of moderate size.
+///
+/// Starts again from the potential that is a lower bound of `d`. There the rows of `W` sum to at most one, which
+/// makes the factorisation accurate component by component ([`DominantLu`]), and the solution `u = W u` lies
+/// between zero and one. If it spans more than a double can hold, a floor is added to it, which keeps the row
+/// sums of the next, rescaled system below one, and that one sees farther.
+fn evaluate_from_above(system: &mut System<'_>) -> bool {
+    let (n, n_goals) = (system.scaled.len(), system.n_goals);
+    if n - n_goals > MAX_FACTORED {
+        return false;
+    }
+    system.start_from_above();
+    for _ in 0..MAX_DESCENTS {
+        let policy = PolicySystem::new(system);
+        let is_goal = |j: u32| (j as usize) < n_goals;
+        let to_goals = |columns: &[u32], weights: &[f64]| -> f64 {
+            columns.iter().zip(weights).filter(|&(&j, _)| is_goal(j)).map(|(_, w)| w).sum()
+        };
+        let mut solution: Vec<f64> =
+            policy.rows().map(|(_, columns, weights)| to_goals(columns, weights)).collect();
+        let entries = policy.rows().flat_map(|(i, columns, weights)| {
+            let free = columns.iter().zip(weights).filter(move |&(&j, _)| !is_goal(j));
+            free.map(move |(&j, &w)| (i - n_goals, j as usize - n_goals, w))
+        });
+        let Some(factors) = DominantLu::new(n - n_goals, entries) else { return false };
+        factors.solve(&mut solution);
+        if !solution.iter().all(|&u| (0.0..2.0).contains(&u)) {
+            return false;
+        }
+        let floor = if solution.iter().all(|&u| u >= MIN_SOLUTION) { 0.0 } else { MIN_SOLUTION };
+        system.scaled[n_goals..].iter_mut().zip(&solution).for_each(|(u, x)| *u = x + floor);
+        system.fold();
+        if floor == 0.0 {
+            return true;
+        }
+    }
     true
 }
 
@@ -57,13 +107,13 @@ fn solve(policy: &PolicySystem, b: Vec<f64>, tolerance: f64) -> Option<Vec<f64>>
         residual.iter_mut().zip(&image_half).for_each(|(r, &t)| *r -= omega * t);
         let norm = max_abs(&residual);
         if !norm.is_finite() || omega == 0.0 {
-            return None;
+            return None; // broken down
         }
         if norm <= goal {
             return Some(solution);
         }
     }
-    (max_abs(&residual) < 0.1 * start).then_some(solution)
+    (max_abs(&residual) < 0.01 * start).then_some(solution)
 }
 
 /// `precond = M x` and `image = x - U M x`: the lower part cancels, so both cost one pass over the matrix.
@@ -83,6 +133,7 @@ fn inner(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
+/// The largest magnitude; NaN if there is one.
 fn max_abs(values: &[f64]) -> f64 {
-    values.iter().fold(0.0, |largest, value| value.abs().max(largest))
+    values.iter().fold(0.0, |largest, value| if value.abs() <= largest { largest } else { value.abs() })
 }

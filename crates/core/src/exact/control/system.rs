@@ -8,8 +8,10 @@ use std::ops::Range;
 
 /// Scaled values outside `1 / MAX_SCALED ..= MAX_SCALED` are folded back into the potential.
 const MAX_SCALED: f64 = 1e100;
-/// Larger weights are cut off until the potential has come down; only absurdly improbable detours get here.
-const MAX_WEIGHT: f64 = 1e180;
+/// Larger weights and values are cut off until the potential has come down; only absurdly improbable detours get
+/// here. The product of the two does not overflow.
+const MAX_WEIGHT: f64 = 1e150;
+const MAX_VALUE: f64 = 1e150;
 
 /// The Bellman recursion of one goal set, in the variables `u = h * exp(potential)`.
 ///
@@ -35,14 +37,13 @@ pub(super) struct System<'a> {
     entry_ptr: Vec<u32>,
     columns: Vec<u32>,
     weights: Vec<f64>,
-    /// Some weight is cut off: what is computed is not yet the recursion.
+    /// Some weight or value is cut off: what is computed is not yet the recursion.
     pub(super) is_cut_off: bool,
     potential: Vec<f64>,
     /// `u`, by position.
     pub(super) scaled: Vec<f64>,
     /// The best row of each non-goal position, as of its last improvement or residual check.
     choice: Vec<u32>,
-    longest_row: usize,
 }
 
 impl<'a> System<'a> {
@@ -53,10 +54,7 @@ impl<'a> System<'a> {
         discount: Discount,
     ) -> Self {
         let n = search.order.len();
-        let mut potential = Vec::with_capacity(n);
-        for (hops, &end) in search.layer_ends.iter().enumerate() {
-            potential.resize(end as usize, hops as f64 * discount.nats_per_step());
-        }
+        let potential = least_nats(&search, discount);
         let mut scaled = vec![0.0; n];
         scaled[..n_goals].fill(1.0);
         let mut system = Self {
@@ -73,10 +71,16 @@ impl<'a> System<'a> {
             potential,
             scaled,
             choice: vec![0; n - n_goals],
-            longest_row: 0,
         };
         system.copy_rows();
         system
+    }
+
+    /// Goes back to the first potential, with `u = 1`: nothing can be nearer than that.
+    pub(super) fn start_from_above(&mut self) {
+        self.potential = least_nats(&self.search, self.discount);
+        self.scaled.fill(1.0);
+        self.rescale();
     }
 
     /// Renumbers every row that can still reach a goal, without self-loops and dead ends.
@@ -93,7 +97,6 @@ impl<'a> System<'a> {
                 if self.columns.len() > begin {
                     let factor = self.discount.gamma() / (1.0 - self.discount.gamma() * stay);
                     self.weights[begin..].iter_mut().for_each(|weight| *weight *= factor);
-                    self.longest_row = self.longest_row.max(self.columns.len() - begin);
                     self.entry_ptr.push(self.columns.len() as u32);
                     self.mdp_row.push(row as u32);
                 }
@@ -190,6 +193,7 @@ impl<'a> System<'a> {
         let mut change = 0.0f64;
         for i in self.layer(layer) {
             let (value, row) = self.backup(i);
+            let value = self.within_range(value);
             change = change.max((value - self.scaled[i]).abs() / value);
             self.scaled[i] = value;
             self.choice[i - self.n_goals] = row;
@@ -197,14 +201,25 @@ impl<'a> System<'a> {
         change
     }
 
+    #[inline]
+    fn within_range(&mut self, value: f64) -> f64 {
+        if value > MAX_VALUE {
+            self.is_cut_off = true;
+            return MAX_VALUE;
+        }
+        value
+    }
+
     /// One Gauss-Seidel sweep of a layer over the chosen actions.
     pub(super) fn evaluate_layer(&mut self, layer: usize) {
         for i in self.layer(layer) {
-            self.scaled[i] = self.row_value(self.choice[i - self.n_goals] as usize);
+            let value = self.row_value(self.choice[i - self.n_goals] as usize);
+            self.scaled[i] = self.within_range(value);
         }
     }
 
-    /// The largest Bellman residual `|ln(T u / u)|` in nats, rounding included. Updates the choices only.
+    /// The largest Bellman residual `|ln(T u / u)|` in nats; infinite if anything is not a number. Updates the
+    /// choices only.
     pub(super) fn residual(&mut self) -> f64 {
         if self.is_cut_off {
             return f64::INFINITY;
@@ -213,11 +228,14 @@ impl<'a> System<'a> {
         for i in self.n_goals..self.scaled.len() {
             let (value, row) = self.backup(i);
             let ratio = value / self.scaled[i];
+            // Fail closed: NaN would vanish in `min` and `max`.
+            if !(ratio > 0.0 && ratio < f64::INFINITY) {
+                return f64::INFINITY;
+            }
             ratios = (ratios.0.min(ratio), ratios.1.max(ratio));
             self.choice[i - self.n_goals] = row;
         }
-        let rounding = f64::EPSILON * (self.longest_row as f64 + 8.0);
-        ratios.1.ln().max(-ratios.0.ln()) + rounding
+        ratios.1.ln().max(-ratios.0.ln())
     }
 
     /// `(columns, weights)` of the chosen row of each non-goal position.
@@ -249,14 +267,13 @@ impl<'a> System<'a> {
     /// The Bellman backup of one position in nats, over the positions that have a value.
     fn backup_nats(&self, i: usize) -> f64 {
         let of_row = |row: usize| {
-            let weight_nats = self.discount.nats_per_step();
-            let terms = self.mdp.row(row);
-            let known = terms.iter().filter_map(|(to, p)| {
+            let transitions = self.mdp.row(row);
+            let known = transitions.iter().filter_map(|(to, p)| {
                 let j = self.search.position[to];
                 let u = if j == ReverseSearch::UNREACHABLE { 0.0 } else { self.scaled[j as usize] };
                 (j as usize != i && u > 0.0).then(|| (p, self.potential[j as usize] - u.ln()))
             });
-            weight_nats + neg_log_mean_exp_neg(known)
+            self.discount.nats_per_step() + neg_log_mean_exp_neg(known)
         };
         self.mdp.row_range(self.search.order[i] as usize).map(of_row).fold(f64::INFINITY, f64::min)
     }
@@ -291,4 +308,13 @@ impl<'a> System<'a> {
         }
         (nats, policy)
     }
+}
+
+/// The number of transitions to the goal times `ln(1/gamma)`, by position: a lower bound of `d`.
+fn least_nats(search: &ReverseSearch, discount: Discount) -> Vec<f64> {
+    let mut nats = Vec::with_capacity(search.order.len());
+    for (hops, &end) in search.layer_ends.iter().enumerate() {
+        nats.resize(end as usize, hops as f64 * discount.nats_per_step());
+    }
+    nats
 }

@@ -1,7 +1,10 @@
 //! Event logs.
 
-use super::{Args, save, solve};
-use crate::verbs::report::{Field, Report};
+use super::{
+    Args, save, solve,
+    solve::{MAX_BARS, left_out, quoted},
+};
+use crate::verbs::report::{Field, Report, count};
 use anyhow::{anyhow, bail};
 use isochrone::{
     exact::hitting_statistics,
@@ -9,9 +12,7 @@ use isochrone::{
     plot::{Bar, BarChart, Picture},
 };
 use serde_json::json;
-
-/// More bars than this cannot be read.
-const MAX_BARS: usize = 60;
+use std::io::Write;
 
 /// What there is to know about one activity.
 struct Outlook {
@@ -24,14 +25,15 @@ struct Outlook {
     distance_steps: f64,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<String> {
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let log = read_event_log(&args.input, &args.columns())?;
     if args.goal.is_empty() {
-        bail!("no goal given; hint: name an activity with --goal: {}", names(&log));
+        bail!("no goal given; hint: name an activity with --goal: {}", quoted(&log.activities));
     }
     let find = |flag: &str, name: &String| {
-        log.find_state(name)
-            .ok_or_else(|| anyhow!("{flag} {name:?}: no such activity; hint: there are {}", names(&log)))
+        log.find_state(name).ok_or_else(|| {
+            anyhow!("{flag} {name:?}: no such activity; hint: there are {}", quoted(&log.activities))
+        })
     };
     let goals = args.goal.iter().map(|name| find("--goal", name)).collect::<anyhow::Result<Vec<_>>>()?;
     let start = args.start.as_ref().map(|name| find("--start", name)).transpose()?;
@@ -49,9 +51,19 @@ pub fn run(args: &Args) -> anyhow::Result<String> {
             distance_steps: distances.steps(state),
         })
         .collect();
-    ranked.sort_by(|a, b| a.steps_if_reached.total_cmp(&b.steps_if_reached));
+    // By expected steps; what is equally far up to rounding, by how likely it is to get there.
+    let key = |outlook: &Outlook| (1e9 * outlook.steps_if_reached).round();
+    ranked.sort_by(|a, b| key(a).total_cmp(&key(b)).then(a.distance_steps.total_cmp(&b.distance_steps)));
 
-    eprintln!("{} events of {} cases, {} activities", log.n_events, log.n_cases, log.activities.len());
+    eprintln!(
+        "{} of {}, {} activities; gamma {}; {}; every distance within {:.1e} (relative)",
+        count(log.n_events, "event"),
+        count(log.n_cases, "case"),
+        log.activities.len(),
+        args.gamma,
+        solve::method_name(distances.method()),
+        distances.certificate().relative_error()
+    );
     let mut report = table(args, &log, &ranked);
     solve::add_certificate(&mut report, args, &distances);
     if let Some(start) = start {
@@ -59,15 +71,9 @@ pub fn run(args: &Args) -> anyhow::Result<String> {
         eprintln!("from {}: {}", log.state_name(start), remark(from));
     }
     if let Some(path) = &args.plot {
-        save(&picture(args, &log, &ranked)?, path)?;
+        save(&picture(args, &log, &ranked), path)?;
     }
-    Ok(report.print(args.style()))
-}
-
-fn names(log: &EventLog) -> String {
-    let shown: Vec<String> = log.activities.iter().take(12).map(|name| format!("{name:?}")).collect();
-    let more = log.activities.len().saturating_sub(12);
-    if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
+    Ok(out.write_all(report.print(args.style()).as_bytes())?)
 }
 
 fn table(args: &Args, log: &EventLog, ranked: &[Outlook]) -> Report {
@@ -117,27 +123,20 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-fn picture(args: &Args, log: &EventLog, ranked: &[Outlook]) -> anyhow::Result<Picture> {
-    let reachable = ranked.iter().filter(|outlook| outlook.reach_probability > 0.0);
-    let bars: Vec<Bar> = reachable
-        .map(|outlook| Bar {
-            name: log.state_name(outlook.state).to_owned(),
-            length: outlook.steps_if_reached,
-            share: outlook.reach_probability,
-            remark: if outlook.steps_if_reached == 0.0 { "goal".into() } else { remark(outlook) },
-        })
-        .collect();
-    if bars.len() > MAX_BARS {
-        bail!(
-            "--plot: {} activities are more than {MAX_BARS} bars; hint: use --csv and a plotting tool",
-            bars.len()
-        );
-    }
+fn picture(args: &Args, log: &EventLog, ranked: &[Outlook]) -> Picture {
+    let n_reaching = ranked.iter().filter(|outlook| outlook.reach_probability > 0.0).count();
+    let bars = ranked.iter().take(n_reaching.min(MAX_BARS)).map(|outlook| Bar {
+        name: log.state_name(outlook.state).to_owned(),
+        length: outlook.steps_if_reached,
+        share: outlook.reach_probability,
+        remark: if outlook.steps_if_reached == 0.0 { "goal".into() } else { remark(outlook) },
+    });
+    let left_out = left_out(n_reaching, ranked.len() - n_reaching);
     let chart = BarChart {
         title: format!("How far from \u{201c}{}\u{201d}", args.goal.join("\u{201d} or \u{201c}")),
         axis: "expected steps until it is reached, if it is".into(),
-        shade: "shade: probability of reaching it, light is certain".into(),
-        bars,
+        note: format!("shade: probability of reaching it, light is certain{left_out}"),
+        bars: bars.collect(),
     };
-    Ok(chart.draw())
+    chart.draw()
 }

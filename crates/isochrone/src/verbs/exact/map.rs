@@ -1,7 +1,7 @@
 //! Text maps.
 
 use super::{Args, save, solve};
-use crate::verbs::report::{Field, Report, Style};
+use crate::verbs::report::{Field, Report, Style, count};
 use anyhow::{Context, anyhow, bail};
 use isochrone::{
     exact::{Cell, Direction, GoalDistances, GridWorld, TabularMdp, path_to_goal},
@@ -9,6 +9,7 @@ use isochrone::{
     plot::{FieldMap, Glyph},
 };
 use serde_json::json;
+use std::io::Write;
 
 /// Wider maps are listed cell by cell instead of drawn with numbers.
 const MAX_TEXT_WIDTH: usize = 160;
@@ -24,22 +25,23 @@ struct Solved<'a> {
     path: Vec<(usize, usize)>,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<String> {
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let world = read_map(&args.input)?;
     let mdp = world.to_mdp(args.slip.unwrap_or(0.0)).context("--slip")?;
     if args.all_pairs {
         let name = |state| cell_name(world.position(state));
-        return Ok(solve::all_pairs(args, &mdp, name)?.print(args.style()));
+        return solve::all_pairs(args, &mdp, name, out);
     }
     let solved = solve(args, world, mdp)?;
     solved.summarise();
     if let Some(path) = &args.plot {
         save(&solved.field().draw(), path)?;
     }
-    Ok(match solved.text_grid() {
+    let text = match solved.text_grid() {
         Some(grid) if args.style() == Style::Text => grid,
         _ => solved.table().print(args.style()),
-    })
+    };
+    Ok(out.write_all(text.as_bytes())?)
 }
 
 fn solve<'a>(args: &'a Args, world: GridWorld, mdp: TabularMdp) -> anyhow::Result<Solved<'a>> {
@@ -101,23 +103,25 @@ impl Solved<'_> {
     fn summarise(&self) {
         let world = &self.world;
         eprintln!(
-            "{} x {} map, {} free cells, slip {}, gamma {}; {}; every distance within {:.1e} (relative)",
+            "{} x {} map, {}, slip {}, gamma {}; {}; every distance within {:.1e} (relative)",
             world.height(),
             world.width(),
-            world.n_states(),
+            count(world.n_states(), "free cell"),
             self.slip(),
             self.args.gamma,
             solve::method_name(self.distances.method()),
             self.distances.certificate().relative_error()
         );
-        let finite = self.cells().filter(|&(_, state)| self.distances.nats(state).is_finite());
+        let is_on_the_way =
+            |state: usize| self.distances.nats(state) > 0.0 && self.distances.nats(state).is_finite();
+        let finite = self.cells().filter(|&(_, state)| is_on_the_way(state));
         let farthest = finite.max_by(|a, b| self.distances.nats(a.1).total_cmp(&self.distances.nats(b.1)));
         if let Some((cell, state)) = farthest {
             eprintln!("farthest: {} at {}", cell_name(cell), self.steps_text(state));
         }
         let lost = self.cells().filter(|&(_, state)| self.distances.nats(state).is_infinite()).count();
         if lost > 0 {
-            eprintln!("no way to the goal from {lost} cells");
+            eprintln!("no way to the goal from {}", count(lost, "cell"));
         }
         if let Some((row, column)) = self.start {
             let state = world.state(row, column).expect("a start is a free cell");
@@ -125,7 +129,11 @@ impl Solved<'_> {
             match self.path.len() {
                 0 => eprintln!("start {name}: the goal cannot be reached"),
                 cells => {
-                    eprintln!("start {name}: {}; best path of {} moves", self.steps_text(state), cells - 1);
+                    eprintln!(
+                        "start {name}: {}; best path of {}",
+                        self.steps_text(state),
+                        count(cells - 1, "move")
+                    );
                 }
             }
         }
@@ -196,7 +204,8 @@ impl Solved<'_> {
             Some(start) if !self.path.is_empty() => {
                 format!("{:.1} steps from start to goal{slip}", self.distances.steps(start))
             }
-            _ => format!("Steps to the goal{slip}"),
+            Some(_) => format!("The start cannot reach the goal{slip}"),
+            None => format!("Steps to the goal{slip}"),
         };
         let legend = format!("effective steps (gamma {})", self.args.gamma);
         let mut field = FieldMap::new(world.height(), world.width(), title, legend);

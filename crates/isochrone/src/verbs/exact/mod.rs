@@ -9,7 +9,10 @@ use super::report::Style;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use isochrone::{Discount, input::LogColumns, plot::Picture};
-use std::path::{Path, PathBuf};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
 
 /// Exact distances in time: from every state to a goal, for a map, an MDP file or an event log
 ///
@@ -36,11 +39,11 @@ pub struct Args {
     start: Option<String>,
 
     /// Discount: how much a step ahead counts; below 1. Long ways want it close to 1
-    #[arg(long, default_value_t = 0.99)]
+    #[arg(long, default_value_t = 0.99, allow_negative_numbers = true)]
     gamma: f64,
 
     /// Maps: the probability that a move slips to one side or the other
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     slip: Option<f64>,
 
     /// Distances between all pairs of states, instead of to a goal
@@ -52,11 +55,11 @@ pub struct Args {
     method: MethodArg,
 
     /// Relative error asked for
-    #[arg(long, default_value = "1e-9")]
+    #[arg(long, default_value = "1e-9", allow_negative_numbers = true)]
     tolerance: f64,
 
     /// Duration of a step, to show seconds beside steps (maps and MDP files)
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     step_seconds: Option<f64>,
 
     /// Event logs: the column that tells cases apart
@@ -87,8 +90,8 @@ pub struct Args {
 const EXAMPLES: &str = "\
 Examples:
   isochrone exact examples/slippery-maze.txt --slip 0.2 --plot maze.svg
-  isochrone exact examples/teleport-maze.txt --start 1,1 --goal 7,10
-  isochrone exact process.json --goal done --json
+  isochrone exact examples/teleport-maze.txt --start 9,1 --goal 1,9
+  isochrone exact examples/commute.json --goal work --json
   isochrone exact examples/orders.csv --goal delivered --plot orders.png
 
 Maps: '#' wall, '.' free, '^>v<' one-way, equal digits teleport to each other, 'S' start, 'G' goal.
@@ -112,8 +115,8 @@ enum MethodArg {
     PolicyIteration,
 }
 
-/// Runs the verb; returns what goes to stdout.
-pub fn run(args: &Args) -> anyhow::Result<String> {
+/// Runs the verb; data goes to `out`.
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if let Some(path) = &args.plot {
         Picture::check_path(path)?;
     }
@@ -124,9 +127,9 @@ pub fn run(args: &Args) -> anyhow::Result<String> {
     let kind = args.kind()?;
     args.refuse_flags_of_other_kinds(kind)?;
     match kind {
-        Kind::Map => map::run(args),
-        Kind::Mdp => process::run(args),
-        Kind::Log => log::run(args),
+        Kind::Map => map::run(args, out),
+        Kind::Mdp => process::run(args, out),
+        Kind::Log => log::run(args, out),
     }
 }
 
@@ -179,9 +182,9 @@ impl Args {
 
     /// A flag that would do nothing is an error, not a surprise.
     fn refuse_flags_of_other_kinds(&self, kind: Kind) -> anyhow::Result<()> {
-        let is_log_flag =
+        let log_flags =
             [("--case", &self.case), ("--activity", &self.activity), ("--timestamp", &self.timestamp)];
-        for (flag, value) in is_log_flag {
+        for (flag, value) in log_flags {
             if value.is_some() && kind != Kind::Log {
                 bail!("{flag} applies to event logs only; hint: leave it out, or say --kind log");
             }
@@ -189,16 +192,13 @@ impl Args {
         if self.slip.is_some() && kind != Kind::Map {
             bail!("--slip applies to maps only; hint: leave it out, or say --kind map");
         }
-        if kind == Kind::Log {
-            for (flag, is_given) in
-                [("--step-seconds", self.step_seconds.is_some()), ("--all-pairs", self.all_pairs)]
-            {
-                if is_given {
-                    bail!(
-                        "{flag} does not apply to event logs; hint: leave it out, a log has times of its own"
-                    );
-                }
-            }
+        if kind == Kind::Log && self.step_seconds.is_some() {
+            bail!(
+                "--step-seconds does not apply to event logs; hint: leave it out, a log has times of its own"
+            );
+        }
+        if kind == Kind::Log && self.all_pairs {
+            bail!("--all-pairs does not apply to event logs; hint: name an activity with --goal");
         }
         Ok(())
     }

@@ -1,11 +1,17 @@
 //! From arguments to a solver, and what all kinds of input report alike.
 
 use super::{Args, MethodArg};
-use crate::verbs::report::{Field, Report};
-use anyhow::Context;
+use crate::verbs::report::{Field, Report, Style, count};
+use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use isochrone::exact::{ExactSolver, GoalDistances, Method, TabularMdp};
-use serde_json::json;
+use serde_json::{Value, json};
+use std::io::Write;
+
+/// More bars than this cannot be read.
+pub const MAX_BARS: usize = 60;
+/// Distances between more states than this would not fit in 4 GiB.
+const MAX_ALL_PAIRS: usize = 23_000;
 
 pub fn solver<'a>(args: &Args, mdp: &'a TabularMdp) -> anyhow::Result<ExactSolver<'a>> {
     let solver = ExactSolver::new(mdp, args.discount()?).with_tolerance(args.tolerance);
@@ -45,9 +51,16 @@ pub fn add_certificate(report: &mut Report, args: &Args, distances: &GoalDistanc
 }
 
 fn warn_if_loose(bound: f64, args: &Args) {
+    // Rounding alone costs about 1e-15 / (1 - gamma).
+    let is_rounding = bound < 1e-13 / (1.0 - args.gamma);
     if bound > args.tolerance {
+        let hint = if is_rounding {
+            "rounding allows no more, ask for a larger --tolerance"
+        } else {
+            "it did not converge, try a smaller --gamma"
+        };
         eprintln!(
-            "warning: the error is certified to {bound:.1e} only, not {:.1e}; hint: rounding limits it, try a smaller gamma",
+            "warning: the error is certified to {bound:.1e} only, not {:.1e}; hint: {hint}",
             args.tolerance
         );
     }
@@ -63,30 +76,56 @@ pub fn distance_fields(args: &Args, steps: f64, nats: f64) -> Vec<Field> {
     [Some(Field::Number(steps, 3)), seconds, Some(Field::Number(nats, 6))].into_iter().flatten().collect()
 }
 
-/// All pairs as a table of `from, to, distance`.
-pub fn all_pairs(args: &Args, mdp: &TabularMdp, name: impl Fn(usize) -> String) -> anyhow::Result<Report> {
+/// All pairs, written row by row: a table of `from, to, distance`, or a matrix in JSON.
+pub fn all_pairs(
+    args: &Args,
+    mdp: &TabularMdp,
+    name: impl Fn(usize) -> String,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let n = mdp.n_states();
+    if n > MAX_ALL_PAIRS {
+        bail!(
+            "--all-pairs: {n} states are more than {MAX_ALL_PAIRS}; hint: ask for the goals you need, one at a time"
+        );
+    }
     let solver = solver(args, mdp)?;
-    let discount = args.discount()?;
-    let goals: Vec<usize> = (0..mdp.n_states()).collect();
-    let bar = progress_bar(goals.len(), "goals");
+    let goals: Vec<usize> = (0..n).collect();
+    let bar = progress_bar(n, "goals");
     let columns = solver.map_goals(&goals, |distances| {
         bar.inc(1);
         (distances.certificate().relative_error(), distances.all_nats().to_vec())
     })?;
     bar.finish_and_clear();
     let bound = columns.iter().map(|&(bound, _)| bound).fold(0.0, f64::max);
+    eprintln!("{}; every distance within {bound:.1e} (relative)", count(n * n, "pair"));
     warn_if_loose(bound, args);
-    let mut report = facts(args, mdp);
-    report.facts.insert("relative_error_bound".into(), json!(bound));
-    report.columns = ["from", "to"].into_iter().chain(distance_columns(args)).collect();
-    for from in 0..mdp.n_states() {
-        for (to, (_, nats)) in columns.iter().enumerate() {
-            let mut row = vec![Field::Text(name(from)), Field::Text(name(to))];
-            row.extend(distance_fields(args, discount.steps_from_nats(nats[from]), nats[from]));
+    let steps_between = |from: usize, to: usize| columns[to].1[from] / -args.gamma.ln();
+    let names: Vec<String> = (0..n).map(name).collect();
+    if args.style() == Style::Json {
+        let mut report = facts(args, mdp);
+        report.facts.insert("relative_error_bound".into(), json!(bound));
+        report.facts.insert("names".into(), json!(names));
+        let matrix = |from| (0..n).map(|to| steps_between(from, to)).collect::<Vec<f64>>();
+        report.facts.insert("steps_from_to".into(), (0..n).map(|from| json!(matrix(from))).collect());
+        return Ok(writeln!(out, "{}", Value::Object(report.facts))?);
+    }
+    // One state at a time: a table of all pairs would be many times larger than the distances.
+    for from in 0..n {
+        let mut report = Report {
+            columns: ["from", "to"].into_iter().chain(distance_columns(args)).collect(),
+            ..Report::default()
+        };
+        for to in 0..n {
+            let mut row = vec![Field::Text(names[from].clone()), Field::Text(names[to].clone())];
+            row.extend(distance_fields(args, steps_between(from, to), columns[to].1[from]));
             report.rows.push(row);
         }
+        let text = report.print(args.style());
+        let body = if from == 0 { text.as_str() } else { text.split_once('\n').map_or("", |(_, body)| body) };
+        out.write_all(body.as_bytes())?;
     }
-    Ok(report)
+    Ok(())
 }
 
 /// A bar on a terminal, one plain line elsewhere.
@@ -97,4 +136,18 @@ fn progress_bar(length: usize, what: &'static str) -> ProgressBar {
     }
     let style = ProgressStyle::with_template(&format!("{{bar:32}} {{pos}}/{{len}} {what}, {{eta}} left"));
     bar.with_style(style.expect("the template is well formed"))
+}
+
+/// What a chart of bars does not show, to follow its note.
+pub fn left_out(n_reaching: usize, n_lost: usize) -> String {
+    let beyond = n_reaching.saturating_sub(MAX_BARS);
+    let beyond = if beyond > 0 { format!("; not shown: {beyond} farther") } else { String::new() };
+    if n_lost > 0 { format!("{beyond}; not shown: {n_lost} that cannot reach it") } else { beyond }
+}
+
+/// The first few names, for a hint.
+pub fn quoted(names: &[String]) -> String {
+    let shown: Vec<String> = names.iter().take(20).map(|name| format!("{name:?}")).collect();
+    let more = names.len().saturating_sub(20);
+    if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
 }
