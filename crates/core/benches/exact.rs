@@ -58,8 +58,8 @@ fn one_goal(grid: &TabularMdp, side: usize) {
         seconds(time),
         jacobi_time.as_secs_f64() / time.as_secs_f64()
     );
-    println!("\nCertified relative error {:.1e}; ", distances.certificate().relative_error());
-    println!("largest relative difference between the two answers {largest_difference:.1e}; ");
+    println!("\nCertified relative error {:.1e};", distances.certificate().relative_error());
+    println!("largest relative difference between the two answers {largest_difference:.1e};");
     println!("peak memory of the process up to here **{peak_mib} MiB**, the process itself included.");
 }
 

@@ -207,6 +207,21 @@ impl RowWriter {
 }
 
 /// Collects transitions in any order.
+///
+/// ```
+/// use isochrone_core::{Discount, exact::{ExactSolver, MdpBuilder}};
+///
+/// const CAR: usize = 0;
+/// const BIKE: usize = 1;
+/// let mut builder = MdpBuilder::new(2); // home, work
+/// builder.transition(0, CAR, 1, 0.2).transition(0, CAR, 0, 0.8); // stuck, mostly
+/// builder.transition(0, BIKE, 1, 0.5).transition(0, BIKE, 0, 0.5);
+/// builder.transition(1, CAR, 1, 1.0);
+/// let process = builder.build()?;
+/// let to_work = ExactSolver::new(&process, Discount::new(0.99)?).to_goal(1)?;
+/// assert_eq!(to_work.action(0), Some(BIKE));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct MdpBuilder {
     n_states: usize,
