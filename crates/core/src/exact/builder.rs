@@ -305,7 +305,7 @@ fn check_count(what: &'static str, count: usize) -> Result<(), MdpError> {
 fn structure_of(mdp: &TabularMdp) -> Structure {
     if mdp.n_transitions() == mdp.n_rows() {
         Structure::Deterministic
-    } else if mdp.n_rows() == mdp.n_states() {
+    } else if mdp.is_chain() {
         Structure::Chain
     } else {
         Structure::Control

@@ -30,7 +30,7 @@ pub fn hitting_statistics<'a>(
     chain: &'a TabularMdp,
     goals: &[usize],
 ) -> Result<HittingStatistics<'a>, SolveError> {
-    if chain.n_rows() != chain.n_states() {
+    if !chain.is_chain() {
         return Err(SolveError::NotAChain);
     }
     let goals = checked_goals(goals, chain.n_states())?;

@@ -72,6 +72,11 @@ impl TabularMdp {
         self.structure
     }
 
+    /// Whether every state has exactly one action, so that there is nothing to choose.
+    pub fn is_chain(&self) -> bool {
+        self.n_rows() == self.n_states()
+    }
+
     /// The rows (actions) of one state.
     pub fn rows(&self, state: usize) -> impl Iterator<Item = Row<'_>> {
         self.row_range(state).map(|row| self.row(row))

@@ -36,7 +36,7 @@ pub fn estimate_hitting(
     rollouts: u32,
     seed: u64,
 ) -> Result<HittingEstimate, SolveError> {
-    if chain.n_rows() != chain.n_states() {
+    if !chain.is_chain() {
         return Err(SolveError::NotAChain);
     }
     checked_goals(&[start, goal], chain.n_states())?;

@@ -27,6 +27,11 @@ impl GoalDistances {
         &self.nats
     }
 
+    /// All distances in nats, by state, and nothing else.
+    pub fn into_nats(self) -> Vec<f64> {
+        self.nats
+    }
+
     /// `d(state, goal)` in effective steps.
     pub fn steps(&self, state: usize) -> f64 {
         self.discount.steps_from_nats(self.nats[state])

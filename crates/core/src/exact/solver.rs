@@ -109,7 +109,7 @@ impl<'a> ExactSolver<'a> {
             Method::BreadthFirst if self.mdp.structure() != Structure::Deterministic => {
                 return Err(SolveError::NotDeterministic);
             }
-            Method::SparseLu if self.mdp.n_rows() != self.mdp.n_states() => {
+            Method::SparseLu if !self.mdp.is_chain() => {
                 return Err(SolveError::NotAChain);
             }
             _ => (self.method, self.automatic) = (method, false),
@@ -165,10 +165,10 @@ impl<'a> ExactSolver<'a> {
     pub fn all_pairs(&self) -> Result<AllPairs, SolveError> {
         let n_states = self.mdp.n_states();
         let goals: Vec<usize> = (0..n_states).collect();
-        let columns = self.map_goals(&goals, |distances| (distances.nats, distances.certificate))?;
+        let columns = self.map_goals(&goals, |distances| (distances.certificate, distances.into_nats()))?;
         let mut nats = Vec::with_capacity(n_states * n_states);
         let mut worst = super::Certificate::from_residual_steps(0.0);
-        for (column, certificate) in columns {
+        for (certificate, column) in columns {
             nats.extend_from_slice(&column);
             if certificate.residual_steps() > worst.residual_steps() {
                 worst = certificate;

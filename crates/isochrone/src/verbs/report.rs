@@ -23,6 +23,8 @@ pub struct Report {
     /// What JSON readers find beside the rows.
     pub facts: Map<String, Value>,
     pub columns: Vec<&'static str>,
+    /// The least width of each column in text; those not given follow from the rows.
+    pub min_widths: Vec<usize>,
     pub rows: Vec<Vec<Field>>,
 }
 
@@ -82,7 +84,8 @@ impl Report {
             self.rows.iter().map(|row| row.iter().map(Field::to_text).collect()).collect();
         let width = |column: usize| {
             let of_rows = cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-            of_rows.max(self.columns[column].chars().count())
+            let least = self.min_widths.get(column).copied().unwrap_or(0);
+            of_rows.max(self.columns[column].chars().count()).max(least)
         };
         let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
         let leans_left: Vec<bool> =

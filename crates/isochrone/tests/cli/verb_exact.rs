@@ -87,3 +87,27 @@ fn a_reader_that_leaves_early_is_no_error() {
     child.stdout.take().unwrap().read_exact(&mut first).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
+
+#[test]
+fn all_pairs_as_text_line_up() {
+    let outcome = isochrone("exact examples/commute.json --all-pairs");
+    let widths: Vec<usize> = outcome.stdout.lines().map(|line| line.chars().count()).collect();
+    assert_eq!(widths.len(), 17, "a header and 4 x 4 pairs");
+    assert!(widths.iter().all(|&width| width == widths[0]), "{}", outcome.stdout);
+}
+
+#[test]
+fn a_loose_bound_is_always_said() {
+    // Rounding does not allow 1e-14 here, whichever way the answer is printed.
+    for style in ["", "--json", "--csv"] {
+        let outcome =
+            isochrone(&format!("exact examples/slippery-maze.txt --slip 0.2 --tolerance 1e-14 {style}"));
+        assert_eq!(outcome.code, Some(0));
+        assert_eq!(
+            outcome.stderr.matches("warning: the error is certified").count(),
+            1,
+            "{}",
+            outcome.stderr
+        );
+    }
+}

@@ -38,7 +38,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let goals = args.goal.iter().map(|name| find("--goal", name)).collect::<anyhow::Result<Vec<_>>>()?;
     let start = args.start.as_ref().map(|name| find("--start", name)).transpose()?;
     let chain = log.chain.chain();
-    let distances = solve::solver(args, chain)?.to_goal_set(&goals)?;
+    let distances = solve::to_goal_set(args, chain, &goals)?;
     let hitting = hitting_statistics(chain, &goals)?;
     let steps = hitting.mean_if_reached(|_, _| 1.0);
     let seconds = hitting.mean_if_reached(|from, to| log.chain.mean_seconds(from, to));
@@ -65,7 +65,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         distances.certificate().relative_error()
     );
     let mut report = table(args, &log, &ranked);
-    solve::add_certificate(&mut report, args, &distances);
+    solve::add_certificate(&mut report, &distances);
     if let Some(start) = start {
         let from = ranked.iter().find(|outlook| outlook.state == start).expect("every state is ranked");
         eprintln!("from {}: {}", log.state_name(start), remark(from));

@@ -59,7 +59,7 @@ fn solve<'a>(args: &'a Args, world: GridWorld, mdp: TabularMdp) -> anyhow::Resul
     };
     let state = |(row, column)| world.state(row, column).expect("goals and starts are free cells");
     let goal_states: Vec<usize> = goals.iter().map(|&goal| state(goal)).collect();
-    let distances = solve::solver(args, &mdp)?.to_goal_set(&goal_states)?;
+    let distances = solve::to_goal_set(args, &mdp, &goal_states)?;
     let path = start.map_or_else(Vec::new, |start| path_to_goal(&mdp, &distances, state(start)));
     let path = path.into_iter().map(|state| world.position(state)).collect();
     Ok(Solved { args, world, mdp, distances, goals, start, path })
@@ -170,7 +170,7 @@ impl Solved<'_> {
 
     fn table(&self) -> Report {
         let mut report = solve::facts(self.args, &self.mdp);
-        solve::add_certificate(&mut report, self.args, &self.distances);
+        solve::add_certificate(&mut report, &self.distances);
         report.facts.insert("slip".into(), json!(self.slip()));
         report.facts.insert("goals".into(), json!(self.goals));
         if let Some((row, column)) = self.start {

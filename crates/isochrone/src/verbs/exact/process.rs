@@ -25,7 +25,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let goals =
         args.goal.iter().map(|name| find(&process, "--goal", name)).collect::<anyhow::Result<Vec<_>>>()?;
     let start = args.start.as_ref().map(|name| find(&process, "--start", name)).transpose()?;
-    let distances = solve::solver(args, &process.mdp)?.to_goal_set(&goals)?;
+    let distances = solve::to_goal_set(args, &process.mdp, &goals)?;
     eprintln!(
         "{}, {}; {}; every distance within {:.1e} (relative)",
         count(process.mdp.n_states(), "state"),
@@ -76,7 +76,7 @@ fn find(process: &NamedMdp, flag: &str, name: &str) -> anyhow::Result<usize> {
 
 fn table(args: &Args, process: &NamedMdp, distances: &GoalDistances) -> Report {
     let mut report = solve::facts(args, &process.mdp);
-    solve::add_certificate(&mut report, args, distances);
+    solve::add_certificate(&mut report, distances);
     report.columns = ["state"].into_iter().chain(solve::distance_columns(args)).chain(["action"]).collect();
     for state in 0..process.mdp.n_states() {
         let mut row = vec![Field::Text(process.state_name(state))];

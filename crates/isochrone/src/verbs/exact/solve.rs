@@ -13,7 +13,7 @@ pub const MAX_BARS: usize = 60;
 /// Distances between more states than this would not fit in 4 GiB.
 const MAX_ALL_PAIRS: usize = 23_000;
 
-pub fn solver<'a>(args: &Args, mdp: &'a TabularMdp) -> anyhow::Result<ExactSolver<'a>> {
+fn solver<'a>(args: &Args, mdp: &'a TabularMdp) -> anyhow::Result<ExactSolver<'a>> {
     let solver = ExactSolver::new(mdp, args.discount()?).with_tolerance(args.tolerance);
     let method = match args.method {
         MethodArg::Auto => return Ok(solver),
@@ -22,6 +22,13 @@ pub fn solver<'a>(args: &Args, mdp: &'a TabularMdp) -> anyhow::Result<ExactSolve
         MethodArg::PolicyIteration => Method::PolicyIteration,
     };
     solver.with_method(method).context("--method")
+}
+
+/// Distances to whichever goal is reached first; warns if they are not as good as was asked for.
+pub fn to_goal_set(args: &Args, mdp: &TabularMdp, goals: &[usize]) -> anyhow::Result<GoalDistances> {
+    let distances = solver(args, mdp)?.to_goal_set(goals)?;
+    warn_if_loose(distances.certificate().relative_error(), args);
+    Ok(distances)
 }
 
 pub fn method_name(method: Method) -> &'static str {
@@ -42,12 +49,10 @@ pub fn facts(args: &Args, mdp: &TabularMdp) -> Report {
     report
 }
 
-/// Adds how the distances were computed and how good they are; warns if that is not what was asked for.
-pub fn add_certificate(report: &mut Report, args: &Args, distances: &GoalDistances) {
-    let bound = distances.certificate().relative_error();
+/// Adds how the distances were computed and how good they are.
+pub fn add_certificate(report: &mut Report, distances: &GoalDistances) {
     report.facts.insert("method".into(), json!(method_name(distances.method())));
-    report.facts.insert("relative_error_bound".into(), json!(bound));
-    warn_if_loose(bound, args);
+    report.facts.insert("relative_error_bound".into(), json!(distances.certificate().relative_error()));
 }
 
 fn warn_if_loose(bound: f64, args: &Args) {
@@ -94,13 +99,14 @@ pub fn all_pairs(
     let bar = progress_bar(n, "goals");
     let columns = solver.map_goals(&goals, |distances| {
         bar.inc(1);
-        (distances.certificate().relative_error(), distances.all_nats().to_vec())
+        (distances.certificate().relative_error(), distances.into_nats())
     })?;
     bar.finish_and_clear();
     let bound = columns.iter().map(|&(bound, _)| bound).fold(0.0, f64::max);
     eprintln!("{}; every distance within {bound:.1e} (relative)", count(n * n, "pair"));
     warn_if_loose(bound, args);
-    let steps_between = |from: usize, to: usize| columns[to].1[from] / -args.gamma.ln();
+    let discount = args.discount()?;
+    let steps_between = |from: usize, to: usize| discount.steps_from_nats(columns[to].1[from]);
     let names: Vec<String> = (0..n).map(name).collect();
     if args.style() == Style::Json {
         let mut report = facts(args, mdp);
@@ -110,10 +116,14 @@ pub fn all_pairs(
         report.facts.insert("steps_from_to".into(), (0..n).map(|from| json!(matrix(from))).collect());
         return Ok(writeln!(out, "{}", Value::Object(report.facts))?);
     }
-    // One state at a time: a table of all pairs would be many times larger than the distances.
+    // One state at a time: a table of all pairs would be many times larger than the distances. Columns as wide
+    // as the longest name keep the parts aligned.
+    let name_width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let min_widths = vec![name_width, name_width, 12, 12, 12];
     for from in 0..n {
         let mut report = Report {
             columns: ["from", "to"].into_iter().chain(distance_columns(args)).collect(),
+            min_widths: min_widths.clone(),
             ..Report::default()
         };
         for to in 0..n {
