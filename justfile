@@ -45,6 +45,23 @@ bench-exact:
     mv target/bench-exact.md docs/results/bench-exact.md
     cat docs/results/bench-exact.md
 
+# One CMD-1 training step beside JAX, PyTorch and bare matrix products; writes docs/results/bench-nn.md. About 25 minutes on two idle cores.
+bench-nn: peers
+    mkdir -p docs/results
+    cargo bench -p isochrone-nn --bench step --locked > target/bench-nn.md
+    mv target/bench-nn.md docs/results/bench-nn.md
+    cat docs/results/bench-nn.md
+
+# Install what bench-nn compares with, into target/peers. PyTorch may fail; JAX may not.
+peers:
+    test -x target/peers/bin/python || python3 -m venv target/peers
+    target/peers/bin/pip install --quiet --disable-pip-version-check -r benches/peers/requirements.txt
+    target/peers/bin/pip install --quiet --disable-pip-version-check torch || echo "PyTorch does not install here: left out"
+
+# The operations on Vulkan, against the CPU. Without a graphics card, Debian's mesa-vulkan-drivers has a software one.
+test-gpu:
+    cargo nextest run -p isochrone-nn --features vulkan --locked -E 'test(graphics_processor)'
+
 # Draw the pictures of the README and the guide again.
 pictures:
     cargo build --release -p isochrone --locked

@@ -11,6 +11,7 @@ use std::{
 const ALLOWED: &[(&str, &[&str])] = &[
     ("isochrone-core", &[]),
     ("isochrone-eval", &["isochrone-core"]),
+    ("isochrone-nn", &["isochrone-core"]),
     ("isochrone", &["isochrone-core", "isochrone-eval"]),
 ];
 
@@ -106,7 +107,14 @@ fn paths_in_the_architecture_page_exist() {
 #[test]
 fn local_links_in_the_documents_exist() {
     let root = workspace();
-    for document in ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md", "docs/exact.md"] {
+    for document in [
+        "README.md",
+        "CONTRIBUTING.md",
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "docs/exact.md",
+        "docs/networks.md",
+    ] {
         let folder = root.join(document).parent().unwrap().to_owned();
         let text = std::fs::read_to_string(root.join(document)).unwrap();
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {

@@ -1,0 +1,89 @@
+//! One way to make the step, timed in this process.
+
+use super::{
+    fused::{Agent, Batch, Sizes},
+    naive,
+    products::Products,
+};
+use burn::tensor::Device;
+use isochrone_nn::{
+    kernel::Activation,
+    module::{Normalisation, PairHeadConfig, TrunkConfig},
+};
+use std::time::{Duration, Instant};
+
+/// Runs a contender for a few seconds and prints what it took.
+pub fn run(name: &str, batch: usize) {
+    isochrone_nn::memory::keep_freed_memory();
+    let device = Device::flex().autodiff();
+    let data = Batch::draw(batch, 1, 0, &device);
+    let fused = |normalisation, components| {
+        let mut agent = Some(Agent::new(paper_sizes(normalisation, components), 1, &device));
+        let data = data.clone();
+        move || {
+            let (next, losses) = agent.take().unwrap().step(&data);
+            agent = Some(next);
+            losses[0]
+        }
+    };
+    let plain = |layer_norm| {
+        let mut agent = Some(naive::Agent::new(layer_norm, &device));
+        let data = data.clone();
+        move || {
+            let (next, losses) = agent.take().unwrap().step(&data);
+            agent = Some(next);
+            losses[0]
+        }
+    };
+    match name {
+        "fused" => time(name, batch, fused(Normalisation::None, 1)),
+        "fused-k8" => time(name, batch, fused(Normalisation::None, 8)),
+        "fused-ln" => time(name, batch, fused(Normalisation::LayerNorm, 1)),
+        "naive" => time(name, batch, plain(false)),
+        "naive-ln" => time(name, batch, plain(true)),
+        "gemm" => {
+            let mut products = Products::new(batch);
+            time(name, batch, move || {
+                products.run();
+                0.0
+            });
+        }
+        _ => panic!("no contender {name}"),
+    }
+}
+
+/// 4 x 512 with latent rows of 512, as in the paper.
+fn paper_sizes(normalisation: Normalisation, components: usize) -> Sizes {
+    let trunk = TrunkConfig { width: 512, depth: 4, activation: Activation::Relu, normalisation };
+    Sizes { trunk, latent: 512, head: PairHeadConfig::Mrn { components } }
+}
+
+/// Two steps to warm up, then at least five and at least two seconds.
+fn time(name: &str, batch: usize, mut step: impl FnMut() -> f64) {
+    let mut loss = 0.0;
+    (0..2).for_each(|_| loss = step());
+    let (start, mut times) = (Instant::now(), Vec::new());
+    while times.len() < 5 || (start.elapsed() < Duration::from_secs(2) && times.len() < 100) {
+        let begin = Instant::now();
+        loss = step();
+        times.push(begin.elapsed().as_secs_f64() * 1e3);
+    }
+    times.sort_by(f64::total_cmp);
+    let record = serde_json::json!({
+        "contender": name,
+        "batch": batch,
+        "median_ms": times[times.len() / 2],
+        "fastest_ms": times[0],
+        "steps": times.len(),
+        "peak_mib": peak_mib(),
+        "loss": loss,
+    });
+    println!("{record}");
+}
+
+/// The largest resident set of this process so far, where the system tells.
+fn peak_mib() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    Some(line.split_whitespace().nth(1)?.parse::<f64>().ok()? / 1024.0)
+}

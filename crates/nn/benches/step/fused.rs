@@ -1,0 +1,124 @@
+//! One CMD-1 step as isochrone does it: critic with potential, actor, Adam.
+
+use burn::{
+    module::Module,
+    optim::{GradientsParams, ModuleOptimizer},
+    tensor::{Device, Tensor, TensorData},
+};
+use isochrone_core::rng;
+use isochrone_nn::{
+    loss::{ContrastiveOptions, InfoNce, ddpg_bc, infonce},
+    module::{
+        Actor, ActorConfig, EncoderConfig, Ensemble, Initialiser, Metric, MetricConfig, PairHeadConfig,
+        Potential, Spread, TrunkConfig,
+    },
+    optim::Adam,
+};
+
+pub const OBSERVATION: usize = 29;
+pub const ACTION: usize = 8;
+pub const LEARNING_RATE: f64 = 3e-4;
+pub const CLONING: f32 = 0.1;
+
+/// Sizes of the networks.
+#[derive(Clone, Copy)]
+pub struct Sizes {
+    pub trunk: TrunkConfig,
+    pub latent: usize,
+    pub head: PairHeadConfig,
+}
+
+/// States, actions, goals and goal actions, with the noise of the actor.
+#[derive(Clone)]
+pub struct Batch {
+    pub state: Tensor<2>,
+    pub action: Tensor<2>,
+    pub goal: Tensor<2>,
+    pub goal_action: Tensor<2>,
+    pub noise: Tensor<2>,
+}
+
+impl Batch {
+    /// Standard normal numbers from stream `step` of `seed`.
+    pub fn draw(size: usize, seed: u64, step: u64, device: &Device) -> Self {
+        let mut rng = rng::stream(seed, step);
+        let mut normal = |width: usize| {
+            let values: Vec<f32> = (0..size * width)
+                .map(|_| {
+                    let (u, v) = (1.0 - rng::unit_f64(&mut rng), rng::unit_f64(&mut rng));
+                    ((-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()) as f32
+                })
+                .collect();
+            Tensor::<2>::from_data(TensorData::new(values, [size, width]), device)
+        };
+        Self {
+            state: normal(OBSERVATION),
+            action: normal(ACTION).tanh(),
+            goal: normal(OBSERVATION),
+            goal_action: normal(ACTION).tanh(),
+            noise: normal(ACTION),
+        }
+    }
+}
+
+#[derive(Module, Debug)]
+pub struct Critic {
+    pub metric: Metric,
+    pub potential: Potential,
+}
+
+pub struct Agent {
+    pub critic: Critic,
+    pub actor: Actor,
+    critic_optimiser: ModuleOptimizer,
+    actor_optimiser: ModuleOptimizer,
+}
+
+impl Agent {
+    pub fn new(sizes: Sizes, seed: u64, device: &Device) -> Self {
+        let Sizes { trunk, latent, head } = sizes;
+        let mut init = Initialiser::new(seed, 0, device);
+        let encoder = EncoderConfig { inputs: OBSERVATION + ACTION, outputs: latent, trunk };
+        let metric = MetricConfig { encoder, head, ensemble: Ensemble::Single }.init(&mut init).unwrap();
+        let potential = Potential::new(OBSERVATION, trunk, &mut init).unwrap();
+        let actor =
+            ActorConfig { inputs: 2 * OBSERVATION, actions: ACTION, trunk, spread: Spread::default() };
+        Self {
+            critic: Critic { metric, potential },
+            actor: actor.init(&mut Initialiser::new(seed, 1, device)).unwrap(),
+            critic_optimiser: Adam::default().into(),
+            actor_optimiser: Adam::default().into(),
+        }
+    }
+
+    /// Critic loss and actor loss, after one update of each.
+    pub fn step(self, batch: &Batch) -> (Self, [f64; 2]) {
+        let Self { critic, actor, mut critic_optimiser, mut actor_optimiser } = self;
+        let [n, _] = batch.state.dims();
+        let member = &critic.metric.members()[0];
+        let rows =
+            |state: &Tensor<2>, action: &Tensor<2>| Tensor::cat(vec![state.clone(), action.clone()], 1);
+        let from_to =
+            Tensor::cat(vec![rows(&batch.state, &batch.action), rows(&batch.goal, &batch.goal_action)], 0);
+        let latent = member.encoder.forward(from_to);
+        let potential = critic.potential.forward(batch.goal.clone());
+        let options = ContrastiveOptions { potential: Some(potential), ..Default::default() };
+        let (x, y) = (latent.clone().narrow(0, 0, n), latent.narrow(0, n, n));
+        let critic_loss = infonce(InfoNce::default(), &member.head, x, y, options);
+        let gradients = GradientsParams::from_grads(critic_loss.value.backward(), &critic);
+        let critic = critic_optimiser.step(LEARNING_RATE, critic, gradients);
+
+        let frozen = critic.clone().no_grad();
+        let member = &frozen.metric.members()[0];
+        let policy = actor.forward(batch.state.clone(), batch.goal.clone());
+        let x = member.encoder.forward(rows(&batch.state, &policy.sample(batch.noise.clone())));
+        let y = member.encoder.forward(rows(&batch.goal, &batch.goal_action));
+        let distance = member.head.rowwise(x, y);
+        let actor_loss = ddpg_bc(distance, policy.log_prob(batch.action.clone()), CLONING, false);
+        drop(frozen);
+        let gradients = GradientsParams::from_grads(actor_loss.value.backward(), &actor);
+        let actor = actor_optimiser.step(LEARNING_RATE, actor, gradients);
+        let losses = [critic_loss.item(), actor_loss.item()];
+        (Self { critic, actor, critic_optimiser, actor_optimiser }, losses)
+    }
+}

@@ -1,0 +1,220 @@
+//! Runs the contenders in turn, round after round, and writes the table.
+
+use serde_json::Value;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// Rounds of the whole field; ratios are taken within a round, because the machine drifts between rounds.
+const ROUNDS: usize = 3;
+
+/// A contender and the batch sizes it runs at.
+struct Entry {
+    name: &'static str,
+    what: &'static str,
+    batches: &'static [usize],
+    /// Slow ones run in the first round only.
+    every_round: bool,
+}
+
+const fn entry(
+    name: &'static str,
+    what: &'static str,
+    batches: &'static [usize],
+    every_round: bool,
+) -> Entry {
+    Entry { name, what, batches, every_round }
+}
+
+const FIELD: &[Entry] = &[
+    entry("fused", "isochrone", &[256, 1024, 2048, 4096], true),
+    entry("gemm", "the matrix products of the step alone", &[256, 1024, 2048], true),
+    entry("fused-k8", "isochrone, 8 components", &[256, 1024], true),
+    entry("fused-ln", "isochrone, LayerNorm", &[256, 1024], true),
+    entry("jax-rows", "JAX, own derivative rule, arg max by rows", &[256, 1024], true),
+    entry("jax-scan", "JAX, own derivative rule, maximum by scan", &[256, 1024], true),
+    entry("jax-chunked", "JAX, chunks of 8 rows, recomputed", &[256], false),
+    entry("jax-naive", "JAX, broadcast (as published)", &[256, 1024], false),
+    entry("jax-scan-ln", "JAX, own derivative rule by scan, LayerNorm", &[256], true),
+    entry("torch-compiled", "PyTorch, compiled", &[256, 1024], false),
+    entry("naive", "Burn, broadcast, stock layers and Adam", &[256, 1024], false),
+    entry("naive-ln", "the same with LayerNorm", &[256], false),
+];
+
+/// A ratio that was promised: `slower` over `faster` at `batch`, and on which side of `bar` it should be.
+struct Bar {
+    slower: &'static [&'static str],
+    faster: &'static str,
+    batch: usize,
+    at_least: Option<f64>,
+    at_most: Option<f64>,
+}
+
+const fn at_least(bar: f64, slower: &'static [&'static str], faster: &'static str, batch: usize) -> Bar {
+    Bar { slower, faster, batch, at_least: Some(bar), at_most: None }
+}
+
+const fn at_most(bar: f64, slower: &'static [&'static str], faster: &'static str, batch: usize) -> Bar {
+    Bar { slower, faster, batch, at_least: None, at_most: Some(bar) }
+}
+
+const BARS: &[Bar] = &[
+    at_least(8.0, &["jax-naive"], "fused", 256),
+    at_least(1.5, &["jax-rows", "jax-scan"], "fused", 256),
+    at_least(3.0, &["jax-rows", "jax-scan"], "fused", 1024),
+    at_most(1.3, &["fused"], "gemm", 256),
+    at_most(1.3, &["fused-ln"], "gemm", 256),
+    at_most(1.4, &["fused"], "gemm", 1024),
+    at_most(1.5, &["fused"], "gemm", 2048),
+    at_most(1.2, &["fused-k8"], "fused", 256),
+    at_most(1.2, &["fused-k8"], "fused", 1024),
+];
+
+/// Measurements by contender and batch, one per round.
+type Results = BTreeMap<(&'static str, usize), Vec<Value>>;
+
+/// One short run of each of our own contenders, so that the bench cannot rot.
+pub fn smoke() {
+    for name in ["fused", "fused-ln", "fused-k8", "naive", "gemm"] {
+        super::contender::run(name, 16);
+    }
+}
+
+/// The whole benchmark; the table goes to standard output.
+pub fn run() {
+    let mut results = Results::new();
+    for round in 0..ROUNDS {
+        for entry in FIELD.iter().filter(|entry| entry.every_round || round == 0) {
+            for &batch in entry.batches {
+                eprint!("round {} of {ROUNDS}: {} at {batch} ... ", round + 1, entry.name);
+                if let Some(record) = measure(entry.name, batch) {
+                    eprintln!("{:.1} ms", record["median_ms"].as_f64().unwrap());
+                    results.entry((entry.name, batch)).or_default().push(record);
+                } else {
+                    eprintln!("not available");
+                }
+            }
+        }
+    }
+    print_report(&results);
+}
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Runs one contender in a process of its own.
+fn measure(name: &str, batch: usize) -> Option<Value> {
+    let mut command = if let Some(script) = peer(name) {
+        let mut command = Command::new(workspace().join("target/peers/bin/python"));
+        command.arg(workspace().join("benches/peers").join(script));
+        if let Some(variant) = name.strip_prefix("jax-") {
+            command.args(["--variant", variant.trim_end_matches("-ln")]);
+        }
+        command.args(["--layer-norm", if name.ends_with("-ln") { "1" } else { "0" }]);
+        command
+    } else {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--contender", name]);
+        command
+    };
+    let output = command.args(["--batch", &batch.to_string()]).output().ok()?;
+    let line = String::from_utf8(output.stdout).ok()?;
+    serde_json::from_str(line.lines().last()?).ok()
+}
+
+fn peer(name: &str) -> Option<&'static str> {
+    match name.split('-').next() {
+        Some("jax") => Some("jax_step.py"),
+        Some("torch") => Some("torch_step.py"),
+        _ => None,
+    }
+}
+
+/// The median of what `field` was in each round.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn field(results: &Results, key: (&'static str, usize), name: &str) -> Option<Vec<f64>> {
+    results.get(&key)?.iter().map(|record| record[name].as_f64()).collect()
+}
+
+/// Ratios within the rounds that both ran in, of the fastest of `slower` to `faster`.
+fn ratios(
+    results: &Results,
+    slower: &[&'static str],
+    faster: &'static str,
+    batch: usize,
+) -> Option<Vec<f64>> {
+    let ours = field(results, (faster, batch), "median_ms")?;
+    let theirs: Vec<Vec<f64>> =
+        slower.iter().filter_map(|name| field(results, (name, batch), "median_ms")).collect();
+    let rounds = theirs.iter().map(Vec::len).min()?.min(ours.len());
+    let fastest = |round: usize| theirs.iter().map(|times| times[round]).fold(f64::INFINITY, f64::min);
+    Some((0..rounds).map(|round| fastest(round) / ours[round]).collect())
+}
+
+fn print_report(results: &Results) {
+    println!("# One CMD-1 training step\n");
+    println!(
+        "Made by `just bench-nn`. 4 x 512 ReLU networks, observations 29, actions 8, latent 512: critic (metric residual network and potential),"
+    );
+    println!(
+        "symmetric InfoNCE, actor, Adam. Medians of {ROUNDS} rounds; every contender in a process of its own, in turn.\n"
+    );
+    println!(
+        "- isochrone {}, {} threads, seed 1, synthetic normal data",
+        env!("CARGO_PKG_VERSION"),
+        rayon::current_num_threads()
+    );
+    println!("- processor: {}", processor().unwrap_or_else(|| "unknown".to_owned()));
+    for peer in [("jax-rows", "JAX"), ("torch-compiled", "PyTorch")] {
+        let version = results.get(&(peer.0, 256)).and_then(|records| records[0]["version"].as_str());
+        println!("- {}: {}", peer.1, version.unwrap_or("not installed"));
+    }
+    println!("\n| contender | batch | ms per step | of isochrone | peak MiB |\n|---|---|---|---|---|");
+    for batch in [256, 1024, 2048, 4096] {
+        for entry in FIELD.iter().filter(|entry| entry.batches.contains(&batch)) {
+            let Some(times) = field(results, (entry.name, batch), "median_ms") else { continue };
+            let ratio = median(ratios(results, &[entry.name], "fused", batch).expect("ours always runs"));
+            let peak = field(results, (entry.name, batch), "peak_mib")
+                .map_or("?".to_owned(), |p| format!("{:.0}", median(p)));
+            println!("| {} | {batch} | {:.1} | {ratio:.2} | {peak} |", entry.what, median(times));
+        }
+    }
+    println!("\n| ratio | batch | bar | measured (least - most) | met |\n|---|---|---|---|---|");
+    for bar in BARS {
+        let name = format!("{} / {}", bar.slower.join(" or "), bar.faster);
+        let target =
+            bar.at_least.map_or_else(|| format!("<= {}", bar.at_most.unwrap()), |bar| format!(">= {bar}"));
+        let Some(ratios) = ratios(results, bar.slower, bar.faster, bar.batch) else {
+            println!("| {name} | {} | {target} | not measured | |", bar.batch);
+            continue;
+        };
+        let (least, most) = ratios.iter().fold((f64::INFINITY, 0.0f64), |(a, b), &r| (a.min(r), b.max(r)));
+        let middle = median(ratios);
+        let met = bar.at_least.is_none_or(|bar| middle >= bar) && bar.at_most.is_none_or(|bar| middle <= bar);
+        println!(
+            "| {name} | {} | {target} | {middle:.2} ({least:.2} - {most:.2}) | {} |",
+            bar.batch,
+            if met { "yes" } else { "**no**" }
+        );
+    }
+    let peak = field(results, ("fused", 4096), "peak_mib").map(median);
+    if let Some(peak) = peak {
+        let naive = 4096.0f64 * 4096.0 * 512.0 * 4.0 / f64::from(1 << 30);
+        println!(
+            "\nBatch 4096: peak {peak:.0} MiB (bar 1024). One tensor of all differences would take {naive:.0} GiB."
+        );
+    }
+}
+
+fn processor() -> Option<String> {
+    let info = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = info.lines().find(|line| line.starts_with("model name"))?;
+    Some(line.split(':').nth(1)?.trim().to_owned())
+}

@@ -1,0 +1,50 @@
+//! Adam (Kingma and Ba, 2015) in one pass over parameter, gradient and both moments.
+
+use super::vectorise::vectorised;
+use pulp::Arch;
+use rayon::prelude::*;
+
+/// The numbers of one update.
+#[derive(Clone, Copy, Debug)]
+pub struct AdamStep {
+    /// Learning rate.
+    pub learning_rate: f32,
+    /// Decay of the first moment.
+    pub beta_1: f32,
+    /// Decay of the second moment.
+    pub beta_2: f32,
+    /// Added to the root of the second moment.
+    pub epsilon: f32,
+    /// Updates including this one, from 1.
+    pub time: u32,
+}
+
+/// Elements per task: four arrays of this length fit the first-level cache.
+const TASK: usize = 1 << 13;
+
+vectorised! {
+    /// One task; `correct` are the factors that undo the bias of the moments.
+    fn update(step: &'a AdamStep, correct: [f32; 2], p: &'a mut [f32], g: &'a [f32], m: &'a mut [f32], v: &'a mut [f32]) {
+        let AdamStep { learning_rate, beta_1, beta_2, epsilon, .. } = *step;
+        for (((p, &g), m), v) in p.iter_mut().zip(g).zip(m).zip(v) {
+            *m = beta_1 * *m + (1.0 - beta_1) * g;
+            *v = beta_2 * *v + (1.0 - beta_2) * g * g;
+            *p -= learning_rate * (*m * correct[0]) / ((*v * correct[1]).sqrt() + epsilon);
+        }
+    }
+}
+
+impl AdamStep {
+    /// Updates `parameter` and the moments in place. All slices have the same length.
+    pub fn apply(&self, parameter: &mut [f32], gradient: &[f32], first: &mut [f32], second: &mut [f32]) {
+        let arch = Arch::new();
+        let correct = [self.beta_1, self.beta_2]
+            .map(|beta| 1.0 / (1.0 - f64::from(beta).powi(self.time as i32)) as f32);
+        if parameter.len() <= TASK {
+            return update(arch, self, correct, parameter, gradient, first, second);
+        }
+        let tasks = parameter.par_chunks_mut(TASK).zip(gradient.par_chunks(TASK));
+        let tasks = tasks.zip(first.par_chunks_mut(TASK)).zip(second.par_chunks_mut(TASK));
+        tasks.for_each(|(((p, g), m), v)| update(arch, self, correct, p, g, m, v));
+    }
+}

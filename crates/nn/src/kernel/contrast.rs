@@ -1,0 +1,323 @@
+//! Contrastive losses over all pairs, block by block with running log-sum-exps: the `n x m` matrix of logits is held only
+//! while it is small.
+
+use super::{
+    block::{BackwardPack, PairGradients, Pairs, Tape},
+    math::{LANES, exp, sigmoid, softplus, sum_lanes, sum_lanes_of_two},
+    vectorise::vectorised,
+};
+use pulp::Arch;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// What is learned from the logits `f_ij = potential_j + slope * value_ij`, whose positives are on the diagonal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Objective {
+    /// Softmax cross-entropy. Forward picks the goal of a state (rows), backward the state of a goal (columns); both are
+    /// added.
+    InfoNce {
+        /// Include the rows.
+        forward: bool,
+        /// Include the columns.
+        backward: bool,
+        /// Weight of the mean squared log-sum-exp of every included direction.
+        penalty: f32,
+    },
+    /// Mean binary cross-entropy of all `n^2` logits.
+    BinaryNce,
+}
+
+/// The loss and what to watch: its value and five diagnostics.
+pub const STATISTICS: [&str; 6] =
+    ["loss", "forward_nll", "backward_nll", "accuracy", "positive_value", "mean_value"];
+
+/// A contrastive problem on packed pairs.
+pub struct Contrast<'a> {
+    /// `n` rows against `n` columns.
+    pub pairs: &'a Pairs<'a>,
+    /// Free term per column, `[n]`.
+    pub potential: &'a [f32],
+    /// Factor of the value in a logit, with its sign.
+    pub slope: f32,
+    /// What is learned.
+    pub objective: Objective,
+}
+
+/// Log-sum-exps of rows and columns.
+#[derive(Clone, Debug)]
+pub struct LogSums {
+    rows: Vec<f32>,
+    columns: Vec<f32>,
+}
+
+/// The whole matrix of values and its tape, where they were kept.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    values: Vec<f32>,
+    tape: Tape,
+}
+
+/// Rows of a block when nothing is kept.
+const BLOCK: usize = 256;
+/// Columns per task.
+const COLUMNS: usize = 256;
+/// Rows per task.
+const ROWS: usize = 16;
+
+impl Contrast<'_> {
+    fn n(&self) -> usize {
+        self.pairs.n()
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = Range<usize>> {
+        let n = self.n();
+        (0..n).step_by(BLOCK).map(move |start| start..n.min(start + BLOCK))
+    }
+
+    fn logit(&self, column: usize, value: f32) -> f32 {
+        self.potential[column] + self.slope * value
+    }
+
+    /// The statistics in the order of [`STATISTICS`], and what the backward pass needs.
+    pub fn forward(&self, keep: Option<&mut Kept>) -> ([f32; 6], LogSums) {
+        let n = self.n();
+        assert!(
+            self.pairs.m() == n && self.potential.len() == n,
+            "positives are on the diagonal of a square"
+        );
+        let mut columns = vec![(f32::NEG_INFINITY, 0.0f32); n];
+        let mut rows = Vec::with_capacity(n);
+        if let Some(kept) = keep {
+            kept.values.resize(n * n, 0.0);
+            self.pairs.forward(0..n, &mut kept.values, Some(&mut kept.tape));
+            self.sum_rows(0..n, &kept.values, &mut rows);
+            self.sum_columns(&kept.values, &mut columns);
+        } else {
+            let mut values = Vec::new();
+            for block in self.blocks() {
+                values.resize(block.len() * n, 0.0);
+                self.pairs.forward(block.clone(), &mut values, None);
+                self.sum_rows(block, &values, &mut rows);
+                self.sum_columns(&values, &mut columns);
+            }
+        }
+        let columns: Vec<f32> = columns.into_iter().map(|(max, sum)| max + sum.ln()).collect();
+        let statistics = self.statistics(&rows, &columns);
+        (statistics, LogSums { rows: rows.into_iter().map(|row| row.log_sum).collect(), columns })
+    }
+
+    /// Gradients of `upstream * loss` with respect to the pairs and the potential.
+    pub fn backward(&self, sums: &LogSums, kept: Option<&Kept>, upstream: f32) -> (PairGradients, Vec<f32>) {
+        let n = self.n();
+        let pack = self.pairs.pack_for_backward();
+        let mut gradients = self.pairs.zero_gradients();
+        let mut dpotential = vec![0.0; n];
+        let mut gradient = Vec::new();
+        if let Some(kept) = kept {
+            self.backward_block(
+                0..n,
+                &kept.values,
+                &kept.tape,
+                sums,
+                upstream,
+                &pack,
+                &mut gradient,
+                &mut gradients,
+                &mut dpotential,
+            );
+            return (gradients, dpotential);
+        }
+        let (mut values, mut tape) = (Vec::new(), Tape::default());
+        for block in self.blocks() {
+            values.resize(block.len() * n, 0.0);
+            self.pairs.forward(block.clone(), &mut values, Some(&mut tape));
+            self.backward_block(
+                block,
+                &values,
+                &tape,
+                sums,
+                upstream,
+                &pack,
+                &mut gradient,
+                &mut gradients,
+                &mut dpotential,
+            );
+        }
+        (gradients, dpotential)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the buffers of one block")]
+    fn backward_block(
+        &self,
+        block: Range<usize>,
+        values: &[f32],
+        tape: &Tape,
+        sums: &LogSums,
+        upstream: f32,
+        pack: &BackwardPack,
+        gradient: &mut Vec<f32>,
+        gradients: &mut PairGradients,
+        dpotential: &mut [f32],
+    ) {
+        let n = self.n();
+        let arch = Arch::new();
+        gradient.resize(block.len() * n, 0.0);
+        let tasks = gradient.par_chunks_mut(ROWS * n).zip(values.par_chunks(ROWS * n)).enumerate();
+        tasks.for_each(|(task, (gradient, values))| {
+            for (r, (gradient, values)) in
+                gradient.chunks_exact_mut(n).zip(values.chunks_exact(n)).enumerate()
+            {
+                let row = block.start + task * ROWS + r;
+                logit_gradient(arch, self, row, values, sums, upstream, gradient);
+            }
+        });
+        // First with respect to the logits, for the potential; then to the values.
+        dpotential.par_chunks_mut(COLUMNS).enumerate().for_each(|(task, sums)| {
+            let first = task * COLUMNS;
+            for row in gradient.chunks_exact(n) {
+                sums.iter_mut().zip(&row[first..]).for_each(|(sum, g)| *sum += g);
+            }
+        });
+        gradient.par_chunks_mut(ROWS * n).for_each(|g| g.iter_mut().for_each(|g| *g *= self.slope));
+        self.pairs.backward(block, gradient, tape, pack, gradients);
+    }
+
+    fn sum_rows(&self, block: Range<usize>, values: &[f32], rows: &mut Vec<RowSummary>) {
+        let n = self.n();
+        let arch = Arch::new();
+        let summaries = values.par_chunks(n).enumerate().with_min_len(ROWS);
+        let summaries = summaries.map(|(r, values)| summarise_row(arch, self, block.start + r, values));
+        rows.extend(summaries.collect::<Vec<_>>());
+    }
+
+    /// Brings the running maximum and scaled sum of every column up to date.
+    fn sum_columns(&self, values: &[f32], columns: &mut [(f32, f32)]) {
+        let arch = Arch::new();
+        let tasks = columns.par_chunks_mut(COLUMNS).enumerate();
+        tasks.for_each(|(task, columns)| update_columns(arch, self, values, task * COLUMNS, columns));
+    }
+
+    fn statistics(&self, rows: &[RowSummary], columns: &[f32]) -> [f32; 6] {
+        let n = rows.len() as f64;
+        let mean = |f: &dyn Fn(usize) -> f64| (0..rows.len()).map(f).sum::<f64>() / n;
+        let forward_nll = mean(&|i| f64::from(rows[i].log_sum) - f64::from(rows[i].positive));
+        let backward_nll = mean(&|i| f64::from(columns[i]) - f64::from(rows[i].positive));
+        let loss = match self.objective {
+            Objective::InfoNce { forward, backward, penalty } => {
+                let row_penalty = f64::from(penalty) * mean(&|i| f64::from(rows[i].log_sum).powi(2));
+                let column_penalty = f64::from(penalty) * mean(&|i| f64::from(columns[i]).powi(2));
+                f64::from(u8::from(forward)) * (forward_nll + row_penalty)
+                    + f64::from(u8::from(backward)) * (backward_nll + column_penalty)
+            }
+            Objective::BinaryNce => mean(&|i| rows[i].binary) / n,
+        };
+        let accuracy = mean(&|i| f64::from(u8::from(rows[i].wins)));
+        let positive_value = mean(&|i| f64::from(rows[i].positive_value));
+        let mean_value = mean(&|i| f64::from(rows[i].value_sum)) / n;
+        [loss, forward_nll, backward_nll, accuracy, positive_value, mean_value].map(|value| value as f32)
+    }
+}
+
+vectorised! {
+    /// Gradient of `upstream * loss` with respect to the logits of one row.
+    fn logit_gradient(
+        contrast: &'a Contrast<'a>,
+        row: usize,
+        values: &'a [f32],
+        sums: &'a LogSums,
+        upstream: f32,
+        gradient: &'a mut [f32],
+    ) {
+        let n = values.len();
+        match contrast.objective {
+            Objective::InfoNce { forward, backward, penalty } => {
+                let each = upstream / n as f32;
+                let row_sum = sums.rows[row];
+                let row_weight = if forward { each * (1.0 + 2.0 * penalty * row_sum) } else { 0.0 };
+                let column_weight = if backward { each } else { 0.0 };
+                for (((g, &value), &potential), &column_sum) in
+                    gradient.iter_mut().zip(values).zip(contrast.potential).zip(&sums.columns)
+                {
+                    let logit = potential + contrast.slope * value;
+                    *g = row_weight * exp(logit - row_sum)
+                        + column_weight * (1.0 + 2.0 * penalty * column_sum) * exp(logit - column_sum);
+                }
+                gradient[row] -= each * (f32::from(u8::from(forward)) + f32::from(u8::from(backward)));
+            }
+            Objective::BinaryNce => {
+                let each = upstream / (n as f32 * n as f32);
+                for ((g, &value), &potential) in gradient.iter_mut().zip(values).zip(contrast.potential) {
+                    *g = each * sigmoid(potential + contrast.slope * value);
+                }
+                gradient[row] -= each;
+            }
+        }
+        }
+}
+
+vectorised! {
+    fn summarise_row(contrast: &'a Contrast<'a>, row: usize, values: &'a [f32]) -> RowSummary {
+        let slope = contrast.slope;
+        let mut lanes = [f32::NEG_INFINITY; LANES];
+        for (values, potential) in values.chunks(LANES).zip(contrast.potential.chunks(LANES)) {
+            for ((largest, value), potential) in lanes.iter_mut().zip(values).zip(potential) {
+                let logit = potential + slope * value;
+                *largest = if logit > *largest { logit } else { *largest };
+            }
+        }
+        let max = lanes.iter().fold(f32::NEG_INFINITY, |a, &b| if b > a { b } else { a });
+        let sum = sum_lanes_of_two(values, contrast.potential, |value, potential| exp(potential + slope * value - max));
+        let positive = contrast.logit(row, values[row]);
+        let binary = match contrast.objective {
+            Objective::BinaryNce => {
+                let all: f64 = (0..values.len()).map(|j| f64::from(softplus(contrast.logit(j, values[j])))).sum();
+                all - f64::from(positive)
+            }
+            Objective::InfoNce { .. } => 0.0,
+        };
+        RowSummary {
+            log_sum: max + sum.ln(),
+            positive,
+            positive_value: values[row],
+            wins: positive >= max,
+            value_sum: sum_lanes(values, |value| value),
+            binary,
+        }
+        }
+}
+
+vectorised! {
+    /// Brings the running maximum and scaled sum of the columns from `first` on up to date with a block of rows.
+    fn update_columns(contrast: &'a Contrast<'a>, values: &'a [f32], first: usize, columns: &'a mut [(f32, f32)]) {
+        let (n, slope) = (contrast.potential.len(), contrast.slope);
+        let potential = &contrast.potential[first..first + columns.len()];
+        let (mut max, mut sum) = ([f32::NEG_INFINITY; COLUMNS], [0.0f32; COLUMNS]);
+        for row in values.chunks_exact(n) {
+            for ((max, value), potential) in max.iter_mut().zip(&row[first..]).zip(potential) {
+                let logit = potential + slope * value;
+                *max = if logit > *max { logit } else { *max };
+            }
+        }
+        for (max, column) in max.iter_mut().zip(columns.iter_mut()) {
+            let largest = max.max(column.0);
+            *column = (largest, column.1 * exp(column.0 - largest));
+            *max = largest;
+        }
+        for row in values.chunks_exact(n) {
+            for (((sum, max), value), potential) in sum.iter_mut().zip(&max).zip(&row[first..]).zip(potential) {
+                *sum += exp(potential + slope * value - max);
+            }
+        }
+        columns.iter_mut().zip(sum).for_each(|(column, sum)| column.1 += sum);
+    }
+}
+
+/// What one row of logits contributes.
+struct RowSummary {
+    log_sum: f32,
+    positive: f32,
+    positive_value: f32,
+    wins: bool,
+    value_sum: f32,
+    binary: f64,
+}

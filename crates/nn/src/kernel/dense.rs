@@ -1,0 +1,214 @@
+//! Linear layers and layer normalisation with their activation, forward and backward.
+//!
+//! Burn's CPU backend runs element-wise operations on one thread, fills matrix products with zeros and copies them, and
+//! differentiates layer normalisation as ten operations. Here each is one product and one pass.
+
+use super::{
+    Activation,
+    math::{sum_lanes, sum_lanes_of_three, sum_lanes_of_two},
+    matrix::{Matrix, multiply},
+    vectorise::vectorised,
+};
+use pulp::Arch;
+use rayon::prelude::*;
+
+/// Rows per task. Sums over rows are added task by task, so they do not depend on the number of threads.
+const ROWS: usize = 32;
+
+/// Guards the variance of a constant row.
+pub const NORM_EPSILON: f32 = 1e-5;
+
+/// What the backward pass of a linear layer needs besides its input and weights.
+pub struct DenseOutput {
+    /// `activation(x w + b)`, `[n, outputs]`
+    pub y: Vec<f32>,
+    /// `x w + b`, where the derivative needs more than `y`.
+    pub z: Option<Vec<f32>>,
+}
+
+vectorised! {
+    /// Adds the bias and applies the activation to some rows; `z` receives what the activation saw.
+    fn finish_rows(y: &'a mut [f32], z: Option<&'a mut [f32]>, b: &'a [f32], activation: Activation) {
+        for row in y.chunks_exact_mut(b.len()) {
+            row.iter_mut().zip(b).for_each(|(y, b)| *y += b);
+        }
+        if let Some(z) = z {
+            z.copy_from_slice(y);
+        }
+        activation.apply(y);
+    }
+}
+
+/// `activation(x w + b)` for `x: [n, inputs]`, `w: [inputs, outputs]`, `b: [outputs]`.
+pub fn linear(x: &[f32], w: &[f32], b: &[f32], activation: Activation, keep: bool) -> DenseOutput {
+    let outputs = b.len();
+    let inputs = w.len() / outputs;
+    let mut y = multiply(Matrix::new(x, inputs), Matrix::new(w, outputs));
+    let arch = Arch::new();
+    if keep && matches!(activation, Activation::Gelu | Activation::Silu) {
+        let mut z = vec![0.0; y.len()];
+        let tasks = y.par_chunks_mut(ROWS * outputs).zip(z.par_chunks_mut(ROWS * outputs));
+        tasks.for_each(|(y, z)| finish_rows(arch, y, Some(z), b, activation));
+        return DenseOutput { y, z: Some(z) };
+    }
+    y.par_chunks_mut(ROWS * outputs).for_each(|y| finish_rows(arch, y, None, b, activation));
+    DenseOutput { y, z: None }
+}
+
+vectorised! {
+    /// Turns the gradient of some rows into that of their pre-activations, and adds up its columns.
+    fn unfinish_rows(gradient: &'a mut [f32], z: Option<&'a [f32]>, activation: Activation, sums: &'a mut [f32]) {
+        if let Some(z) = z {
+            activation.multiply_by_derivative(gradient, z);
+        }
+        for row in gradient.chunks_exact(sums.len()) {
+            sums.iter_mut().zip(row).for_each(|(sum, g)| *sum += g);
+        }
+    }
+}
+
+/// Turns the gradient of the output into that of `x w + b`, in place, and returns that of `b`.
+///
+/// `z` are the pre-activations, or the outputs of a `Relu`.
+pub fn linear_backward_bias(
+    gradient: &mut [f32],
+    z: Option<&[f32]>,
+    activation: Activation,
+    outputs: usize,
+) -> Vec<f32> {
+    let arch = Arch::new();
+    let tasks = gradient.par_chunks_mut(ROWS * outputs).enumerate();
+    let sums = tasks.map(|(task, gradient)| {
+        let mut sums = vec![0.0; outputs];
+        unfinish_rows(arch, gradient, z.map(|z| &z[task * ROWS * outputs..]), activation, &mut sums);
+        sums
+    });
+    add_in_order(sums.collect(), outputs)
+}
+
+/// `dx = gradient w^T`
+pub fn linear_backward_input(gradient: &[f32], w: &[f32], outputs: usize) -> Vec<f32> {
+    multiply(Matrix::new(gradient, outputs), Matrix::new(w, outputs).transposed())
+}
+
+/// `dw = x^T gradient`
+pub fn linear_backward_weight(x: &[f32], gradient: &[f32], inputs: usize, outputs: usize) -> Vec<f32> {
+    multiply(Matrix::new(x, inputs).transposed(), Matrix::new(gradient, outputs))
+}
+
+vectorised! {
+    /// Normalises some rows in place and writes their outputs and inverse deviations.
+    fn normalise_rows(
+        x: &'a mut [f32],
+        y: &'a mut [f32],
+        inverse: &'a mut [f32],
+        gain: &'a [f32],
+        shift: &'a [f32],
+        activation: Activation,
+    ) {
+        let width = gain.len();
+        for ((x, y), inverse) in x.chunks_exact_mut(width).zip(y.chunks_exact_mut(width)).zip(inverse) {
+            let mean = sum_lanes(x, |v| v) / width as f32;
+            let variance = sum_lanes(x, |v| (v - mean) * (v - mean)) / width as f32;
+            *inverse = 1.0 / (variance + NORM_EPSILON).sqrt();
+            for ((x, y), (gain, shift)) in x.iter_mut().zip(y.iter_mut()).zip(gain.iter().zip(shift)) {
+                *x = (*x - mean) * *inverse;
+                *y = *x * gain + shift;
+            }
+            activation.apply(y);
+        }
+    }
+}
+
+/// `activation(gain * (x - mean) / sqrt(variance + 1e-5) + shift)` per row of `x: [n, width]`, and the inverse deviations `[n]`.
+///
+/// Leaves `(x - mean) / deviation` in `x`: the backward pass reads it.
+pub fn layer_norm(
+    x: &mut [f32],
+    gain: &[f32],
+    shift: &[f32],
+    activation: Activation,
+) -> (Vec<f32>, Vec<f32>) {
+    let width = gain.len();
+    let arch = Arch::new();
+    let mut y = vec![0.0; x.len()];
+    let mut inverse_deviation = vec![0.0; x.len() / width];
+    let tasks = x.par_chunks_mut(ROWS * width).zip(y.par_chunks_mut(ROWS * width));
+    let tasks = tasks.zip(inverse_deviation.par_chunks_mut(ROWS));
+    tasks.for_each(|((x, y), inverse)| normalise_rows(arch, x, y, inverse, gain, shift, activation));
+    (y, inverse_deviation)
+}
+
+vectorised! {
+    /// Gradient of some rows, in place; adds to those of gain and shift.
+    fn unnormalise_rows(
+        gradient: &'a mut [f32],
+        normalised: &'a [f32],
+        inverse: &'a [f32],
+        gain: &'a [f32],
+        shift: &'a [f32],
+        activation: Activation,
+        dgain: &'a mut [f32],
+        dshift: &'a mut [f32],
+    ) {
+        let width = gain.len();
+        let mut z = vec![0.0; width];
+        let rows = gradient.chunks_exact_mut(width).zip(normalised.chunks_exact(width)).zip(inverse);
+        for ((g, normalised), &inverse) in rows {
+            for ((z, n), (gain, shift)) in z.iter_mut().zip(normalised).zip(gain.iter().zip(shift)) {
+                *z = n * gain + shift;
+            }
+            activation.multiply_by_derivative(g, &z);
+            for ((g, n), (dgain, dshift)) in g.iter().zip(normalised).zip(dgain.iter_mut().zip(dshift.iter_mut())) {
+                *dgain += g * n;
+                *dshift += g;
+            }
+            let mean = sum_lanes_of_two(g, gain, |g, gain| g * gain) / width as f32;
+            let along = sum_lanes_of_three(g, gain, normalised, |g, gain, n| g * gain * n) / width as f32;
+            for ((g, n), gain) in g.iter_mut().zip(normalised).zip(gain) {
+                *g = (*g * gain - mean - n * along) * inverse;
+            }
+        }
+    }
+}
+
+/// Turns the gradient of the output into that of `x`, in place; returns those of `gain` and `shift`.
+///
+/// `normalised` and `inverse_deviation` are what [`layer_norm`] left.
+pub fn layer_norm_backward(
+    gradient: &mut [f32],
+    normalised: &[f32],
+    inverse_deviation: &[f32],
+    gain: &[f32],
+    shift: &[f32],
+    activation: Activation,
+) -> (Vec<f32>, Vec<f32>) {
+    let width = gain.len();
+    let arch = Arch::new();
+    let tasks = gradient.par_chunks_mut(ROWS * width).zip(normalised.par_chunks(ROWS * width));
+    let sums = tasks.zip(inverse_deviation.par_chunks(ROWS)).map(|((gradient, normalised), inverse)| {
+        let (mut dgain, mut dshift) = (vec![0.0; width], vec![0.0; width]);
+        unnormalise_rows(
+            arch,
+            gradient,
+            normalised,
+            inverse,
+            gain,
+            shift,
+            activation,
+            &mut dgain,
+            &mut dshift,
+        );
+        (dgain, dshift)
+    });
+    let (dgain, dshift) = sums.collect::<Vec<_>>().into_iter().unzip();
+    (add_in_order(dgain, width), add_in_order(dshift, width))
+}
+
+fn add_in_order(parts: Vec<Vec<f32>>, width: usize) -> Vec<f32> {
+    let mut total = vec![0.0; width];
+    for part in parts {
+        total.iter_mut().zip(part).for_each(|(total, part)| *total += part);
+    }
+    total
+}

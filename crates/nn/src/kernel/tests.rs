@@ -1,0 +1,329 @@
+//! Kernels against their definitions, for every form, instruction set and way of blocking.
+
+use super::{
+    reference::{all_pairs, differences, value},
+    *,
+};
+use isochrone_core::rng;
+use pulp::Arch;
+
+/// Forms of odd and even widths, several and single components, no L2 part, lone groups.
+const FORMS: [PairForm; 9] = [
+    PairForm::MaxL2 { components: 1, max_width: 8, l2_width: 8 },
+    PairForm::MaxL2 { components: 3, max_width: 5, l2_width: 7 },
+    PairForm::MaxL2 { components: 8, max_width: 1, l2_width: 1 },
+    PairForm::MaxL2 { components: 2, max_width: 40, l2_width: 40 },
+    PairForm::MaxL2 { components: 2, max_width: 9, l2_width: 0 },
+    PairForm::Interval { groups: 3, group_width: 8 },
+    PairForm::Interval { groups: 1, group_width: 5 },
+    PairForm::Interval { groups: 7, group_width: 1 },
+    PairForm::InnerProduct { width: 13 },
+];
+
+/// Around the sizes of panels and groups, and not square.
+const SIZES: [(usize, usize); 6] = [(1, 1), (3, 2), (5, 33), (17, 31), (16, 32), (70, 45)];
+
+fn archs() -> Vec<Arch> {
+    let mut archs = vec![Arch::Scalar, Arch::new()];
+    #[cfg(target_arch = "x86_64")]
+    archs.extend(pulp::x86::V3::try_new().map(Arch::V3));
+    archs
+}
+
+fn uniform(seed: u64, length: usize) -> Vec<f32> {
+    let mut rng = rng::stream(seed, 0);
+    (0..length).map(|_| (2.0 * rng::unit_f64(&mut rng) - 1.0) as f32).collect()
+}
+
+fn wide(values: &[f32]) -> Vec<f64> {
+    values.iter().copied().map(f64::from).collect()
+}
+
+/// Largest deviation relative to the largest expected value.
+fn deviation(got: &[f32], expected: &[f64]) -> f64 {
+    assert_eq!(got.len(), expected.len());
+    let scale = expected.iter().fold(1e-3f64, |a, b| a.max(b.abs()));
+    got.iter().zip(expected).fold(0.0f64, |a, (&g, e)| a.max((f64::from(g) - e).abs())) / scale
+}
+
+struct Case {
+    form: PairForm,
+    x: Vec<f32>,
+    y: Vec<f32>,
+    gradient: Vec<f32>,
+    mix: f32,
+}
+
+fn cases() -> impl Iterator<Item = Case> {
+    let sized =
+        FORMS.iter().enumerate().flat_map(|(f, &form)| SIZES.iter().map(move |&size| (f as u64, form, size)));
+    sized.map(|(f, form, (n, m))| Case {
+        form,
+        x: uniform(10 * f + 1, n * form.width()),
+        y: uniform(10 * f + 2, m * form.width()),
+        gradient: uniform(10 * f + 3, n * m),
+        mix: 0.3,
+    })
+}
+
+#[test]
+fn values_are_those_of_the_definition() {
+    for case in cases() {
+        let expected = all_pairs(case.form, &wide(&case.x), &wide(&case.y), f64::from(case.mix));
+        for arch in archs() {
+            let pairs = Pairs::with_arch(case.form, &case.x, &case.y, case.mix, arch);
+            let plain = super::all_pairs(&pairs, None);
+            let mut tape = Tape::default();
+            assert!(deviation(&plain, &expected) < 1e-5, "{:?} {arch:?}", case.form);
+            assert_eq!(plain, super::all_pairs(&pairs, Some(&mut tape)), "recording changes nothing");
+        }
+        let diagonal: Vec<f64> = (0..pairs_of(&case).n().min(pairs_of(&case).m()))
+            .map(|i| expected[i * pairs_of(&case).m() + i])
+            .collect();
+        let rows = diagonal.len() * case.form.width();
+        assert!(deviation(&rowwise(case.form, &case.x[..rows], &case.y[..rows], case.mix), &diagonal) < 1e-5);
+    }
+}
+
+fn pairs_of(case: &Case) -> Pairs<'_> {
+    Pairs::new(case.form, &case.x, &case.y, case.mix)
+}
+
+#[test]
+fn gradients_are_those_of_finite_differences() {
+    for case in cases().filter(|case| case.gradient.len() <= 600 && case.x.len() + case.y.len() < 2000) {
+        let gradient = wide(&case.gradient);
+        let (x, y) = (wide(&case.x), wide(&case.y));
+        let total = |x: &[f64], y: &[f64], mix: f64| {
+            all_pairs(case.form, x, y, mix).iter().zip(&gradient).map(|(value, g)| value * g).sum::<f64>()
+        };
+        let mix = f64::from(case.mix);
+        let dx = differences(&x, |x| total(x, &y, mix));
+        let dy = differences(&y, |y| total(&x, y, mix));
+        let dmix = differences(&[mix], |mix| total(&x, &y, mix[0]))[0];
+        for arch in archs() {
+            let pairs = Pairs::with_arch(case.form, &case.x, &case.y, case.mix, arch);
+            let mut tape = Tape::default();
+            super::all_pairs(&pairs, Some(&mut tape));
+            for tape in [Some(&tape), None] {
+                let got = all_pairs_backward(&pairs, &case.gradient, tape);
+                let what = format!("{:?} {arch:?} {}x{}", case.form, pairs.n(), pairs.m());
+                assert!(deviation(&got.dx, &dx) < 1e-4, "dx {what}: {}", deviation(&got.dx, &dx));
+                assert!(deviation(&got.dy, &dy) < 1e-4, "dy {what}: {}", deviation(&got.dy, &dy));
+                assert!(
+                    (got.dmix - dmix).abs() < 1e-4 * dmix.abs().max(1.0),
+                    "dmix {what}: {} {dmix}",
+                    got.dmix
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn row_gradients_are_those_of_finite_differences() {
+    for form in FORMS {
+        let n = 5;
+        let (x, y, g) = (uniform(1, n * form.width()), uniform(2, n * form.width()), uniform(3, n));
+        let (wide_x, wide_y, wide_g) = (wide(&x), wide(&y), wide(&g));
+        let total = |x: &[f64], y: &[f64], mix: f64| -> f64 {
+            let rows = x.chunks(form.width()).zip(y.chunks(form.width()));
+            rows.zip(&wide_g).map(|((x, y), g)| g * value(form, x, y, mix)).sum()
+        };
+        let got = rowwise_backward(form, &x, &y, 0.3, &g);
+        assert!(deviation(&got.dx, &differences(&wide_x, |x| total(x, &wide_y, 0.3))) < 1e-4, "{form:?}");
+        assert!(deviation(&got.dy, &differences(&wide_y, |y| total(&wide_x, y, 0.3))) < 1e-4, "{form:?}");
+        let dmix = differences(&[0.3], |mix| total(&wide_x, &wide_y, mix[0]))[0];
+        assert!((got.dmix - dmix).abs() < 1e-4, "{form:?}");
+    }
+}
+
+/// Recorded in one block, or repeated in blocks of rows: the same numbers.
+#[test]
+fn repeating_the_forward_pass_changes_nothing_but_rounding() {
+    for form in [FORMS[1], FORMS[5], FORMS[8]] {
+        let (n, m) = (150, 77);
+        let (x, y, g) = (uniform(1, n * form.width()), uniform(2, m * form.width()), uniform(3, n * m));
+        let pairs = Pairs::new(form, &x, &y, 0.6);
+        let mut tape = Tape::default();
+        super::all_pairs(&pairs, Some(&mut tape));
+        let once = all_pairs_backward(&pairs, &g, Some(&tape));
+        let repeated = all_pairs_backward(&pairs, &g, None);
+        assert!(deviation(&repeated.dx, &wide(&once.dx)) < 1e-5);
+        assert!(deviation(&repeated.dy, &wide(&once.dy)) < 1e-5);
+    }
+}
+
+#[test]
+fn equal_rows_are_at_distance_zero_with_a_finite_gradient() {
+    for form in FORMS.into_iter().filter(|form| !matches!(form, PairForm::InnerProduct { .. })) {
+        let n = 20;
+        let x = uniform(4, n * form.width());
+        let pairs = Pairs::new(form, &x, &x, 0.5);
+        let mut tape = Tape::default();
+        let d = super::all_pairs(&pairs, Some(&mut tape));
+        assert!((0..n).all(|i| d[i * n + i] == 0.0), "{form:?}");
+        assert_eq!(rowwise(form, &x, &x, 0.5), vec![0.0; n]);
+        let mut identity = vec![0.0; n * n];
+        (0..n).for_each(|i| identity[i * n + i] = 1.0);
+        let at_zero = all_pairs_backward(&pairs, &identity, Some(&tape));
+        assert!(at_zero.dx.iter().chain(&at_zero.dy).all(|&g| g == 0.0), "{form:?}: the zero subgradient");
+        assert!(rowwise_backward(form, &x, &x, 0.5, &vec![1.0; n]).dx.iter().all(|&g| g == 0.0));
+    }
+}
+
+/// Where several features attain the maximum, the first takes the gradient; the sum over features is what counts.
+#[test]
+fn ties_go_to_the_first_feature() {
+    let form = PairForm::MaxL2 { components: 1, max_width: 4, l2_width: 0 };
+    let (x, y) = ([1.0, 3.0, 3.0, 2.0], [0.0, 1.0, 1.0, 0.0]);
+    let pairs = Pairs::new(form, &x, &y, 0.0);
+    let mut tape = Tape::default();
+    assert_eq!(super::all_pairs(&pairs, Some(&mut tape)), [2.0]);
+    let got = all_pairs_backward(&pairs, &[1.0], Some(&tape));
+    assert_eq!(got.dx, [0.0, 1.0, 0.0, 0.0]);
+    assert_eq!(got.dy, [0.0, -1.0, 0.0, 0.0]);
+    assert_eq!(rowwise_backward(form, &x, &y, 0.0, &[1.0]).dx, got.dx);
+}
+
+/// Touching, nested and equal intervals.
+#[test]
+fn unions_of_touching_and_nested_intervals() {
+    let form = PairForm::Interval { groups: 1, group_width: 4 };
+    for (x, y, length) in [
+        ([0.0, 1.0, 2.0, 3.0], [1.0, 2.0, 3.0, 4.0], 4.0), // touching
+        ([0.0, 0.5, 0.0, 5.0], [3.0, 1.0, 3.0, 4.0], 3.0), // nested, equal, empty
+        ([-1.0, -1.0, 2.0, 2.5], [0.0, -2.0, 2.25, 3.0], 1.75), // apart
+    ] {
+        let pairs = Pairs::new(form, &x, &y, 1.0);
+        let mut tape = Tape::default();
+        assert_eq!(super::all_pairs(&pairs, Some(&mut tape)), [length]);
+        assert_eq!(rowwise(form, &x, &y, 1.0), [length]);
+        let got = all_pairs_backward(&pairs, &[1.0], Some(&tape));
+        // Moving both rows together moves nothing.
+        assert!((got.dx.iter().sum::<f32>() + got.dy.iter().sum::<f32>()).abs() < 1e-6);
+    }
+}
+
+fn objectives() -> [Objective; 5] {
+    let infonce = |forward, backward, penalty| Objective::InfoNce { forward, backward, penalty };
+    [
+        infonce(true, true, 0.0),
+        infonce(true, false, 0.01),
+        infonce(false, true, 0.0),
+        infonce(true, true, 0.1),
+        Objective::BinaryNce,
+    ]
+}
+
+/// The loss of a matrix of values, from its definition.
+fn contrast_reference(values: &[f64], potential: &[f64], slope: f64, objective: Objective) -> f64 {
+    let n = potential.len();
+    let logit = |i: usize, j: usize| potential[j] + slope * values[i * n + j];
+    let log_sum = |logits: Vec<f64>| {
+        let max = logits.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
+        max + logits.iter().map(|f| (f - max).exp()).sum::<f64>().ln()
+    };
+    match objective {
+        Objective::InfoNce { forward, backward, penalty } => {
+            let each =
+                |i: usize, log_sum: f64| log_sum - logit(i, i) + f64::from(penalty) * log_sum * log_sum;
+            let rows = (0..n).map(|i| each(i, log_sum((0..n).map(|j| logit(i, j)).collect())));
+            let columns = (0..n).map(|j| each(j, log_sum((0..n).map(|i| logit(i, j)).collect())));
+            let part =
+                |on: bool, terms: &mut dyn Iterator<Item = f64>| if on { terms.sum::<f64>() } else { 0.0 };
+            (part(forward, &mut rows.into_iter()) + part(backward, &mut columns.into_iter())) / n as f64
+        }
+        Objective::BinaryNce => {
+            let pairs = (0..n * n).map(|at| (at / n, at % n));
+            let terms =
+                pairs.map(|(i, j)| (1.0 + logit(i, j).exp()).ln() - if i == j { logit(i, j) } else { 0.0 });
+            terms.sum::<f64>() / (n * n) as f64
+        }
+    }
+}
+
+#[test]
+fn contrastive_losses_and_gradients_are_those_of_the_definition() {
+    let n = 11;
+    for form in [FORMS[1], FORMS[5], FORMS[8]] {
+        let (x, y, potential) = (uniform(1, n * form.width()), uniform(2, n * form.width()), uniform(3, n));
+        let (slope, mix) = (form.logit_sign() * 1.7, 0.4);
+        for objective in objectives() {
+            let loss = |x: &[f64], y: &[f64], potential: &[f64]| {
+                contrast_reference(
+                    &all_pairs(form, x, y, f64::from(mix)),
+                    potential,
+                    f64::from(slope),
+                    objective,
+                )
+            };
+            let (wide_x, wide_y, wide_potential) = (wide(&x), wide(&y), wide(&potential));
+            let pairs = Pairs::new(form, &x, &y, mix);
+            let contrast = Contrast { pairs: &pairs, potential: &potential, slope, objective };
+            let mut kept = Kept::default();
+            let (statistics, sums) = contrast.forward(Some(&mut kept));
+            let expected = loss(&wide_x, &wide_y, &wide_potential);
+            assert!(
+                (f64::from(statistics[0]) - expected).abs() < 1e-5 * expected.abs().max(1.0),
+                "{form:?} {objective:?}"
+            );
+            let (got, dpotential) = contrast.backward(&sums, Some(&kept), 1.0);
+            let what = format!("{form:?} {objective:?}");
+            assert!(
+                deviation(&got.dx, &differences(&wide_x, |x| loss(x, &wide_y, &wide_potential))) < 1e-4,
+                "{what}"
+            );
+            assert!(
+                deviation(&got.dy, &differences(&wide_y, |y| loss(&wide_x, y, &wide_potential))) < 1e-4,
+                "{what}"
+            );
+            let expected = differences(&wide_potential, |potential| loss(&wide_x, &wide_y, potential));
+            assert!(deviation(&dpotential, &expected) < 1e-4, "{what} {dpotential:?} {expected:?}");
+        }
+    }
+}
+
+/// Above one block of rows, without the matrix: the same losses and gradients, for logits that would overflow if summed plainly.
+#[test]
+fn blocks_give_what_the_whole_matrix_gives() {
+    let n = 600;
+    let form = PairForm::MaxL2 { components: 2, max_width: 3, l2_width: 3 };
+    let (x, y, potential) = (uniform(1, n * form.width()), uniform(2, n * form.width()), uniform(3, n));
+    for objective in objectives() {
+        let pairs = Pairs::new(form, &x, &y, 0.0);
+        let contrast = Contrast { pairs: &pairs, potential: &potential, slope: -150.0, objective };
+        let mut kept = Kept::default();
+        let (whole, whole_sums) = contrast.forward(Some(&mut kept));
+        let (blocks, block_sums) = contrast.forward(None);
+        whole
+            .iter()
+            .zip(blocks)
+            .for_each(|(a, b)| assert!((a - b).abs() <= 1e-5 * a.abs(), "{whole:?} {blocks:?}"));
+        let (whole, whole_potential) = contrast.backward(&whole_sums, Some(&kept), 2.0);
+        let (blocks, block_potential) = contrast.backward(&block_sums, None, 2.0);
+        assert!(deviation(&blocks.dx, &wide(&whole.dx)) < 1e-4);
+        assert!(deviation(&blocks.dy, &wide(&whole.dy)) < 1e-4);
+        assert!(deviation(&block_potential, &wide(&whole_potential)) < 1e-4);
+    }
+}
+
+#[test]
+fn adam_is_the_published_update() {
+    let mut parameter = uniform(1, 20_000);
+    let gradient = uniform(2, 20_000);
+    let (mut first, mut second) = (vec![0.0; 20_000], vec![0.0; 20_000]);
+    let mut expected: Vec<(f64, f64, f64)> = parameter.iter().map(|&p| (f64::from(p), 0.0, 0.0)).collect();
+    for time in 1..=3 {
+        let step = AdamStep { learning_rate: 0.01, beta_1: 0.9, beta_2: 0.999, epsilon: 1e-8, time };
+        step.apply(&mut parameter, &gradient, &mut first, &mut second);
+        for ((p, m, v), &g) in expected.iter_mut().zip(&gradient) {
+            let g = f64::from(g);
+            *m = 0.9 * *m + 0.1 * g;
+            *v = 0.999 * *v + 0.001 * g * g;
+            let (m, v) = (*m / (1.0 - 0.9f64.powi(time as i32)), *v / (1.0 - 0.999f64.powi(time as i32)));
+            *p -= 0.01 * m / (v.sqrt() + 1e-8);
+        }
+    }
+    assert!(deviation(&parameter, &expected.iter().map(|e| e.0).collect::<Vec<_>>()) < 1e-6);
+}

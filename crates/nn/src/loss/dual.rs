@@ -1,0 +1,54 @@
+//! Multipliers of constraints, by dual ascent.
+
+use serde::{Deserialize, Serialize};
+
+/// A constraint `violation <= margin` and how its multiplier moves.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DualConfig {
+    /// How much violation is allowed.
+    pub margin: f64,
+    /// Step of the ascent.
+    pub learning_rate: f64,
+    /// The multiplier at the start.
+    pub initial: f64,
+    /// The multiplier is never smaller.
+    pub floor: f64,
+}
+
+impl Default for DualConfig {
+    fn default() -> Self {
+        Self { margin: 0.05, learning_rate: 0.01, initial: 1.0, floor: 0.01 }
+    }
+}
+
+/// `lambda = softplus(raw) + floor`, ascended along `violation - margin`.
+///
+/// One number on the host: it is saved and compared bit for bit, and reading the violation is a diagnostic anyway.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Dual {
+    config: DualConfig,
+    raw: f64,
+}
+
+impl Dual {
+    /// The multiplier at its start. `initial` is raised to just above `floor` if need be.
+    pub fn new(config: DualConfig) -> Self {
+        let softplus = (config.initial - config.floor).max(1e-6);
+        Self { config, raw: softplus.exp_m1().ln() }
+    }
+
+    /// The multiplier, positive.
+    pub fn lambda(&self) -> f64 {
+        let softplus = self.raw.max(0.0) + (-self.raw.abs()).exp().ln_1p();
+        softplus + self.config.floor
+    }
+
+    /// One step of ascent; a violation that is not finite is ignored.
+    pub fn update(&mut self, violation: f64) {
+        if violation.is_finite() {
+            let slope = 1.0 / (1.0 + (-self.raw).exp());
+            self.raw += self.config.learning_rate * (violation - self.config.margin) * slope;
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Quasimetric reinforcement learning: distances as large as local steps allow.
+//!
+//! Wang, Torralba, Isola, Zhang, "Optimal Goal-Reaching Reinforcement Learning via Quasimetric Learning" (2023).
+
+use super::Loss;
+use burn::tensor::{Tensor, activation::relu};
+
+/// `mean softplus_beta(offset - d)`: pushes random pairs apart, less so the farther they are.
+///
+/// `softplus_beta(x) = ln(1 + e^(beta x)) / beta`; published: offset 500, beta 0.01, distances in steps.
+///
+/// # Shapes
+/// `distances: [n]`. Diagnostic: `mean_distance`.
+pub fn push_apart(distances: Tensor<1>, offset: f32, beta: f32) -> Loss {
+    let scaled = (distances.clone().neg() + offset) * beta;
+    let softplus = relu(scaled.clone()) + (scaled.abs().neg().exp() + 1.0).log();
+    Loss::new((softplus / beta).mean()).with("mean_distance", distances.mean())
+}
+
+/// `mean max(0, d(s, s') - cost)^2` over observed transitions: one step must not look farther than it costs.
+///
+/// The constraint `<= eps^2` (published: 0.05 squared) is kept by a [`Dual`](super::Dual): descend
+/// `push + lambda * constraint`.
+///
+/// # Shapes
+/// `step_distances: [n]`. Diagnostic: `violation`, the value itself.
+pub fn local_constraint(step_distances: Tensor<1>, step_cost: f32) -> Loss {
+    let value = relu(step_distances - step_cost).square().mean();
+    Loss::new(value.clone()).with("violation", value)
+}

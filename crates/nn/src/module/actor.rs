@@ -1,0 +1,171 @@
+//! Goal-conditioned policies with actions in `[-1, 1]`.
+
+use super::{Encoder, EncoderConfig, Initialiser, TrunkConfig};
+use crate::error::{ConfigError, at_least_one};
+use burn::{module::Module, tensor::Tensor};
+use serde::{Deserialize, Serialize};
+
+/// How actions scatter around the mean.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Spread {
+    /// `tanh(u)`, `u ~ N(mean, e^(2 log_std))`, with a learned `log_std` clamped to the given range.
+    TanhGaussian {
+        /// Smallest `log_std`.
+        min_log_std: f32,
+        /// Largest `log_std`.
+        max_log_std: f32,
+    },
+    /// `N(tanh(mean), std^2)`, clipped to `[-1, 1]` when sampled.
+    FixedStd {
+        /// Standard deviation.
+        std: f32,
+    },
+}
+
+impl Default for Spread {
+    fn default() -> Self {
+        Self::TanhGaussian { min_log_std: -5.0, max_log_std: 2.0 }
+    }
+}
+
+/// A policy of observation and goal.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ActorConfig {
+    /// Features of an observation and a goal together.
+    pub inputs: usize,
+    /// Numbers of an action.
+    pub actions: usize,
+    /// Hidden layers.
+    #[serde(default)]
+    pub trunk: TrunkConfig,
+    /// How actions scatter.
+    #[serde(default)]
+    pub spread: Spread,
+}
+
+impl ActorConfig {
+    /// Builds the network.
+    ///
+    /// # Errors
+    /// If a size is zero, the range of `log_std` is empty, or `std` is not positive.
+    pub fn init(&self, init: &mut Initialiser) -> Result<Actor, ConfigError> {
+        let actions = at_least_one("actions", self.actions)?;
+        let outputs = match self.spread {
+            Spread::TanhGaussian { min_log_std, max_log_std } => {
+                let ordered = min_log_std.is_finite() && max_log_std.is_finite() && min_log_std < max_log_std;
+                if !ordered {
+                    let value = format!("[{min_log_std}, {max_log_std}]");
+                    return Err(ConfigError::new(
+                        "spread",
+                        value,
+                        "is an empty range of log_std",
+                        "use -5 and 2",
+                    ));
+                }
+                2 * actions
+            }
+            Spread::FixedStd { std } => {
+                if !(std.is_finite() && std > 0.0) {
+                    return Err(ConfigError::new(
+                        "spread.std",
+                        std,
+                        "must be positive",
+                        "use a number like 0.2",
+                    ));
+                }
+                actions
+            }
+        };
+        let network = EncoderConfig { inputs: self.inputs, outputs, trunk: self.trunk }.init(init)?;
+        Ok(Actor { network, actions, spread: self.spread })
+    }
+}
+
+/// See [`ActorConfig`].
+#[derive(Module, Debug)]
+pub struct Actor {
+    network: Encoder,
+    #[module(skip)]
+    actions: usize,
+    #[module(skip)]
+    spread: Spread,
+}
+
+impl Actor {
+    /// The distribution of actions.
+    ///
+    /// # Shapes
+    /// `observations: [n, o]`, `goals: [n, g]` with `o + g = inputs`.
+    pub fn forward(&self, observations: Tensor<2>, goals: Tensor<2>) -> ActionDistribution {
+        let outputs = self.network.forward(Tensor::cat(vec![observations, goals], 1));
+        match self.spread {
+            Spread::TanhGaussian { min_log_std, max_log_std } => ActionDistribution::TanhGaussian {
+                mean: outputs.clone().narrow(1, 0, self.actions),
+                log_std: outputs.narrow(1, self.actions, self.actions).clamp(min_log_std, max_log_std),
+            },
+            Spread::FixedStd { std } => ActionDistribution::FixedStd { mean: outputs.tanh(), std },
+        }
+    }
+}
+
+/// A distribution of actions for each of `n` rows, `[n, actions]`.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "one per batch; a tensor is a handle")]
+pub enum ActionDistribution {
+    /// Before `tanh`.
+    TanhGaussian {
+        /// Mean of the Gaussian.
+        mean: Tensor<2>,
+        /// Logarithm of its deviation.
+        log_std: Tensor<2>,
+    },
+    /// After `tanh`.
+    FixedStd {
+        /// Mean, in `[-1, 1]`.
+        mean: Tensor<2>,
+        /// Deviation.
+        std: f32,
+    },
+}
+
+/// `ln sqrt(2 pi)`
+const LOG_SQRT_TAU: f32 = 0.918_938_5;
+/// Actions of the data are pulled this far into `[-1, 1]`, where `atanh` is finite.
+const LARGEST_ACTION: f32 = 0.999;
+
+impl ActionDistribution {
+    /// Actions `[n, actions]` for standard normal `noise` of that shape; differentiable.
+    pub fn sample(&self, noise: Tensor<2>) -> Tensor<2> {
+        match self {
+            Self::TanhGaussian { mean, log_std } => (mean.clone() + log_std.clone().exp() * noise).tanh(),
+            Self::FixedStd { mean, std } => (mean.clone() + noise * *std).clamp(-1.0, 1.0),
+        }
+    }
+
+    /// The action to take when not exploring, `[n, actions]`.
+    pub fn mode(&self) -> Tensor<2> {
+        match self {
+            Self::TanhGaussian { mean, .. } => mean.clone().tanh(),
+            Self::FixedStd { mean, .. } => mean.clone(),
+        }
+    }
+
+    /// Log-density `[n]` of `actions: [n, actions]`.
+    ///
+    /// That of `tanh(u)` subtracts `ln(1 - a^2)` per coordinate; actions at the bounds are moved to 0.999.
+    pub fn log_prob(&self, actions: Tensor<2>) -> Tensor<1> {
+        let [n, width] = actions.dims();
+        let terms = match self {
+            Self::TanhGaussian { mean, log_std } => {
+                let actions = actions.clamp(-LARGEST_ACTION, LARGEST_ACTION);
+                let before = ((actions.clone() + 1.0).log() - (actions.clone().neg() + 1.0).log()) * 0.5;
+                let standard = (before - mean.clone()) * log_std.clone().neg().exp();
+                standard.square() * -0.5 - log_std.clone() - (actions.square().neg() + 1.0).log()
+            }
+            Self::FixedStd { mean, std } => ((actions - mean.clone()) / *std).square() * -0.5 - std.ln(),
+        };
+        (terms.sum_dim(1) - LOG_SQRT_TAU * width as f32).reshape([n])
+    }
+}

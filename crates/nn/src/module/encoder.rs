@@ -1,0 +1,104 @@
+//! Multilayer perceptrons.
+
+use super::{Dense, Initialiser, Norm};
+use crate::{
+    error::{ConfigError, at_least_one},
+    kernel::Activation,
+};
+use burn::{module::Module, tensor::Tensor};
+use serde::{Deserialize, Serialize};
+
+/// What stands between a hidden layer and its activation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Normalisation {
+    /// Nothing.
+    #[default]
+    None,
+    /// Layer normalisation (Ba et al., 2016).
+    LayerNorm,
+}
+
+/// The hidden layers of a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TrunkConfig {
+    /// Units of a hidden layer.
+    pub width: usize,
+    /// Hidden layers; 0 makes the network linear.
+    pub depth: usize,
+    /// After every hidden layer.
+    pub activation: Activation,
+    /// Before every activation.
+    pub normalisation: Normalisation,
+}
+
+impl Default for TrunkConfig {
+    fn default() -> Self {
+        Self { width: 512, depth: 3, activation: Activation::Gelu, normalisation: Normalisation::LayerNorm }
+    }
+}
+
+/// A multilayer perceptron from `inputs` to `outputs` features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EncoderConfig {
+    /// Features of a row that goes in.
+    pub inputs: usize,
+    /// Features of a row that comes out.
+    pub outputs: usize,
+    /// Hidden layers.
+    #[serde(default)]
+    pub trunk: TrunkConfig,
+}
+
+impl EncoderConfig {
+    /// Builds the network.
+    ///
+    /// # Errors
+    /// If a size is zero.
+    pub fn init(&self, init: &mut Initialiser) -> Result<Encoder, ConfigError> {
+        let TrunkConfig { width, depth, activation, normalisation } = self.trunk;
+        let mut inputs = at_least_one("inputs", self.inputs)?;
+        let outputs = at_least_one("outputs", self.outputs)?;
+        if depth > 0 {
+            at_least_one("trunk.width", width)?;
+        }
+        let (mut layers, mut norms) = (Vec::new(), Vec::new());
+        for _ in 0..depth {
+            layers.push(Dense::new(inputs, width, init));
+            if normalisation == Normalisation::LayerNorm {
+                norms.push(Norm::new(width, init));
+            }
+            inputs = width;
+        }
+        Ok(Encoder { layers, norms, out: Dense::new(inputs, outputs, init), activation })
+    }
+}
+
+/// See [`EncoderConfig`].
+///
+/// Parameters are called `layers.{i}.weight`, `layers.{i}.bias`, `norms.{i}.gain`, `norms.{i}.shift`, `out.weight` and
+/// `out.bias`.
+#[derive(Module, Debug)]
+pub struct Encoder {
+    layers: Vec<Dense>,
+    norms: Vec<Norm>,
+    out: Dense,
+    #[module(skip)]
+    activation: Activation,
+}
+
+impl Encoder {
+    /// # Shapes
+    /// `x: [n, inputs]` gives `[n, outputs]`.
+    pub fn forward(&self, mut x: Tensor<2>) -> Tensor<2> {
+        for (index, layer) in self.layers.iter().enumerate() {
+            x = match self.norms.get(index) {
+                Some(norm) => norm.forward(layer.forward(x, Activation::Identity), self.activation),
+                None => layer.forward(x, self.activation),
+            };
+        }
+        self.out.forward(x, Activation::Identity)
+    }
+}

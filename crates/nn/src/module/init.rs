@@ -1,0 +1,48 @@
+//! Parameters drawn at once, in order, from a seeded stream, with fixed identities.
+//!
+//! Burn draws parameters lazily from a global generator and names them at random, so that neither runs nor resumed
+//! optimisers would be reproducible.
+
+use burn::{
+    module::{Param, ParamId},
+    tensor::{Device, Tensor, TensorData},
+};
+use isochrone_core::rng;
+use rand_chacha::ChaCha8Rng;
+
+/// Draws the parameters of one network.
+pub struct Initialiser {
+    device: Device,
+    rng: ChaCha8Rng,
+    next_id: u64,
+}
+
+impl Initialiser {
+    /// Parameters on `device` from stream `stream` of `seed`. Networks that are optimised or saved together need streams of
+    /// their own: the identities of parameters are made from it.
+    pub fn new(seed: u64, stream: u32, device: &Device) -> Self {
+        let first = u64::from(stream) << 32 | 1;
+        Self { device: device.clone(), rng: rng::stream(seed, u64::from(stream)), next_id: first }
+    }
+
+    /// Weights `[inputs, outputs]`, uniform with variance `1 / inputs`.
+    pub(super) fn weight(&mut self, inputs: usize, outputs: usize) -> Param<Tensor<2>> {
+        let bound = (3.0 / inputs as f64).sqrt();
+        let values: Vec<f32> = (0..inputs * outputs)
+            .map(|_| ((2.0 * rng::unit_f64(&mut self.rng) - 1.0) * bound) as f32)
+            .collect();
+        self.parameter(TensorData::new(values, [inputs, outputs]))
+    }
+
+    /// `length` times `value`.
+    pub(super) fn constant(&mut self, length: usize, value: f32) -> Param<Tensor<1>> {
+        self.parameter(TensorData::new(vec![value; length], [length]))
+    }
+
+    fn parameter<const D: usize>(&mut self, data: TensorData) -> Param<Tensor<D>> {
+        let id = ParamId::from(self.next_id);
+        self.next_id += 1;
+        let value = Tensor::from_data(data, &self.device);
+        Param::initialized(id, if self.device.is_autodiff() { value.require_grad() } else { value })
+    }
+}

@@ -1,0 +1,182 @@
+//! From two latent rows to a number: quasimetrics and the inner product.
+
+use super::Initialiser;
+use crate::{
+    error::{ConfigError, at_least_one},
+    kernel::PairForm,
+    op,
+};
+use burn::{
+    module::{Module, Param},
+    tensor::{Tensor, activation::sigmoid},
+};
+use serde::{Deserialize, Serialize};
+
+/// Which head compares latent rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum PairHeadConfig {
+    /// Metric residual network; see [`Mrn`].
+    Mrn {
+        /// Independent quasimetrics that are averaged; the latent width must be a multiple of twice this.
+        components: usize,
+    },
+    /// Interval quasimetric embedding; see [`Iqe`].
+    Iqe {
+        /// Features of a group; the latent width must be a multiple.
+        group_width: usize,
+    },
+    /// See [`MaxRelu`].
+    MaxRelu {
+        /// Independent quasimetrics that are averaged; the latent width must be a multiple.
+        components: usize,
+    },
+    /// See [`InnerProduct`].
+    InnerProduct,
+}
+
+/// Largest number of features of one component, or of groups: their index is recorded in 16 bits.
+const LARGEST_INDEX: usize = 1 << 15;
+
+impl PairHeadConfig {
+    /// The form for latent rows of `width` features.
+    ///
+    /// # Errors
+    /// If the width cannot be divided as asked.
+    pub fn form(self, width: usize) -> Result<PairForm, ConfigError> {
+        at_least_one("latent width", width)?;
+        let divided = |field: &str, parts: usize, unit: usize| {
+            at_least_one(field, parts)?;
+            if width.is_multiple_of(parts * unit) && width / parts <= LARGEST_INDEX {
+                return Ok(width / parts);
+            }
+            let hint = format!(
+                "choose a latent width that is a multiple of {} and at most {} times that",
+                parts * unit,
+                LARGEST_INDEX
+            );
+            Err(ConfigError::new(field, parts, &format!("does not divide a latent width of {width}"), hint))
+        };
+        Ok(match self {
+            Self::Mrn { components } => {
+                let half = divided("components", components, 2)? / 2;
+                PairForm::MaxL2 { components, max_width: half, l2_width: half }
+            }
+            Self::MaxRelu { components } => {
+                PairForm::MaxL2 { components, max_width: divided("components", components, 1)?, l2_width: 0 }
+            }
+            Self::Iqe { group_width } => {
+                PairForm::Interval { groups: divided("group_width", group_width, 1)?, group_width }
+            }
+            Self::InnerProduct => PairForm::InnerProduct { width },
+        })
+    }
+
+    /// Builds the head for latent rows of `width` features.
+    ///
+    /// # Errors
+    /// If the width cannot be divided as asked.
+    pub fn init(self, width: usize, init: &mut Initialiser) -> Result<PairHead, ConfigError> {
+        let form = self.form(width)?;
+        Ok(match self {
+            Self::Mrn { .. } => PairHead::Mrn(Mrn { form }),
+            Self::MaxRelu { .. } => PairHead::MaxRelu(MaxRelu { form }),
+            Self::Iqe { .. } => PairHead::Iqe(Iqe { form, mix_logit: init.constant(1, 0.0) }),
+            Self::InnerProduct => PairHead::InnerProduct(InnerProduct { form }),
+        })
+    }
+}
+
+/// Metric residual network, square root kept:
+/// `d(x, y) = mean over components of [ max_k relu(h_k(x) - h_k(y)) + ||g(x) - g(y)||_2 ]`, where `h` and `g` are the halves
+/// of a component.
+///
+/// Liu, Feng, Liu, Abbeel, Stone, "Metric Residual Networks for Sample Efficient Goal-Conditioned Reinforcement Learning" (2023).
+/// We depart from published code in that nothing is added under the root: `d(x, x)` is 0, and its gradient there is taken as 0.
+#[derive(Module, Debug)]
+pub struct Mrn {
+    #[module(skip)]
+    form: PairForm,
+}
+
+/// Interval quasimetric embedding with maxmean reduction: per group of features the length of the union of the intervals
+/// `[x_k, max(x_k, y_k)]`, then `a * max + (1 - a) * mean` over groups with a learned `a` in `(0, 1)`.
+///
+/// Wang and Isola, "Improved Representation of Asymmetrical Distances with Interval Quasimetric Embeddings" (2022).
+#[derive(Module, Debug)]
+pub struct Iqe {
+    #[module(skip)]
+    form: PairForm,
+    /// `a = sigmoid(mix_logit)`, `[1]`
+    mix_logit: Param<Tensor<1>>,
+}
+
+/// `d(x, y) = mean over components of max_k relu(x_k - y_k)`: the asymmetric part of [`Mrn`] alone.
+#[derive(Module, Debug)]
+pub struct MaxRelu {
+    #[module(skip)]
+    form: PairForm,
+}
+
+/// `x . y`: a similarity for contrastive learning. Not a quasimetric.
+#[derive(Module, Debug)]
+pub struct InnerProduct {
+    #[module(skip)]
+    form: PairForm,
+}
+
+/// The head of a pair network.
+#[derive(Module, Debug)]
+pub enum PairHead {
+    /// Metric residual network.
+    Mrn(Mrn),
+    /// Interval quasimetric embedding.
+    Iqe(Iqe),
+    /// Maximum of positive differences.
+    MaxRelu(MaxRelu),
+    /// Inner product.
+    InnerProduct(InnerProduct),
+}
+
+impl PairHead {
+    /// How it compares rows.
+    pub fn form(&self) -> PairForm {
+        match self {
+            Self::Mrn(Mrn { form })
+            | Self::MaxRelu(MaxRelu { form })
+            | Self::Iqe(Iqe { form, .. })
+            | Self::InnerProduct(InnerProduct { form }) => *form,
+        }
+    }
+
+    /// Whether its values are distances: non-negative, zero on equal rows, within the triangle inequality.
+    pub fn is_quasimetric(&self) -> bool {
+        !matches!(self, Self::InnerProduct(_))
+    }
+
+    /// The mix of an interval form, `[1]`; zero for others.
+    pub fn mix(&self, like: &Tensor<2>) -> Tensor<1> {
+        match self {
+            Self::Iqe(iqe) => sigmoid(iqe.mix_logit.val()),
+            _ => Tensor::zeros([1], &like.device()),
+        }
+    }
+
+    /// Values of all pairs.
+    ///
+    /// # Shapes
+    /// `x: [n, width]`, `y: [m, width]` give `[n, m]`.
+    pub fn all_pairs(&self, x: Tensor<2>, y: Tensor<2>) -> Tensor<2> {
+        let mix = self.mix(&x);
+        op::all_pairs(self.form(), x, y, mix)
+    }
+
+    /// Values of the pairs `(x_i, y_i)`.
+    ///
+    /// # Shapes
+    /// `x, y: [n, width]` give `[n]`.
+    pub fn rowwise(&self, x: Tensor<2>, y: Tensor<2>) -> Tensor<1> {
+        let mix = self.mix(&x);
+        op::rowwise(self.form(), x, y, mix)
+    }
+}

@@ -1,0 +1,226 @@
+//! All pairs by tensor operations: the reference, and the path of every backend without a kernel of its own.
+//!
+//! [`differentiable`] is the textbook broadcast, differentiated by Burn, and holds `n m width` numbers. [`forward`] and
+//! [`backward`] do the same in chunks of rows that hold at most [`CHUNK_ELEMENTS`], with the gradient written out.
+
+use crate::kernel::PairForm;
+use burn::tensor::{Int, Tensor, activation::relu};
+
+/// Elements of the largest broadcast tensor of a chunk (64 MiB of floats).
+pub const CHUNK_ELEMENTS: usize = 1 << 24;
+
+fn rows_per_chunk(form: PairForm, m: usize) -> usize {
+    (CHUNK_ELEMENTS / (m * form.width()).max(1)).max(1)
+}
+
+/// Values `[n, m]`, chunk by chunk, for tensors that are not tracked.
+pub fn forward(form: PairForm, x: Tensor<2>, y: Tensor<2>, mix: Tensor<1>) -> Tensor<2> {
+    let ([n, _], [m, _]) = (x.dims(), y.dims());
+    let rows = rows_per_chunk(form, m);
+    let chunks = (0..n).step_by(rows).map(|start| {
+        let x = x.clone().narrow(0, start, rows.min(n - start));
+        differentiable(form, x, y.clone(), mix.clone())
+    });
+    Tensor::cat(chunks.collect(), 0)
+}
+
+/// Gradients of `sum_ij gradient_ij value_ij` with respect to `x`, `y` and the mix, chunk by chunk.
+pub fn backward(
+    form: PairForm,
+    gradient: Tensor<2>,
+    x: Tensor<2>,
+    y: Tensor<2>,
+    mix: Tensor<1>,
+) -> (Tensor<2>, Tensor<2>, Tensor<1>) {
+    let ([n, _], [m, _]) = (x.dims(), y.dims());
+    let rows = rows_per_chunk(form, m);
+    let (mut dx, mut dy, mut dmix) = (Vec::new(), y.zeros_like(), mix.zeros_like());
+    for start in (0..n).step_by(rows) {
+        let count = rows.min(n - start);
+        let gradient = gradient.clone().narrow(0, start, count);
+        let x = x.clone().narrow(0, start, count);
+        let (dx_chunk, dy_chunk, dmix_chunk) = match form {
+            PairForm::MaxL2 { components, max_width, l2_width } => {
+                let (dx, dy) = max_l2_backward((components, max_width, l2_width), gradient, x, y.clone());
+                (dx, dy, mix.zeros_like())
+            }
+            PairForm::Interval { groups, group_width } => {
+                interval_backward((groups, group_width), gradient, x, y.clone(), mix.clone())
+            }
+            PairForm::InnerProduct { .. } => {
+                (gradient.clone().matmul(y.clone()), gradient.transpose().matmul(x), mix.zeros_like())
+            }
+        };
+        dx.push(dx_chunk);
+        dy = dy + dy_chunk;
+        dmix = dmix + dmix_chunk;
+    }
+    (Tensor::cat(dx, 0), dy, dmix)
+}
+
+/// Values `[n, m]` by broadcasting to `[n, m, width]`; Burn differentiates it.
+pub fn differentiable(form: PairForm, x: Tensor<2>, y: Tensor<2>, mix: Tensor<1>) -> Tensor<2> {
+    let ([n, width], [m, _]) = (x.dims(), y.dims());
+    match form {
+        PairForm::MaxL2 { components, max_width, l2_width } => {
+            let x = x.reshape([n, 1, components, width / components]);
+            let y = y.reshape([1, m, components, width / components]);
+            max_l2(x - y, max_width, l2_width).mean_dim(2).reshape([n, m])
+        }
+        PairForm::Interval { groups, group_width } => {
+            let shape = [n, m, groups, group_width];
+            let x = x.reshape([n, 1, groups, group_width]).expand(shape);
+            let y = y.reshape([1, m, groups, group_width]).expand(shape);
+            interval(x, y, mix).reshape([n, m])
+        }
+        PairForm::InnerProduct { .. } => x.matmul(y.transpose()),
+    }
+}
+
+/// Values `[n]` of the pairs `(x_i, y_i)`; Burn differentiates it.
+pub fn rowwise(form: PairForm, x: Tensor<2>, y: Tensor<2>, mix: Tensor<1>) -> Tensor<1> {
+    let [n, width] = x.dims();
+    match form {
+        PairForm::MaxL2 { components, max_width, l2_width } => {
+            let difference = (x - y).reshape([n, 1, components, width / components]);
+            max_l2(difference, max_width, l2_width).mean_dim(2).reshape([n])
+        }
+        PairForm::Interval { groups, group_width } => {
+            let shape = [n, 1, groups, group_width];
+            interval(x.reshape(shape), y.reshape(shape), mix).reshape([n])
+        }
+        PairForm::InnerProduct { .. } => (x * y).sum_dim(1).reshape([n]),
+    }
+}
+
+/// `max relu + L2` over the last dimension.
+fn max_l2(difference: Tensor<4>, max_width: usize, l2_width: usize) -> Tensor<4> {
+    let value = relu(difference.clone().narrow(3, 0, max_width)).max_dim(3);
+    if l2_width == 0 {
+        return value;
+    }
+    let squares = difference.narrow(3, max_width, l2_width).square().sum_dim(3);
+    // The root has no derivative at zero; coincident rows get distance 0 and gradient 0.
+    let coincident = squares.clone().detach().equal_scalar(0.0);
+    let length = squares.mask_fill(coincident.clone(), 1.0).sqrt().mask_fill(coincident, 0.0);
+    value + length
+}
+
+fn max_l2_backward(
+    (components, max_width, l2_width): (usize, usize, usize),
+    gradient: Tensor<2>,
+    x: Tensor<2>,
+    y: Tensor<2>,
+) -> (Tensor<2>, Tensor<2>) {
+    let ([n, width], [m, _]) = (x.dims(), y.dims());
+    let part = width / components;
+    let difference = x.reshape([n, 1, components, part]) - y.reshape([1, m, components, part]);
+    let gradient = gradient.div_scalar(components as f32).reshape([n, m, 1, 1]).repeat_dim(2, components);
+    let (largest, index) = difference.clone().narrow(3, 0, max_width).max_dim_with_indices(3);
+    let won = gradient.clone().mask_fill(largest.lower_equal_scalar(0.0), 0.0);
+    let device = gradient.device();
+    let at_max = Tensor::<4>::zeros([n, m, components, max_width], &device).scatter(
+        3,
+        index,
+        won,
+        burn::tensor::IndexingUpdateOp::Add,
+    );
+    let of_difference = if l2_width == 0 {
+        at_max
+    } else {
+        let difference = difference.narrow(3, max_width, l2_width);
+        let length = difference.clone().square().sum_dim(3).sqrt();
+        let coincident = length.clone().equal_scalar(0.0);
+        let weight = (gradient / length.mask_fill(coincident.clone(), 1.0)).mask_fill(coincident, 0.0);
+        Tensor::cat(vec![at_max, difference * weight], 3)
+    };
+    let dx = of_difference.clone().sum_dim(1).reshape([n, width]);
+    let dy = of_difference.sum_dim(0).neg().reshape([m, width]);
+    (dx, dy)
+}
+
+/// `mix * longest + (1 - mix) * mean` of the union lengths, `[n, m, groups, group_width] -> [n, m, 1, 1]`.
+fn interval(x: Tensor<4>, y: Tensor<4>, mix: Tensor<1>) -> Tensor<4> {
+    let mix = mix.reshape([1, 1, 1, 1]);
+    let lengths = Scan::new(x, y).lengths();
+    let longest = lengths.clone().max_dim(2);
+    longest * mix.clone() + lengths.mean_dim(2) * (mix.neg() + 1.0)
+}
+
+/// The scan over intervals in the order of their starts.
+struct Scan {
+    order: Tensor<4, Int>,
+    /// `(x, y, low, reach before)` of each step, `[n, m, groups, 1]`.
+    steps: Vec<[Tensor<4>; 4]>,
+    reaches: Vec<Tensor<4>>,
+}
+
+impl Scan {
+    fn new(x: Tensor<4>, y: Tensor<4>) -> Self {
+        let [_, _, _, group_width] = x.dims();
+        let order = x.clone().detach().argsort(3);
+        let (x, y) = (x.gather(3, order.clone()), y.gather(3, order.clone()));
+        let mut reach = x.clone().narrow(3, 0, 1).detach().full_like(f32::MIN);
+        let (mut steps, mut reaches) = (Vec::new(), Vec::new());
+        for step in 0..group_width {
+            let (x, y) = (x.clone().narrow(3, step, 1), y.clone().narrow(3, step, 1));
+            let low = x.clone().max_pair(reach.clone());
+            let next = low.clone().max_pair(y.clone());
+            steps.push([x, y, low, reach]);
+            reaches.push(next.clone());
+            reach = next;
+        }
+        Self { order, steps, reaches }
+    }
+
+    /// `[n, m, groups, 1]`
+    fn lengths(&self) -> Tensor<4> {
+        let pieces =
+            self.steps.iter().zip(&self.reaches).map(|([_, _, low, _], reach)| reach.clone() - low.clone());
+        pieces.reduce(|sum, piece| sum + piece).expect("groups are not empty")
+    }
+}
+
+fn interval_backward(
+    (groups, group_width): (usize, usize),
+    gradient: Tensor<2>,
+    x: Tensor<2>,
+    y: Tensor<2>,
+    mix: Tensor<1>,
+) -> (Tensor<2>, Tensor<2>, Tensor<1>) {
+    let ([n, width], [m, _]) = (x.dims(), y.dims());
+    let device = x.device();
+    let shape = [n, m, groups, group_width];
+    let scan = Scan::new(
+        x.reshape([n, 1, groups, group_width]).expand(shape),
+        y.reshape([1, m, groups, group_width]).expand(shape),
+    );
+    let lengths = scan.lengths();
+    let gradient = gradient.reshape([n, m, 1, 1]);
+    let (longest, index) = lengths.clone().max_dim_with_indices(2);
+    let dmix = (gradient.clone() * (longest - lengths.mean_dim(2))).sum();
+    let mix = mix.reshape([1, 1, 1, 1]);
+    let share = (mix.clone().neg() + 1.0).div_scalar(groups as f32).expand([n, m, groups, 1]);
+    let share = share.scatter(2, index, mix.expand([n, m, 1, 1]), burn::tensor::IndexingUpdateOp::Add);
+    let weight = gradient * share;
+
+    let mut back = weight.zeros_like();
+    let (mut to_x, mut to_y) = (Vec::new(), Vec::new());
+    for [x, y, low, reach] in scan.steps.into_iter().rev() {
+        let extends = y.greater(low);
+        let starts = x.greater_equal(reach);
+        to_y.push((back.clone() + 1.0).mask_fill(extends.clone().bool_not(), 0.0));
+        let to_low = back.mask_fill(extends, -1.0);
+        to_x.push(to_low.clone().mask_fill(starts.clone().bool_not(), 0.0));
+        back = to_low.mask_fill(starts, 0.0);
+    }
+    let unsort = |mut parts: Vec<Tensor<4>>| {
+        parts.reverse();
+        let sorted = Tensor::cat(parts, 3) * weight.clone();
+        let zeros = Tensor::<4>::zeros(shape, &device);
+        zeros.scatter(3, scan.order.clone(), sorted, burn::tensor::IndexingUpdateOp::Add)
+    };
+    let dx = unsort(to_x).sum_dim(1).reshape([n, width]);
+    let dy = unsort(to_y).sum_dim(0).reshape([m, width]);
+    (dx, dy, dmix)
+}

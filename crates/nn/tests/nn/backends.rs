@@ -1,0 +1,243 @@
+//! Fused operations against plain tensor operations, on the CPU, and on a graphics processor with the feature `vulkan`.
+
+use crate::numbers::{deviation, matrix, numbers};
+use burn::tensor::{Device, Tensor};
+use isochrone_nn::{
+    kernel::{Activation, Objective, PairForm},
+    op::{self, ContrastSpec, chunked, chunked_contrast},
+};
+
+const FORMS: [PairForm; 5] = [
+    PairForm::MaxL2 { components: 1, max_width: 16, l2_width: 16 },
+    PairForm::MaxL2 { components: 4, max_width: 5, l2_width: 3 },
+    PairForm::MaxL2 { components: 1, max_width: 21, l2_width: 0 },
+    PairForm::Interval { groups: 4, group_width: 8 },
+    PairForm::InnerProduct { width: 10 },
+];
+
+const OBJECTIVES: [Objective; 3] = [
+    Objective::InfoNce { forward: true, backward: true, penalty: 0.0 },
+    Objective::InfoNce { forward: true, backward: false, penalty: 0.01 },
+    Objective::BinaryNce,
+];
+
+/// A value and its gradients.
+struct Outcome {
+    value: Vec<f32>,
+    gradients: Vec<Vec<f32>>,
+}
+
+impl Outcome {
+    fn assert_equals(&self, expected: &Self, what: &str) {
+        let forward = deviation(&self.value, &expected.value);
+        assert!(forward < 1e-5, "{what}: forward off by {forward}");
+        for (index, (got, expected)) in self.gradients.iter().zip(&expected.gradients).enumerate() {
+            let backward = deviation(got, expected);
+            assert!(backward < 1e-4, "{what}: gradient {index} off by {backward}");
+        }
+    }
+}
+
+/// Leaves `x`, `y`, `mix`; rows 1 and 2 of `x` coincide, as do row 0 of `x` and `y`, and features of row 3 tie.
+fn leaves(form: PairForm, n: usize, m: usize, device: &Device) -> (Tensor<2>, Tensor<2>, Tensor<1>) {
+    let width = form.width();
+    let x = matrix(1, [n, width], device);
+    let x = x.clone().slice_assign([1..2, 0..width], x.slice([2..3, 0..width]));
+    let x = x.slice_assign([3..4, 0..width], Tensor::ones([1, width], device) * 0.5);
+    let y = matrix(2, [m, width], device).slice_assign([0..1, 0..width], x.clone().slice([0..1, 0..width]));
+    let mix = Tensor::<1>::from_data([0.4f32], device);
+    (x.detach().require_grad(), y.detach().require_grad(), mix.require_grad())
+}
+
+type PairOperation = fn(PairForm, Tensor<2>, Tensor<2>, Tensor<1>) -> Tensor<2>;
+
+fn pairs(operation: PairOperation, form: PairForm, n: usize, m: usize, device: &Device) -> Outcome {
+    let (x, y, mix) = leaves(form, n, m, device);
+    let value = operation(form, x.clone(), y.clone(), mix.clone());
+    let gradients = (value.clone() * matrix(3, [n, m], device)).sum().backward();
+    let mut found = vec![numbers(x.grad(&gradients).unwrap()), numbers(y.grad(&gradients).unwrap())];
+    found.extend(mix.grad(&gradients).map(numbers).filter(|_| matches!(form, PairForm::Interval { .. })));
+    Outcome { value: numbers(value), gradients: found }
+}
+
+fn rows(
+    operation: fn(PairForm, Tensor<2>, Tensor<2>, Tensor<1>) -> Tensor<1>,
+    form: PairForm,
+    n: usize,
+    device: &Device,
+) -> Outcome {
+    let (x, y, mix) = leaves(form, n, n, device);
+    let value = operation(form, x.clone(), y.clone(), mix);
+    let gradients = (value.clone() * matrix(3, [n, 1], device).reshape([n])).sum().backward();
+    Outcome {
+        value: numbers(value),
+        gradients: vec![numbers(x.grad(&gradients).unwrap()), numbers(y.grad(&gradients).unwrap())],
+    }
+}
+
+type ContrastOperation = fn(ContrastSpec, Tensor<2>, Tensor<2>, Tensor<1>, Tensor<1>) -> Tensor<1>;
+
+fn contrast(
+    operation: ContrastOperation,
+    form: PairForm,
+    objective: Objective,
+    n: usize,
+    device: &Device,
+) -> Outcome {
+    let (x, y, mix) = leaves(form, n, n, device);
+    let potential = matrix(4, [n, 1], device).reshape([n]).detach().require_grad();
+    let spec = ContrastSpec { form, slope: form.logit_sign() * 2.0, objective };
+    let statistics = operation(spec, x.clone(), y.clone(), potential.clone(), mix);
+    let gradients = statistics.clone().narrow(0, 0, 1).backward();
+    let found = [x.grad(&gradients), y.grad(&gradients)].map(|gradient| numbers(gradient.unwrap())).to_vec();
+    let of_potential = numbers(potential.grad(&gradients).unwrap());
+    Outcome { value: numbers(statistics), gradients: [found, vec![of_potential]].concat() }
+}
+
+#[test]
+fn fused_pairs_equal_broadcast_pairs() {
+    let device = Device::flex().autodiff();
+    for form in FORMS {
+        for (n, m) in [(5, 5), (37, 70), (129, 64)] {
+            let what = format!("{form:?} {n}x{m}");
+            let expected = pairs(chunked::differentiable, form, n, m, &device);
+            pairs(op::all_pairs, form, n, m, &device).assert_equals(&expected, &what);
+            rows(op::rowwise, form, n, &device)
+                .assert_equals(&rows(chunked::rowwise, form, n, &device), &what);
+        }
+    }
+}
+
+#[test]
+fn fused_contrast_equals_contrast_of_the_matrix() {
+    let device = Device::flex().autodiff();
+    for form in FORMS {
+        for objective in OBJECTIVES {
+            let expected = contrast(chunked_contrast::differentiable, form, objective, 67, &device);
+            contrast(op::contrast, form, objective, 67, &device)
+                .assert_equals(&expected, &format!("{form:?} {objective:?}"));
+        }
+    }
+}
+
+/// The gradients written out for other backends, over several chunks, against the kernels.
+#[test]
+fn chunks_equal_the_kernels() {
+    let (n, m) = (300, 400);
+    let tracked = Device::flex().autodiff();
+    let plain = Device::flex();
+    let shapes = [
+        PairForm::MaxL2 { components: 4, max_width: 40, l2_width: 20 },
+        PairForm::Interval { groups: 20, group_width: 8 },
+        PairForm::InnerProduct { width: 160 },
+    ];
+    for form in shapes {
+        assert!(n * m * form.width() > chunked::CHUNK_ELEMENTS, "more than one chunk");
+        let expected = pairs(op::all_pairs, form, n, m, &tracked);
+        let (x, y, mix) = leaves(form, n, m, &tracked);
+        let (x, y, mix) = (x.inner(), y.inner(), mix.inner());
+        let value = numbers(chunked::forward(form, x.clone(), y.clone(), mix.clone()));
+        let (dx, dy, dmix) = chunked::backward(form, matrix(3, [n, m], &plain), x, y, mix);
+        Outcome { value, gradients: vec![numbers(dx), numbers(dy), numbers(dmix)] }
+            .assert_equals(&expected, &format!("{form:?}"));
+    }
+}
+
+#[test]
+fn contrast_in_chunks_equals_the_kernels() {
+    let n = 1100; // more than one block of rows
+    let form = PairForm::MaxL2 { components: 2, max_width: 2, l2_width: 2 };
+    let tracked = Device::flex().autodiff();
+    for objective in OBJECTIVES {
+        let expected = contrast(op::contrast, form, objective, n, &tracked);
+        let (x, y, mix) = leaves(form, n, n, &tracked);
+        let (x, y, mix) = (x.inner(), y.inner(), mix.inner());
+        let potential = matrix(4, [n, 1], &Device::flex()).reshape([n]);
+        let spec = ContrastSpec { form, slope: -2.0, objective };
+        let (statistics, row_sums, column_sums) =
+            chunked_contrast::forward(spec, x.clone(), y.clone(), potential.clone(), mix.clone());
+        let upstream = Tensor::<1>::from_data([1.0f32, 0.0, 0.0, 0.0, 0.0, 0.0], &Device::flex());
+        let (dx, dy, dpotential, _) =
+            chunked_contrast::backward(spec, upstream, x, y, potential, mix, row_sums, column_sums);
+        Outcome {
+            value: numbers(statistics),
+            gradients: vec![numbers(dx), numbers(dy), numbers(dpotential)],
+        }
+        .assert_equals(&expected, &format!("{objective:?}"));
+    }
+}
+
+/// `act(norm(x w + b))` and its gradients.
+fn layers(activation: Activation, fused: bool, device: &Device) -> Outcome {
+    let (n, inputs, outputs) = (45, 19, 33);
+    let leaf = |stream, shape| matrix(stream, shape, device).require_grad();
+    let (x, w) = (leaf(1, [n, inputs]), leaf(2, [inputs, outputs]));
+    let vector = |stream| matrix(stream, [outputs, 1], device).reshape([outputs]).detach().require_grad();
+    let (b, gain, shift) = (vector(3), vector(4), vector(5));
+    let hidden = if fused {
+        op::linear(x.clone(), w.clone(), b.clone(), activation)
+    } else {
+        activate(x.clone().matmul(w.clone()) + b.clone().unsqueeze(), activation)
+    };
+    let value = if fused {
+        op::layer_norm(hidden, gain.clone(), shift.clone(), activation)
+    } else {
+        let centred = hidden.clone() - hidden.mean_dim(1);
+        let normal = centred.clone() / (centred.square().mean_dim(1) + 1e-5).sqrt();
+        activate(normal * gain.clone().unsqueeze() + shift.clone().unsqueeze(), activation)
+    };
+    let gradients = (value.clone() * matrix(6, [n, outputs], device)).sum().backward();
+    let found = [
+        numbers(x.grad(&gradients).unwrap()),
+        numbers(w.grad(&gradients).unwrap()),
+        numbers(b.grad(&gradients).unwrap()),
+        numbers(gain.grad(&gradients).unwrap()),
+        numbers(shift.grad(&gradients).unwrap()),
+    ];
+    Outcome { value: numbers(value), gradients: found.to_vec() }
+}
+
+fn activate(z: Tensor<2>, activation: Activation) -> Tensor<2> {
+    use burn::tensor::activation::{relu, silu};
+    match activation {
+        Activation::Identity => z,
+        Activation::Relu => relu(z),
+        Activation::Silu => silu(z),
+        Activation::Gelu => {
+            let inner =
+                (z.clone() + z.clone().powi_scalar(3) * 0.044715) * (2.0 / std::f32::consts::PI).sqrt();
+            z * (inner.tanh() + 1.0) * 0.5
+        }
+    }
+}
+
+#[test]
+fn fused_layers_equal_plain_layers() {
+    let device = Device::flex().autodiff();
+    for activation in [Activation::Identity, Activation::Relu, Activation::Gelu, Activation::Silu] {
+        let expected = layers(activation, false, &device);
+        layers(activation, true, &device).assert_equals(&expected, &format!("{activation:?}"));
+    }
+}
+
+/// `just test-gpu`: the same public operations on Vulkan, against the CPU.
+#[cfg(feature = "vulkan")]
+#[test]
+fn a_graphics_processor_gives_what_the_cpu_gives() {
+    use burn::tensor::DeviceKind;
+    let (cpu, gpu) = (Device::flex().autodiff(), Device::vulkan(DeviceKind::DefaultDevice).autodiff());
+    for form in FORMS {
+        let what = format!("{form:?} on Vulkan");
+        let (n, m) = (37, 70);
+        pairs(op::all_pairs, form, n, m, &gpu).assert_equals(&pairs(op::all_pairs, form, n, m, &cpu), &what);
+        rows(op::rowwise, form, n, &gpu).assert_equals(&rows(op::rowwise, form, n, &cpu), &what);
+        for objective in OBJECTIVES {
+            let expected = contrast(op::contrast, form, objective, n, &cpu);
+            contrast(op::contrast, form, objective, n, &gpu).assert_equals(&expected, &what);
+        }
+    }
+    for activation in [Activation::Relu, Activation::Gelu] {
+        layers(activation, true, &gpu)
+            .assert_equals(&layers(activation, true, &cpu), &format!("{activation:?} on Vulkan"));
+    }
+}

@@ -1,0 +1,170 @@
+//! Losses at points where their value is known, and their minimisers.
+
+use crate::numbers::{matrix, numbers};
+use burn::tensor::{Device, Tensor, TensorData};
+use isochrone_nn::{
+    loss::*,
+    module::{Initialiser, PairHeadConfig},
+};
+
+fn vector(values: &[f32]) -> Tensor<1> {
+    Tensor::from_data(TensorData::new(values.to_vec(), [values.len()]), &Device::flex().autodiff())
+        .require_grad()
+}
+
+fn diagnostic(loss: &Loss, name: &str) -> f64 {
+    loss.diagnostics.read().into_iter().find(|(found, _)| *found == name).unwrap().1
+}
+
+#[test]
+fn infonce_of_pairs_is_infonce_of_their_logits() {
+    let device = Device::flex().autodiff();
+    let heads = [
+        PairHeadConfig::Mrn { components: 2 },
+        PairHeadConfig::Iqe { group_width: 4 },
+        PairHeadConfig::InnerProduct,
+    ];
+    for config in heads {
+        let head = config.init(16, &mut Initialiser::new(1, 0, &device)).unwrap();
+        let (x, y) = (matrix(1, [9, 16], &device), matrix(2, [9, 16], &device));
+        let potential = matrix(3, [9, 1], &device).reshape([9]);
+        let sign = if head.is_quasimetric() { -1.0 } else { 1.0 };
+        let logits = head.all_pairs(x.clone(), y.clone()) * (0.5 * sign) + potential.clone().unsqueeze();
+        for direction in [Direction::Symmetric, Direction::Forward, Direction::Backward] {
+            let options = InfoNce { direction, logsumexp_penalty: 0.01 };
+            let scaled = ContrastiveOptions { scale: 0.5, potential: Some(potential.clone()) };
+            let pairs = infonce(options, &head, x.clone(), y.clone(), scaled);
+            let plain = infonce_of_logits(options, logits.clone());
+            assert!((pairs.item() - plain.item()).abs() < 1e-5, "{config:?} {direction:?}");
+            assert_eq!(diagnostic(&pairs, "accuracy"), diagnostic(&plain, "accuracy"));
+        }
+        let scaled = ContrastiveOptions { scale: 0.5, potential: Some(potential) };
+        let difference = binary_nce(&head, x, y, scaled).item() - binary_nce_of_logits(logits).item();
+        assert!(difference.abs() < 1e-5, "{config:?}");
+    }
+}
+
+#[test]
+fn infonce_of_equal_logits_is_the_logarithm_of_the_batch() {
+    let logits = Tensor::<2>::zeros([8, 8], &Device::flex());
+    let loss =
+        infonce_of_logits(InfoNce { direction: Direction::Forward, logsumexp_penalty: 0.0 }, logits.clone());
+    assert!((loss.item() - 8f64.ln()).abs() < 1e-6);
+    let penalised =
+        infonce_of_logits(InfoNce { direction: Direction::Forward, logsumexp_penalty: 0.5 }, logits.clone());
+    assert!((penalised.item() - loss.item() - 0.5 * 8f64.ln().powi(2)).abs() < 1e-5);
+    assert!((infonce_of_logits(InfoNce::default(), logits.clone()).item() - 2.0 * 8f64.ln()).abs() < 1e-6);
+    assert!((binary_nce_of_logits(logits).item() - 2f64.ln()).abs() < 1e-6);
+}
+
+#[test]
+fn distillation_hinges_each_way() {
+    let device = Device::flex().autodiff();
+    let distances = Tensor::<2>::from_data([[2.0f32, 1.0], [0.0, 3.0]], &device).require_grad();
+    let targets = Tensor::<2>::from_data([[1.0f32, 3.0], [0.5, 3.5]], &device);
+    let loss = distil(distances.clone(), targets.clone(), 4.0, Hinge::Squared);
+    let (raise, violation) = ((4.0 + 0.25 + 0.25) / 4.0, 1.0 / 2.0);
+    assert!((diagnostic(&loss, "raise") - raise).abs() < 1e-6);
+    assert!((diagnostic(&loss, "violation") - violation).abs() < 1e-6);
+    assert!((loss.item() - (raise / 2.0 + violation * 2.0)).abs() < 1e-6);
+    let gradient = numbers(distances.grad(&loss.value.backward()).unwrap());
+    assert_eq!(gradient, [2.0, -0.5, -0.125, -0.125]);
+    let huber = distil(distances, targets, 1.0, Hinge::Huber { width: 1.0 });
+    assert!(
+        (diagnostic(&huber, "raise") - (3.0 + 0.25 + 0.25) / 4.0).abs() < 1e-6,
+        "2^2 becomes 1 + 2 (2 - 1)"
+    );
+}
+
+#[test]
+fn targets_are_differences_of_the_critic() {
+    let device = Device::flex();
+    let (states, goals, psi) =
+        (matrix(1, [4, 6], &device), matrix(2, [4, 6], &device), matrix(3, [4, 6], &device));
+    let targets = numbers(contrastive_targets(states.clone(), goals.clone(), psi.clone()));
+    let critic = |phi: Tensor<2>| numbers(phi.matmul(psi.clone().transpose()));
+    let (from_states, from_goals) = (critic(states), critic(goals));
+    for i in 0..4 {
+        for j in 0..4 {
+            assert!((targets[i * 4 + j] - (from_goals[j * 4 + j] - from_states[i * 4 + j])).abs() < 1e-5);
+        }
+    }
+}
+
+#[test]
+fn the_dual_rises_while_the_constraint_is_broken_and_falls_to_its_floor() {
+    let config = DualConfig { margin: 0.1, learning_rate: 0.5, initial: 1.0, floor: 0.01 };
+    let mut dual = Dual::new(config);
+    assert!((dual.lambda() - 1.0).abs() < 1e-12);
+    dual.update(0.1);
+    assert!((dual.lambda() - 1.0).abs() < 1e-12, "met exactly: stays");
+    dual.update(2.0);
+    assert!(dual.lambda() > 1.1);
+    let before = dual;
+    dual.update(f64::NAN);
+    assert_eq!(dual, before);
+    (0..1000).for_each(|_| dual.update(0.0));
+    assert!(dual.lambda() >= 0.01 && dual.lambda() < 0.05, "{}", dual.lambda());
+    let json = serde_json::to_string(&dual).unwrap();
+    assert_eq!(serde_json::from_str::<Dual>(&json).unwrap(), dual);
+}
+
+#[test]
+fn pushing_saturates_and_constraints_are_one_sided() {
+    let far = push_apart(vector(&[500.0]), 500.0, 0.01);
+    assert!((far.item() - 100.0 * 2f64.ln()).abs() < 1e-3);
+    let slope = |d: f32| {
+        let d = vector(&[d]);
+        numbers(d.grad(&push_apart(d.clone(), 500.0, 0.01).value.backward()).unwrap())[0]
+    };
+    assert!(slope(0.0) < -0.99 && slope(500.0) > -0.51 && slope(1500.0) > -0.001, "far pairs are left alone");
+    assert!((local_constraint(vector(&[0.5, 1.0, 3.0]), 1.0).item() - 4.0 / 3.0).abs() < 1e-6);
+}
+
+/// Minimises a loss of one number by descent.
+fn minimise(start: f32, loss: impl Fn(Tensor<1>) -> Loss) -> f32 {
+    let mut at = start;
+    for step in 0..4000 {
+        let point = vector(&[at]);
+        let gradient = numbers(point.grad(&loss(point.clone()).value.backward()).unwrap())[0];
+        at -= gradient * 0.05 / (1.0 + step as f32 / 200.0);
+    }
+    at
+}
+
+#[test]
+fn expectile_regression_finds_the_expectile() {
+    let targets = [0.0f32, 1.0, 2.0, 7.0];
+    for tau in [0.5f32, 0.9] {
+        let found = minimise(0.0, |prediction| expectile(prediction.repeat_dim(0, 4), vector(&targets), tau));
+        let balance: f32 = targets
+            .iter()
+            .map(|t| if *t > found { tau * (t - found) } else { (1.0 - tau) * (t - found) })
+            .sum();
+        assert!(balance.abs() < 1e-2, "tau {tau}: {found} leaves {balance}");
+    }
+}
+
+/// `e^-d = gamma E[e^-d']`, the Bellman equation of the successor distance.
+#[test]
+fn the_linex_backup_has_the_bellman_equation_as_its_minimiser() {
+    let (gamma, next) = (0.9f32, [0.3f32, 1.0, 2.5]);
+    let found = minimise(0.0, |distance| linex(distance.repeat_dim(0, 3), vector(&next), gamma));
+    let expected = -(gamma * next.iter().map(|d| (-d).exp()).sum::<f32>() / 3.0).ln();
+    assert!((found - expected).abs() < 1e-3, "{found} {expected}");
+    let far = vector(&[50.0]);
+    let slope = numbers(far.grad(&linex(far.clone(), vector(&[0.0]), gamma).value.backward()).unwrap())[0];
+    assert!((slope - 1.0).abs() < 1e-6, "one bad pair does not explode");
+}
+
+#[test]
+fn policy_losses_weigh_what_they_say() {
+    let (log_probs, advantages) = (vector(&[-1.0, -2.0]), vector(&[0.0, 100.0]));
+    let loss = awr(log_probs.clone(), advantages, 3.0, 50.0);
+    assert!((loss.item() - (1.0 + 100.0) / 2.0).abs() < 1e-3, "weights 1 and 50: {}", loss.item());
+    let plain = ddpg_bc(vector(&[2.0, 4.0]), log_probs.clone(), 0.1, false);
+    assert!((plain.item() - (3.0 + 0.15)).abs() < 1e-6);
+    let scaled = ddpg_bc(vector(&[2.0, 4.0]), log_probs, 0.1, true);
+    assert!((scaled.item() - 1.15).abs() < 1e-5);
+    assert_eq!(diagnostic(&scaled, "distance"), 3.0);
+}
