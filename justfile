@@ -58,9 +58,9 @@ peers:
     target/peers/bin/pip install --quiet --disable-pip-version-check -r benches/peers/requirements.txt
     target/peers/bin/pip install --quiet --disable-pip-version-check torch || echo "PyTorch does not install here: left out"
 
-# The operations on Vulkan, against the CPU. Without a graphics card, Debian's mesa-vulkan-drivers has a software one.
+# The operations on a graphics processor, against the CPU. Without one, Debian's mesa-vulkan-drivers has a software driver.
 test-gpu:
-    cargo nextest run -p isochrone-nn --features vulkan --locked -E 'test(graphics_processor)'
+    cargo nextest run -p isochrone-nn --features wgpu --locked -E 'test(graphics_processor)'
 
 # Draw the pictures of the README and the guide again.
 pictures:

@@ -6,8 +6,9 @@
 
 use crate::error::StoreError;
 use burn::{
-    module::Module,
+    module::{Module, ModuleVisitor, Param},
     store::{ModuleSnapshot, SafetensorsStore},
+    tensor::{DType, Tensor},
 };
 use std::{
     fs::{self, File},
@@ -37,7 +38,9 @@ pub fn load<M: Module>(module: &mut M, path: &Path) -> Result<(), StoreError> {
         .skip_enum_variants(true)
         .allow_partial(true)
         .validate(false);
-    let result = module
+    // Into a copy: what does not fit must not leave a mixture behind.
+    let mut loaded = module.clone();
+    let result = loaded
         .load_from(&mut store)
         .map_err(|error| StoreError::Unreadable { path: path.to_owned(), problem: error.to_string() })?;
     let mismatch = |problem: String| Err(StoreError::Mismatch { path: path.to_owned(), problem });
@@ -50,7 +53,25 @@ pub fn load<M: Module>(module: &mut M, path: &Path) -> Result<(), StoreError> {
     if let Some(name) = result.unused.first() {
         return mismatch(format!("has a tensor {name} that the network has not"));
     }
+    let mut types = Types(None);
+    loaded.visit(&mut types);
+    if let Some(found) = types.0 {
+        return mismatch(format!("has a tensor of {found:?}, not F32"));
+    }
+    *module = loaded;
     Ok(())
+}
+
+/// The first type of a parameter that is not single precision.
+struct Types(Option<DType>);
+
+impl ModuleVisitor for Types {
+    fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<D>>) {
+        let found = parameter.val().dtype();
+        if found != DType::F32 {
+            self.0.get_or_insert(found);
+        }
+    }
 }
 
 fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
@@ -62,5 +83,6 @@ fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     file.sync_all()?;
     fs::rename(&partial, path)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(folder)?.sync_all()
+    // Elsewhere a folder cannot be opened as a file.
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }

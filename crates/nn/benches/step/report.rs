@@ -72,8 +72,8 @@ const BARS: &[Bar] = &[
     at_most(1.2, &["fused-k8"], "fused", 1024),
 ];
 
-/// Measurements by contender and batch, one per round.
-type Results = BTreeMap<(&'static str, usize), Vec<Value>>;
+/// Measurements by contender and batch, one per round, where there is one.
+type Results = BTreeMap<(&'static str, usize), Vec<Option<Value>>>;
 
 /// One short run of each of our own contenders, so that the bench cannot rot.
 pub fn smoke() {
@@ -89,12 +89,12 @@ pub fn run() {
         for entry in FIELD.iter().filter(|entry| entry.every_round || round == 0) {
             for &batch in entry.batches {
                 eprint!("round {} of {ROUNDS}: {} at {batch} ... ", round + 1, entry.name);
-                if let Some(record) = measure(entry.name, batch) {
-                    eprintln!("{:.1} ms", record["median_ms"].as_f64().unwrap());
-                    results.entry((entry.name, batch)).or_default().push(record);
-                } else {
-                    eprintln!("not available");
+                let record = measure(entry.name, batch);
+                match &record {
+                    Ok(record) => eprintln!("{:.1} ms", record["median_ms"].as_f64().unwrap()),
+                    Err(problem) => eprintln!("not available: {problem}"),
                 }
+                results.entry((entry.name, batch)).or_default().push(record.ok());
             }
         }
     }
@@ -106,7 +106,7 @@ fn workspace() -> PathBuf {
 }
 
 /// Runs one contender in a process of its own.
-fn measure(name: &str, batch: usize) -> Option<Value> {
+fn measure(name: &str, batch: usize) -> Result<Value, String> {
     let mut command = if let Some(script) = peer(name) {
         let mut command = Command::new(workspace().join("target/peers/bin/python"));
         command.arg(workspace().join("benches/peers").join(script));
@@ -120,9 +120,13 @@ fn measure(name: &str, batch: usize) -> Option<Value> {
         command.args(["--contender", name]);
         command
     };
-    let output = command.args(["--batch", &batch.to_string()]).output().ok()?;
-    let line = String::from_utf8(output.stdout).ok()?;
-    serde_json::from_str(line.lines().last()?).ok()
+    let output = command.args(["--batch", &batch.to_string()]).output().map_err(|error| error.to_string())?;
+    if !output.status.success() {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        return Err(errors.lines().last().unwrap_or("no message").to_owned());
+    }
+    let line = String::from_utf8_lossy(&output.stdout);
+    serde_json::from_str(line.lines().last().unwrap_or_default()).map_err(|error| error.to_string())
 }
 
 fn peer(name: &str) -> Option<&'static str> {
@@ -139,8 +143,11 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
+/// A number of each round in which the contender ran.
 fn field(results: &Results, key: (&'static str, usize), name: &str) -> Option<Vec<f64>> {
-    results.get(&key)?.iter().map(|record| record[name].as_f64()).collect()
+    let found: Vec<f64> =
+        results.get(&key)?.iter().flatten().filter_map(|record| record[name].as_f64()).collect();
+    (!found.is_empty()).then_some(found)
 }
 
 /// Ratios within the rounds that both ran in, of the fastest of `slower` to `faster`.
@@ -150,12 +157,13 @@ fn ratios(
     faster: &'static str,
     batch: usize,
 ) -> Option<Vec<f64>> {
-    let ours = field(results, (faster, batch), "median_ms")?;
-    let theirs: Vec<Vec<f64>> =
-        slower.iter().filter_map(|name| field(results, (name, batch), "median_ms")).collect();
-    let rounds = theirs.iter().map(Vec::len).min()?.min(ours.len());
-    let fastest = |round: usize| theirs.iter().map(|times| times[round]).fold(f64::INFINITY, f64::min);
-    Some((0..rounds).map(|round| fastest(round) / ours[round]).collect())
+    let time = |name, round: usize| results.get(&(name, batch))?.get(round)?.as_ref()?["median_ms"].as_f64();
+    let ratio = |round| {
+        let fastest = slower.iter().filter_map(|name| time(name, round)).reduce(f64::min)?;
+        Some(fastest / time(faster, round)?)
+    };
+    let found: Vec<f64> = (0..ROUNDS).filter_map(ratio).collect();
+    (!found.is_empty()).then_some(found)
 }
 
 fn print_report(results: &Results) {
@@ -173,14 +181,15 @@ fn print_report(results: &Results) {
     );
     println!("- processor: {}", processor().unwrap_or_else(|| "unknown".to_owned()));
     for peer in [("jax-rows", "JAX"), ("torch-compiled", "PyTorch")] {
-        let version = results.get(&(peer.0, 256)).and_then(|records| records[0]["version"].as_str());
+        let version =
+            results.get(&(peer.0, 256)).and_then(|records| records[0].as_ref()?["version"].as_str());
         println!("- {}: {}", peer.1, version.unwrap_or("not installed"));
     }
     println!("\n| contender | batch | ms per step | of isochrone | peak MiB |\n|---|---|---|---|---|");
     for batch in [256, 1024, 2048, 4096] {
         for entry in FIELD.iter().filter(|entry| entry.batches.contains(&batch)) {
             let Some(times) = field(results, (entry.name, batch), "median_ms") else { continue };
-            let ratio = median(ratios(results, &[entry.name], "fused", batch).expect("ours always runs"));
+            let Some(ratio) = ratios(results, &[entry.name], "fused", batch).map(median) else { continue };
             let peak = field(results, (entry.name, batch), "peak_mib")
                 .map_or("?".to_owned(), |p| format!("{:.0}", median(p)));
             println!("| {} | {batch} | {:.1} | {ratio:.2} | {peak} |", entry.what, median(times));

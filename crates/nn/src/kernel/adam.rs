@@ -22,13 +22,19 @@ pub struct AdamStep {
 /// Elements per task: four arrays of this length fit the first-level cache.
 const TASK: usize = 1 << 13;
 
+/// Zero instead of numbers so small that arithmetic on them is slow: the moments of a dead unit decay to them and stay.
+#[inline(always)]
+fn flush(value: f32) -> f32 {
+    if value.abs() < 1e-30 { 0.0 } else { value }
+}
+
 vectorised! {
     /// One task; `correct` are the factors that undo the bias of the moments.
     fn update(step: &'a AdamStep, correct: [f32; 2], p: &'a mut [f32], g: &'a [f32], m: &'a mut [f32], v: &'a mut [f32]) {
         let AdamStep { learning_rate, beta_1, beta_2, epsilon, .. } = *step;
         for (((p, &g), m), v) in p.iter_mut().zip(g).zip(m).zip(v) {
-            *m = beta_1 * *m + (1.0 - beta_1) * g;
-            *v = beta_2 * *v + (1.0 - beta_2) * g * g;
+            *m = flush(beta_1 * *m + (1.0 - beta_1) * g);
+            *v = flush(beta_2 * *v + (1.0 - beta_2) * g * g);
             *p -= learning_rate * (*m * correct[0]) / ((*v * correct[1]).sqrt() + epsilon);
         }
     }
@@ -37,6 +43,8 @@ vectorised! {
 impl AdamStep {
     /// Updates `parameter` and the moments in place. All slices have the same length.
     pub fn apply(&self, parameter: &mut [f32], gradient: &[f32], first: &mut [f32], second: &mut [f32]) {
+        let length = parameter.len();
+        assert!(gradient.len() == length && first.len() == length && second.len() == length);
         let arch = Arch::new();
         let correct = [self.beta_1, self.beta_2]
             .map(|beta| 1.0 / (1.0 - f64::from(beta).powi(self.time as i32)) as f32);

@@ -5,9 +5,11 @@
 
 use super::{
     PairForm, interval,
+    math::sum_lanes,
     matrix::{Matrix, multiply_into},
     max_l2,
     panel::{GROUP, PANEL, QUAD, Strips, transpose_in_panels},
+    vectorise::vectorised,
 };
 use pulp::Arch;
 use rayon::prelude::*;
@@ -22,6 +24,8 @@ pub struct Pairs<'a> {
     arch: Arch,
     panels: Vec<f32>,
     order: Vec<u32>,
+    /// Some number is not finite: comparisons would pass over it, so its pairs are set to NaN.
+    broken: bool,
 }
 
 /// Packed copies that only the backward pass needs.
@@ -72,6 +76,12 @@ impl<'a> Pairs<'a> {
             x.len().is_multiple_of(width) && y.len().is_multiple_of(width),
             "rows of another width than {width}"
         );
+        let indices = match form {
+            PairForm::MaxL2 { max_width, .. } => max_width,
+            PairForm::Interval { groups, .. } => groups,
+            PairForm::InnerProduct { .. } => 0,
+        };
+        assert!(indices < usize::from(u16::MAX), "winners are recorded in 16 bits: {form:?}");
         let (panels, order) = match form {
             PairForm::InnerProduct { .. } => (Vec::new(), Vec::new()),
             PairForm::MaxL2 { .. } => (transpose_in_panels(y, width), Vec::new()),
@@ -80,7 +90,8 @@ impl<'a> Pairs<'a> {
                 (transpose_in_panels(y, width), interval::sort_features(x, widths))
             }
         };
-        Self { form, x, y, mix, arch, panels, order }
+        let broken = !(all_finite(arch, x) && all_finite(arch, y));
+        Self { form, x, y, mix, arch, panels, order, broken }
     }
 
     /// Rows of `x`.
@@ -91,6 +102,12 @@ impl<'a> Pairs<'a> {
     /// Rows of `y`.
     pub fn m(&self) -> usize {
         self.y.len() / self.form.width()
+    }
+
+    /// Rows of a block of which everything is held: at most `most`, a multiple of 16.
+    pub(super) fn rows_per_block(&self, most: usize) -> usize {
+        let row_bytes = 2 * self.m() * size_of::<f32>() + Tape::bytes(self.form, GROUP, self.m()) / GROUP;
+        (LARGEST_BLOCK_BYTES / row_bytes).clamp(GROUP, most) / GROUP * GROUP
     }
 
     /// Packs what [`Pairs::backward`] reads besides.
@@ -112,6 +129,20 @@ impl<'a> Pairs<'a> {
 
     /// Values of the rows `rows` against all columns into `out: [rows, m]`; `rows` starts at a multiple of 16 when it is recorded.
     pub fn forward(&self, rows: Range<usize>, out: &mut [f32], tape: Option<&mut Tape>) {
+        self.forward_finite(rows.clone(), out, tape);
+        if self.broken {
+            let width = self.form.width();
+            let is_broken = |row: &[f32]| row.iter().any(|v| !v.is_finite());
+            let columns: Vec<bool> = self.y.chunks_exact(width).map(is_broken).collect();
+            for (row, out) in rows.zip(out.chunks_exact_mut(columns.len())) {
+                let row = is_broken(self.row(row));
+                let pairs = out.iter_mut().zip(&columns).filter(|(_, column)| row || **column);
+                pairs.for_each(|(value, _)| *value = f32::NAN);
+            }
+        }
+    }
+
+    fn forward_finite(&self, rows: Range<usize>, out: &mut [f32], tape: Option<&mut Tape>) {
         let m = self.m();
         assert_eq!(out.len(), rows.len() * m);
         if let PairForm::InnerProduct { width } = self.form {
@@ -147,12 +178,14 @@ impl<'a> Pairs<'a> {
     fn forward_group(&self, first: usize, out: &mut [f32], mut tape: Option<(&mut [f32], &mut [u16])>) {
         let (width, m) = (self.form.width(), self.m());
         let rows = out.len() / m;
+        // A tape is written whole, its padding too: the buffer may be an old one.
+        let recorded = if tape.is_some() { GROUP } else { rows };
         for (p, panel) in self.panels.chunks_exact(width * PANEL).enumerate() {
             let columns = PANEL.min(m - p * PANEL);
             let records = p * self.form.slots() * GROUP * PANEL..(p + 1) * self.form.slots() * GROUP * PANEL;
             match self.form {
                 PairForm::MaxL2 { components, max_width, l2_width } => {
-                    for quad in (0..rows).step_by(QUAD) {
+                    for quad in (0..recorded).step_by(QUAD) {
                         let mut values = [[0.0; PANEL]; QUAD];
                         self.arch.dispatch(max_l2::ForwardTile {
                             widths: max_l2::Widths { components, max_width, l2_width },
@@ -173,19 +206,21 @@ impl<'a> Pairs<'a> {
                     }
                 }
                 PairForm::Interval { groups, group_width } => {
-                    for row in 0..rows {
+                    for row in 0..recorded {
                         let mut values = [0.0; PANEL];
                         self.arch.dispatch(interval::ForwardTile {
                             widths: interval::Widths { groups, group_width },
                             mix: self.mix,
-                            x: self.sorted_row(first + row),
+                            x: self.sorted_row(first + row.min(rows - 1)),
                             panel,
                             out: &mut values,
                             longest: tape
                                 .as_mut()
                                 .map(|(_, argmax)| &mut argmax[records.clone()][row * PANEL..][..PANEL]),
                         });
-                        out[row * m + p * PANEL..][..columns].copy_from_slice(&values[..columns]);
+                        if row < rows {
+                            out[row * m + p * PANEL..][..columns].copy_from_slice(&values[..columns]);
+                        }
                     }
                 }
                 PairForm::InnerProduct { .. } => unreachable!("inner products are matrix products"),
@@ -246,6 +281,13 @@ impl<'a> Pairs<'a> {
                 multiply_into(gradient.transposed(), x, &mut sums.dy, true);
             }
         }
+    }
+}
+
+vectorised! {
+    fn all_finite(values: &'a [f32]) -> bool {
+        // 0 * v is NaN exactly where v is not finite.
+        sum_lanes(values, |v| v * 0.0) == 0.0
     }
 }
 
@@ -370,8 +412,10 @@ impl Block<'_> {
     }
 }
 
-/// Rows of a block when the forward pass is repeated instead of recorded: its tape stays in the second-level cache.
+/// Rows of a block when the forward pass is repeated instead of recorded.
 const RECOMPUTED_ROWS: usize = 64;
+/// What values, gradients and tape of a repeated block may take, unless 16 rows take more.
+const LARGEST_BLOCK_BYTES: usize = 32 << 20;
 
 /// All values: `[n, m]`.
 pub fn all_pairs(pairs: &Pairs, tape: Option<&mut Tape>) -> Vec<f32> {
@@ -391,8 +435,9 @@ pub fn all_pairs_backward(pairs: &Pairs, gradient: &[f32], tape: Option<&Tape>) 
     let m = pairs.m();
     let mut tape = Tape::default();
     let mut values = Vec::new();
-    for start in (0..pairs.n()).step_by(RECOMPUTED_ROWS) {
-        let rows = start..pairs.n().min(start + RECOMPUTED_ROWS);
+    let block = pairs.rows_per_block(RECOMPUTED_ROWS);
+    for start in (0..pairs.n()).step_by(block) {
+        let rows = start..pairs.n().min(start + block);
         values.resize(rows.len() * m, 0.0);
         pairs.forward(rows.clone(), &mut values, Some(&mut tape));
         pairs.backward(rows.clone(), &gradient[rows.start * m..rows.end * m], &tape, &pack, &mut sums);

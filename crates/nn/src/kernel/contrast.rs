@@ -8,7 +8,7 @@ use super::{
 };
 use pulp::Arch;
 use rayon::prelude::*;
-use std::ops::Range;
+use std::{ops::Range, sync::Mutex};
 
 /// What is learned from the logits `f_ij = potential_j + slope * value_ij`, whose positives are on the diagonal.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,14 +50,35 @@ pub struct LogSums {
     columns: Vec<f32>,
 }
 
-/// The whole matrix of values and its tape, where they were kept.
+/// The whole matrix of values and its tape, where they are kept, and room for the gradient.
 #[derive(Clone, Debug, Default)]
 pub struct Kept {
     values: Vec<f32>,
     tape: Tape,
+    gradient: Vec<f32>,
 }
 
-/// Rows of a block when nothing is kept.
+/// Buffers of earlier steps: tens of megabytes that would otherwise be cleared and faulted in again at every step.
+static SPARE: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+const LARGEST_SPARE: usize = 4;
+
+impl Kept {
+    /// Buffers to keep things in; what is in them is overwritten.
+    pub fn take() -> Self {
+        SPARE.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default()
+    }
+
+    /// Leaves the buffers for the next step.
+    pub fn give_back(self) {
+        if let Ok(mut spare) = SPARE.lock()
+            && spare.len() < LARGEST_SPARE
+        {
+            spare.push(self);
+        }
+    }
+}
+
+/// Rows of a block when nothing is kept: at most 256, fewer where records are many.
 const BLOCK: usize = 256;
 /// Columns per task.
 const COLUMNS: usize = 256;
@@ -71,7 +92,8 @@ impl Contrast<'_> {
 
     fn blocks(&self) -> impl Iterator<Item = Range<usize>> {
         let n = self.n();
-        (0..n).step_by(BLOCK).map(move |start| start..n.min(start + BLOCK))
+        let rows = self.pairs.rows_per_block(BLOCK);
+        (0..n).step_by(rows).map(move |start| start..n.min(start + rows))
     }
 
     fn logit(&self, column: usize, value: f32) -> f32 {
@@ -107,12 +129,16 @@ impl Contrast<'_> {
     }
 
     /// Gradients of `upstream * loss` with respect to the pairs and the potential.
-    pub fn backward(&self, sums: &LogSums, kept: Option<&Kept>, upstream: f32) -> (PairGradients, Vec<f32>) {
+    pub fn backward(
+        &self,
+        sums: &LogSums,
+        kept: Option<&mut Kept>,
+        upstream: f32,
+    ) -> (PairGradients, Vec<f32>) {
         let n = self.n();
         let pack = self.pairs.pack_for_backward();
         let mut gradients = self.pairs.zero_gradients();
         let mut dpotential = vec![0.0; n];
-        let mut gradient = Vec::new();
         if let Some(kept) = kept {
             self.backward_block(
                 0..n,
@@ -121,12 +147,13 @@ impl Contrast<'_> {
                 sums,
                 upstream,
                 &pack,
-                &mut gradient,
+                &mut kept.gradient,
                 &mut gradients,
                 &mut dpotential,
             );
             return (gradients, dpotential);
         }
+        let mut gradient = Vec::new();
         let (mut values, mut tape) = (Vec::new(), Tape::default());
         for block in self.blocks() {
             values.resize(block.len() * n, 0.0);
@@ -163,22 +190,19 @@ impl Contrast<'_> {
         let arch = Arch::new();
         gradient.resize(block.len() * n, 0.0);
         let tasks = gradient.par_chunks_mut(ROWS * n).zip(values.par_chunks(ROWS * n)).enumerate();
-        tasks.for_each(|(task, (gradient, values))| {
-            for (r, (gradient, values)) in
-                gradient.chunks_exact_mut(n).zip(values.chunks_exact(n)).enumerate()
-            {
+        let of_potential = tasks.map(|(task, (gradient, values))| {
+            let mut of_potential = vec![0.0; n];
+            let rows = gradient.chunks_exact_mut(n).zip(values.chunks_exact(n)).enumerate();
+            for (r, (gradient, values)) in rows {
                 let row = block.start + task * ROWS + r;
                 logit_gradient(arch, self, row, values, sums, upstream, gradient);
+                from_logits_to_values(arch, gradient, self.slope, &mut of_potential);
             }
+            of_potential
         });
-        // First with respect to the logits, for the potential; then to the values.
-        dpotential.par_chunks_mut(COLUMNS).enumerate().for_each(|(task, sums)| {
-            let first = task * COLUMNS;
-            for row in gradient.chunks_exact(n) {
-                sums.iter_mut().zip(&row[first..]).for_each(|(sum, g)| *sum += g);
-            }
-        });
-        gradient.par_chunks_mut(ROWS * n).for_each(|g| g.iter_mut().for_each(|g| *g *= self.slope));
+        for part in of_potential.collect::<Vec<_>>() {
+            dpotential.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        }
         self.pairs.backward(block, gradient, tape, pack, gradients);
     }
 
@@ -256,6 +280,16 @@ vectorised! {
 }
 
 vectorised! {
+    /// Adds a row of gradients of logits to those of the potential, and turns it into gradients of values.
+    fn from_logits_to_values(gradient: &'a mut [f32], slope: f32, of_potential: &'a mut [f32]) {
+        for (sum, g) in of_potential.iter_mut().zip(gradient) {
+            *sum += *g;
+            *g *= slope;
+        }
+    }
+}
+
+vectorised! {
     fn summarise_row(contrast: &'a Contrast<'a>, row: usize, values: &'a [f32]) -> RowSummary {
         let slope = contrast.slope;
         let mut lanes = [f32::NEG_INFINITY; LANES];
@@ -268,6 +302,9 @@ vectorised! {
         let max = lanes.iter().fold(f32::NEG_INFINITY, |a, &b| if b > a { b } else { a });
         let sum = sum_lanes_of_two(values, contrast.potential, |value, potential| exp(potential + slope * value - max));
         let positive = contrast.logit(row, values[row]);
+        let at_least = sum_lanes_of_two(values, contrast.potential, |value, potential| {
+            if potential + slope * value >= positive { 1.0 } else { 0.0 }
+        });
         let binary = match contrast.objective {
             Objective::BinaryNce => {
                 let all: f64 = (0..values.len()).map(|j| f64::from(softplus(contrast.logit(j, values[j])))).sum();
@@ -279,7 +316,7 @@ vectorised! {
             log_sum: max + sum.ln(),
             positive,
             positive_value: values[row],
-            wins: positive >= max,
+            wins: at_least as u32 == 1,
             value_sum: sum_lanes(values, |value| value),
             binary,
         }

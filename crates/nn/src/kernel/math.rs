@@ -1,13 +1,14 @@
-//! Scalar functions that vectorise: no branches, no calls.
+//! Scalar functions, all but `softplus` written so that they vectorise.
 
-/// `e^x` to about 2e-7 relative; arguments are clamped to the range in which the result is a normal number, NaN stays NaN.
+/// `e^x` to 4e-7 relative; 0 below -87, where the result would be subnormal and slow; at most `e^88`; NaN stays NaN.
 #[inline(always)]
 pub(super) fn exp(x: f32) -> f32 {
     // Adding 1.5 * 2^23 rounds to an integer, which then stands in the low bits.
     const ROUND: f32 = 12_582_912.0;
     const LN_2_HIGH: f32 = 0.693_359_4;
     const LN_2_LOW: f32 = -2.121_944_4e-4;
-    let x = if x < -87.0 { -87.0 } else { x };
+    let tiny = x < -87.0;
+    let x = if tiny { -87.0 } else { x };
     let x = if x > 88.0 { 88.0 } else { x };
     let shifted = x * std::f32::consts::LOG2_E + ROUND;
     let whole = shifted - ROUND;
@@ -20,7 +21,7 @@ pub(super) fn exp(x: f32) -> f32 {
     p = p * rest + 0.5;
     p = p * rest * rest + rest + 1.0;
     let power = f32::from_bits((shifted.to_bits() << 23).wrapping_add(1.0f32.to_bits()));
-    p * power
+    if tiny { 0.0 } else { p * power }
 }
 
 /// `1 / (1 + e^-x)`
@@ -81,7 +82,7 @@ mod tests {
         }
         assert_eq!(exp(0.0), 1.0);
         assert!(exp(f32::NAN).is_nan());
-        assert!(exp(f32::NEG_INFINITY) < 1e-37);
+        assert_eq!(exp(f32::NEG_INFINITY), 0.0);
     }
 
     #[test]

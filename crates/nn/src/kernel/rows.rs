@@ -9,6 +9,7 @@ const ROWS: usize = 32;
 /// Values `[n]` of the pairs `(x_i, y_i)`.
 pub fn rowwise(form: PairForm, x: &[f32], y: &[f32], mix: f32) -> Vec<f32> {
     let width = form.width();
+    assert_eq!(x.len(), y.len());
     let arch = Arch::new();
     let mut out = vec![0.0; x.len() / width];
     let rows = x.par_chunks(ROWS * width).zip(y.par_chunks(ROWS * width));
@@ -42,7 +43,9 @@ vectorised! {
     fn values_of_rows(form: PairForm, x: &'a [f32], y: &'a [f32], mix: f32, out: &'a mut [f32]) {
         let width = form.width();
         for ((x, y), out) in x.chunks_exact(width).zip(y.chunks_exact(width)).zip(out) {
-            *out = value(form, x, y, mix);
+            // Comparisons would pass over a number that is not finite.
+            let poison = sum_lanes_of_two(x, y, |x, y| x * 0.0 + y * 0.0);
+            *out = value(form, x, y, mix) + poison;
         }
     }
 }

@@ -42,6 +42,7 @@ fn wide(values: &[f32]) -> Vec<f64> {
 /// Largest deviation relative to the largest expected value.
 fn deviation(got: &[f32], expected: &[f64]) -> f64 {
     assert_eq!(got.len(), expected.len());
+    assert!(got.iter().all(|v| v.is_finite()) && expected.iter().all(|v| v.is_finite()));
     let scale = expected.iter().fold(1e-3f64, |a, b| a.max(b.abs()));
     got.iter().zip(expected).fold(0.0f64, |a, (&g, e)| a.max((f64::from(g) - e).abs())) / scale
 }
@@ -268,7 +269,7 @@ fn contrastive_losses_and_gradients_are_those_of_the_definition() {
                 (f64::from(statistics[0]) - expected).abs() < 1e-5 * expected.abs().max(1.0),
                 "{form:?} {objective:?}"
             );
-            let (got, dpotential) = contrast.backward(&sums, Some(&kept), 1.0);
+            let (got, dpotential) = contrast.backward(&sums, Some(&mut kept), 1.0);
             let what = format!("{form:?} {objective:?}");
             assert!(
                 deviation(&got.dx, &differences(&wide_x, |x| loss(x, &wide_y, &wide_potential))) < 1e-4,
@@ -278,6 +279,12 @@ fn contrastive_losses_and_gradients_are_those_of_the_definition() {
                 deviation(&got.dy, &differences(&wide_y, |y| loss(&wide_x, y, &wide_potential))) < 1e-4,
                 "{what}"
             );
+            let of_mix = |mix: &[f64]| {
+                let values = all_pairs(form, &wide_x, &wide_y, mix[0]);
+                contrast_reference(&values, &wide_potential, f64::from(slope), objective)
+            };
+            let dmix = differences(&[f64::from(mix)], of_mix)[0];
+            assert!((got.dmix - dmix).abs() < 1e-4, "{what}: {} {dmix}", got.dmix);
             let expected = differences(&wide_potential, |potential| loss(&wide_x, &wide_y, potential));
             assert!(deviation(&dpotential, &expected) < 1e-4, "{what} {dpotential:?} {expected:?}");
         }
@@ -300,11 +307,46 @@ fn blocks_give_what_the_whole_matrix_gives() {
             .iter()
             .zip(blocks)
             .for_each(|(a, b)| assert!((a - b).abs() <= 1e-5 * a.abs(), "{whole:?} {blocks:?}"));
-        let (whole, whole_potential) = contrast.backward(&whole_sums, Some(&kept), 2.0);
+        let (whole, whole_potential) = contrast.backward(&whole_sums, Some(&mut kept), 2.0);
         let (blocks, block_potential) = contrast.backward(&block_sums, None, 2.0);
         assert!(deviation(&blocks.dx, &wide(&whole.dx)) < 1e-4);
         assert!(deviation(&blocks.dy, &wide(&whole.dy)) < 1e-4);
         assert!(deviation(&block_potential, &wide(&whole_potential)) < 1e-4);
+    }
+}
+
+/// A diverged network is seen, not passed over.
+#[test]
+fn numbers_that_are_not_finite_make_nan() {
+    for form in FORMS {
+        let n = 20;
+        for bad in [f32::NAN, f32::INFINITY] {
+            let (mut x, y) = (uniform(1, n * form.width()), uniform(2, n * form.width()));
+            x[3 * form.width()] = bad;
+            let values = super::all_pairs(&Pairs::new(form, &x, &y, 0.5), None);
+            let is_row_three = |at: usize| at / n == 3;
+            assert!((0..n * n).all(|at| values[at].is_nan() == is_row_three(at)), "{form:?} {bad}");
+            let rows = rowwise(form, &x, &y, 0.5);
+            assert!((0..n).all(|row| rows[row].is_nan() == (row == 3)), "{form:?} {bad}");
+        }
+    }
+}
+
+/// Buffers go from step to step, from one form and size to another.
+#[test]
+fn old_buffers_do_not_show() {
+    let objective = Objective::InfoNce { forward: true, backward: true, penalty: 0.0 };
+    let mut old = Kept::default();
+    for (form, n) in [(FORMS[3], 40), (FORMS[2], 21), (FORMS[5], 33), (FORMS[7], 5), (FORMS[1], 50)] {
+        let (x, y, potential) = (uniform(1, n * form.width()), uniform(2, n * form.width()), uniform(3, n));
+        let pairs = Pairs::new(form, &x, &y, 0.5);
+        let contrast = Contrast { pairs: &pairs, potential: &potential, slope: -1.0, objective };
+        let outcome = |kept: &mut Kept| {
+            let (statistics, sums) = contrast.forward(Some(kept));
+            let (gradients, dpotential) = contrast.backward(&sums, Some(kept), 1.0);
+            (statistics, gradients.dx, gradients.dy, dpotential)
+        };
+        assert_eq!(outcome(&mut old), outcome(&mut Kept::default()), "{form:?}");
     }
 }
 

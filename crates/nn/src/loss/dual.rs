@@ -35,7 +35,7 @@ impl Dual {
     /// The multiplier at its start. `initial` is raised to just above `floor` if need be.
     pub fn new(config: DualConfig) -> Self {
         let softplus = (config.initial - config.floor).max(1e-6);
-        Self { config, raw: softplus.exp_m1().ln() }
+        Self { config, raw: softplus + (-(-softplus).exp_m1()).ln() }
     }
 
     /// The multiplier, positive.

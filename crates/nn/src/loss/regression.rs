@@ -22,7 +22,8 @@ const LINEX_LARGEST: f32 = 3.0;
 /// `mean [ gamma e^delta - delta ]` with `delta = d(s, g) - d(s', g)`, the second detached: the LINEX backup, whose minimiser
 /// satisfies `e^(-d(s, g)) = gamma E[ e^(-d(s', g)) ]`.
 ///
-/// It is linear beyond `delta = 3`, so that one bad pair cannot explode the gradient.
+/// It is linear beyond `delta = 3`, so that one bad pair cannot explode the gradient; the equation then holds as long as no
+/// successor is more than 3 nats nearer than the state.
 ///
 /// # Shapes
 /// `distances, next_distances: [n]`. Diagnostic: `mean_delta`.

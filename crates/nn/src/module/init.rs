@@ -10,6 +10,9 @@ use burn::{
 use isochrone_core::rng;
 use rand_chacha::ChaCha8Rng;
 
+/// Random streams with this bit draw parameters, so that data drawn from streams of the same seed are independent of them.
+const PARAMETERS: u64 = 1 << 63;
+
 /// Draws the parameters of one network.
 pub struct Initialiser {
     device: Device,
@@ -22,7 +25,11 @@ impl Initialiser {
     /// their own: the identities of parameters are made from it.
     pub fn new(seed: u64, stream: u32, device: &Device) -> Self {
         let first = u64::from(stream) << 32 | 1;
-        Self { device: device.clone(), rng: rng::stream(seed, u64::from(stream)), next_id: first }
+        Self {
+            device: device.clone(),
+            rng: rng::stream(seed, PARAMETERS | u64::from(stream)),
+            next_id: first,
+        }
     }
 
     /// Weights `[inputs, outputs]`, uniform with variance `1 / inputs`.

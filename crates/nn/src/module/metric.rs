@@ -57,6 +57,15 @@ pub struct MetricMember {
     pub head: PairHead,
 }
 
+impl MetricMember {
+    /// Latent rows of both, from one pass: the same row has the same bits whatever the sizes, so `d(x, x)` is 0.
+    fn encode(&self, from: Tensor<2>, to: Tensor<2>) -> (Tensor<2>, Tensor<2>) {
+        let ([n, _], [m, _]) = (from.dims(), to.dims());
+        let latent = self.encoder.forward(Tensor::cat(vec![from, to], 0));
+        (latent.clone().narrow(0, 0, n), latent.narrow(0, n, m))
+    }
+}
+
 /// See [`MetricConfig`]. Parameters are called `members.{i}.encoder.…` and `members.{i}.head.…`.
 #[derive(Module, Debug)]
 pub struct Metric {
@@ -80,7 +89,7 @@ impl Metric {
     /// `from: [n, inputs]`, `to: [m, inputs]` give `[n, m]`.
     pub fn all_pairs(&self, from: Tensor<2>, to: Tensor<2>) -> Tensor<2> {
         let values = self.members.iter().map(|member| {
-            let (x, y) = (member.encoder.forward(from.clone()), member.encoder.forward(to.clone()));
+            let (x, y) = member.encode(from.clone(), to.clone());
             member.head.all_pairs(x, y)
         });
         values.reduce(Tensor::max_pair).expect("there is at least one member")
@@ -92,7 +101,7 @@ impl Metric {
     /// `from, to: [n, inputs]` give `[n]`.
     pub fn rowwise(&self, from: Tensor<2>, to: Tensor<2>) -> Tensor<1> {
         let values = self.members.iter().map(|member| {
-            let (x, y) = (member.encoder.forward(from.clone()), member.encoder.forward(to.clone()));
+            let (x, y) = member.encode(from.clone(), to.clone());
             member.head.rowwise(x, y)
         });
         values.reduce(Tensor::max_pair).expect("there is at least one member")

@@ -47,15 +47,19 @@ impl PairHeadConfig {
         at_least_one("latent width", width)?;
         let divided = |field: &str, parts: usize, unit: usize| {
             at_least_one(field, parts)?;
-            if width.is_multiple_of(parts * unit) && width / parts <= LARGEST_INDEX {
-                return Ok(width / parts);
+            if !parts.checked_mul(unit).is_some_and(|multiple| width.is_multiple_of(multiple)) {
+                let hint = format!("choose a latent width that is a multiple of {unit} x {parts}");
+                let problem = format!("does not divide a latent width of {width}");
+                return Err(ConfigError::new(field, parts, &problem, hint));
             }
-            let hint = format!(
-                "choose a latent width that is a multiple of {} and at most {} times that",
-                parts * unit,
-                LARGEST_INDEX
-            );
-            Err(ConfigError::new(field, parts, &format!("does not divide a latent width of {width}"), hint))
+            if width / parts > LARGEST_INDEX {
+                let problem = format!(
+                    "leaves {} of a latent width of {width}: more than {LARGEST_INDEX}",
+                    width / parts
+                );
+                return Err(ConfigError::new(field, parts, &problem, "choose a smaller latent width"));
+            }
+            Ok(width / parts)
         };
         Ok(match self {
             Self::Mrn { components } => {

@@ -1,11 +1,11 @@
 //! Contrastive losses by tensor operations, for backends without a kernel of their own.
 //!
 //! [`differentiable`] holds the whole matrix of logits and lets Burn differentiate. [`forward`] and [`backward`] hold
-//! [`BLOCK`] rows of it, with running log-sum-exps of the columns.
+//! a block of rows of it, with running log-sum-exps of the columns.
 
 use super::{ContrastSpec, chunked};
 use crate::kernel::Objective;
-use burn::tensor::{Tensor, TensorData, activation};
+use burn::tensor::{Bool, Tensor, TensorData, activation};
 
 /// Rows of the logits that are held at once.
 const BLOCK: usize = 1024;
@@ -31,14 +31,14 @@ pub(crate) fn statistics_of_logits(
 ) -> Tensor<1> {
     let logits = values.clone() * slope + potential.unsqueeze();
     let [n, _] = logits.dims();
-    let diagonal = Tensor::<2>::eye(n, &logits.device());
-    let positive = (logits.clone() * diagonal.clone()).sum_dim(1).reshape([n]);
+    // Filled, not multiplied: a logit of -inf, which masks a pair, times 0 would be NaN.
+    let others = Tensor::<2, Bool>::diag_mask([n, n], 0, &logits.device());
+    let positive = logits.clone().mask_fill(others.clone(), 0.0).sum_dim(1).reshape([n]);
     let rows = log_sum_exp(logits.clone(), 1).reshape([n]);
     let columns = log_sum_exp(logits.clone(), 0).reshape([n]);
-    let largest = logits.clone().max_dim(1).reshape([n]);
     let sums = Sums {
-        wins: positive.clone().detach().greater_equal(largest.detach()).float().sum(),
-        positive_value: (values.clone() * diagonal).sum().detach(),
+        wins: wins(logits.clone().detach(), positive.clone().detach()),
+        positive_value: values.clone().mask_fill(others, 0.0).sum().detach(),
         value: values.sum().detach(),
         binary: softplus(logits).sum() - positive.clone().sum(),
     };
@@ -64,8 +64,7 @@ pub fn forward(
         let (values, logits) = logits_of_block(spec, &x, &y, &potential, &mix, block);
         let [count, _] = logits.dims();
         let positive = diagonal_of_block(logits.clone(), block.0);
-        let of_rows = logits.clone().max_dim(1).reshape([count]);
-        sums.wins = sums.wins + positive.clone().greater_equal(of_rows).float().sum();
+        sums.wins = sums.wins + wins(logits.clone(), positive.clone());
         sums.positive_value = sums.positive_value + diagonal_of_block(values.clone(), block.0).sum();
         sums.value = sums.value + values.sum();
         if spec.objective == Objective::BinaryNce {
@@ -160,6 +159,13 @@ fn diagonal_of_block(block: Tensor<2>, start: usize) -> Tensor<1> {
     let [count, n] = block.dims();
     let identity = block_of_identity(count, n, start, &block);
     (block * identity).sum_dim(1).reshape([count])
+}
+
+/// How many rows `[count, n]` have their positive `[count]` as their only largest logit.
+fn wins(logits: Tensor<2>, positive: Tensor<1>) -> Tensor<1> {
+    let [count, _] = logits.dims();
+    let at_least = logits.greater_equal(positive.reshape([count, 1])).float().sum_dim(1);
+    at_least.lower_scalar(1.5).float().sum()
 }
 
 fn log_sum_exp(logits: Tensor<2>, dimension: usize) -> Tensor<2> {

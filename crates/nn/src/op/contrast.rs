@@ -40,6 +40,9 @@ pub fn contrast(
     potential: Tensor<1>,
     mix: Tensor<1>,
 ) -> Tensor<1> {
+    assert_eq!(x.dims(), y.dims(), "positives are the pairs (x_i, y_i)");
+    assert_eq!(x.dims()[1], spec.form.width(), "latent width of the rows and of {:?}", spec.form);
+    assert_eq!(x.dims()[0], potential.dims()[0], "one potential per goal");
     if !has_pair_kernels(&x.device()) {
         return chunked_contrast::differentiable(spec, x, y, potential, mix);
     }
@@ -53,7 +56,7 @@ pub fn contrast(
 }
 
 /// Routed to the backend of the tensors.
-#[backend_extension(Autodiff, Flex, Cube: cfg(feature = "vulkan"))]
+#[backend_extension(Autodiff, Flex, Cube: cfg(feature = "wgpu"))]
 pub trait ContrastOps: Backend {
     /// The statistics `[6]`.
     fn contrast_statistics(
@@ -98,7 +101,7 @@ impl ContrastKernels for Flex {
         let n = size(&x, 0);
         let pairs = Pairs::new(spec.form, slice(&x), slice(&y), slice(&mix)[0]);
         let bytes = n * n * size_of::<f32>() + Tape::bytes(spec.form, n, n);
-        let mut kept = (record && bytes <= LARGEST_KEPT_BYTES).then(Kept::default);
+        let mut kept = (record && bytes <= LARGEST_KEPT_BYTES).then(Kept::take);
         let contrast = Contrast {
             pairs: &pairs,
             potential: slice(&potential),
@@ -124,7 +127,11 @@ impl ContrastKernels for Flex {
             slope: spec.slope,
             objective: spec.objective,
         };
-        let (pairs, dpotential) = contrast.backward(&sums, kept.as_deref(), upstream);
+        let mut kept = kept.map(Arc::unwrap_or_clone);
+        let (pairs, dpotential) = contrast.backward(&sums, kept.as_mut(), upstream);
+        if let Some(kept) = kept {
+            kept.give_back();
+        }
         let (n, width) = (size(&x, 0), spec.form.width());
         [
             tensor(pairs.dx, [n, width]),
@@ -187,7 +194,7 @@ impl<B: ContrastOps + ContrastKernels, C: CheckpointStrategy> ContrastOps for Au
     }
 }
 
-#[cfg(feature = "vulkan")]
+#[cfg(feature = "wgpu")]
 mod gpu {
     use super::{ContrastKernels, ContrastOps, ContrastSpec, FloatTensor, Tensor};
     use crate::op::chunked_contrast;

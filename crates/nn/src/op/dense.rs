@@ -1,6 +1,6 @@
 //! Linear layers and layer normalisation as differentiable operations.
 
-use super::{contiguous, is_flex, size, slice, tensor};
+use super::{contiguous, is_flex, owned, size, slice, tensor};
 use crate::kernel::{self, Activation, GELU_CUBIC, GELU_SLOPE, NORM_EPSILON};
 use burn::{
     backend::{
@@ -87,7 +87,7 @@ impl DenseOps for Flex {
     }
 
     fn dense_layer_norm(x: FlexTensor, gain: FlexTensor, shift: FlexTensor, act: Activation) -> FlexTensor {
-        let (mut x, gain, shift) = (contiguous(x), contiguous(gain), contiguous(shift));
+        let (mut x, gain, shift) = (owned(x), contiguous(gain), contiguous(shift));
         let (y, _) = kernel::layer_norm(x.storage_mut(), slice(&gain), slice(&shift), act);
         tensor(y, [size(&x, 0), size(&x, 1)])
     }
@@ -109,7 +109,7 @@ impl<C: CheckpointStrategy> DenseOps for Autodiff<Flex, C> {
 
             fn backward(self, ops: Ops<Self::State, 3>, grads: &mut Gradients, _: &mut Checkpointer) {
                 let [of_x, of_w, of_b] = ops.parents;
-                let mut gradient = contiguous(grads.consume::<Flex>(&ops.node));
+                let mut gradient = owned(grads.consume::<Flex>(&ops.node));
                 let (x, w, act, z) = ops.state;
                 let (n, inputs, outputs) = (size(&x, 0), size(&x, 1), size(&w, 1));
                 if z.is_some() || of_b.is_some() {
@@ -164,7 +164,7 @@ impl<C: CheckpointStrategy> DenseOps for Autodiff<Flex, C> {
 
             fn backward(self, ops: Ops<Self::State, 3>, grads: &mut Gradients, _: &mut Checkpointer) {
                 let [of_x, of_gain, of_shift] = ops.parents;
-                let mut gradient = contiguous(grads.consume::<Flex>(&ops.node));
+                let mut gradient = owned(grads.consume::<Flex>(&ops.node));
                 let (normalised, inverse, gain, shift, act) = ops.state;
                 let (dgain, dshift) = kernel::layer_norm_backward(
                     gradient.storage_mut(),
@@ -188,7 +188,8 @@ impl<C: CheckpointStrategy> DenseOps for Autodiff<Flex, C> {
         }
 
         let prepared = NormBackward.prepare::<C>([x.node(), gain.node(), shift.node()]).compute_bound();
-        let [mut x, gain, shift] = [x, gain, shift].map(|input| contiguous(input.into_primitive()));
+        let mut x = owned(x.into_primitive());
+        let [gain, shift] = [gain, shift].map(|input| contiguous(input.into_primitive()));
         match prepared.stateful() {
             OpsKind::Tracked(prepared) => {
                 let (y, inverse) = kernel::layer_norm(x.storage_mut(), slice(&gain), slice(&shift), act);

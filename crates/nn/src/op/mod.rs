@@ -29,7 +29,7 @@ pub fn is_flex(device: &Device) -> bool {
 
 /// Whether all-pairs operations of this device have a backward pass of bounded memory of their own.
 fn has_pair_kernels(device: &Device) -> bool {
-    #[cfg(feature = "vulkan")]
+    #[cfg(feature = "wgpu")]
     if matches!(device.clone().inner().as_dispatch(), DispatchDevice::Cube(_)) {
         return true;
     }
@@ -38,6 +38,16 @@ fn has_pair_kernels(device: &Device) -> bool {
 
 fn contiguous(tensor: FlexTensor) -> FlexTensor {
     if tensor.as_slice::<f32>().is_some() { tensor } else { tensor.to_contiguous() }
+}
+
+/// A tensor whose storage is exactly its numbers, as writing in place wants it: a view into a larger buffer is copied.
+fn owned(tensor: FlexTensor) -> FlexTensor {
+    let numbers = tensor.layout().shape().iter().product::<usize>();
+    if tensor.as_slice::<f32>().is_some() && tensor.storage::<f32>().len() == numbers {
+        return tensor;
+    }
+    let values = contiguous(tensor.clone()).as_slice::<f32>().expect("contiguous floats").to_vec();
+    FlexTensor::from_data(TensorData::new(values, tensor.layout().shape().clone()))
 }
 
 /// The numbers of a contiguous tensor.

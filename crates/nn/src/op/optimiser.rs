@@ -1,6 +1,6 @@
 //! The Adam update as one operation.
 
-use super::{contiguous, is_flex, slice};
+use super::{contiguous, is_flex, owned, slice};
 use crate::kernel::AdamStep;
 use burn::{
     backend::{Backend, Dispatch, Flex, backend_extension, flex::FlexTensor, tensor::FloatTensor},
@@ -55,7 +55,7 @@ impl AdamOps for Flex {
         step: AdamStep,
     ) -> (FlexTensor, FlexTensor, FlexTensor) {
         let gradient = contiguous(gradient);
-        let [mut parameter, mut first, mut second] = [parameter, first, second].map(contiguous);
+        let [mut parameter, mut first, mut second] = [parameter, first, second].map(owned);
         // In place where the tensor is not shared, on a copy where it is.
         step.apply(parameter.storage_mut(), slice(&gradient), first.storage_mut(), second.storage_mut());
         (parameter, first, second)

@@ -23,6 +23,7 @@ use std::{fmt::Debug, sync::Arc};
 /// `mix: [1]` is the weight of the longest group of an interval form, in `[0, 1]`; other forms ignore it. Memory is
 /// `O((n + m) width + n m)`; nothing of size `n m width` exists.
 pub fn all_pairs(form: PairForm, x: Tensor<2>, y: Tensor<2>, mix: Tensor<1>) -> Tensor<2> {
+    assert_eq!([x.dims()[1], y.dims()[1]], [form.width(); 2], "latent width of the rows and of {form:?}");
     if let PairForm::InnerProduct { .. } = form {
         return x.matmul(y.transpose());
     }
@@ -38,7 +39,7 @@ pub fn all_pairs(form: PairForm, x: Tensor<2>, y: Tensor<2>, mix: Tensor<1>) -> 
 }
 
 /// Routed to the backend of the tensors.
-#[backend_extension(Autodiff, Flex, Cube: cfg(feature = "vulkan"))]
+#[backend_extension(Autodiff, Flex, Cube: cfg(feature = "wgpu"))]
 pub trait PairOps: Backend {
     /// See [`all_pairs`].
     fn pair_values(
@@ -121,7 +122,7 @@ impl PairOps for Flex {
     }
 }
 
-#[cfg(feature = "vulkan")]
+#[cfg(feature = "wgpu")]
 mod gpu {
     use super::{FloatTensor, PairForm, PairKernels, PairOps, Tensor, chunked};
     use burn::backend::Cube;

@@ -19,6 +19,8 @@ use burn::{
 
 /// Values of the pairs `(x_i, y_i)`: `x, y: [n, width]` give `[n]`; `mix` as in [`super::all_pairs`].
 pub fn rowwise(form: PairForm, x: Tensor<2>, y: Tensor<2>, mix: Tensor<1>) -> Tensor<1> {
+    assert_eq!(x.dims(), y.dims(), "row by row wants as many rows of x as of y");
+    assert_eq!(x.dims()[1], form.width(), "latent width of the rows and of {form:?}");
     if !is_flex(&x.device()) {
         return chunked::rowwise(form, x, y, mix);
     }

@@ -17,9 +17,11 @@ fn check(head: PairHeadConfig, ensemble: Ensemble) {
     let points = matrix(9, [POINTS, 6], &device) * 3.0;
     let d = numbers(metric.all_pairs(points.clone(), points.clone()));
     assert!(
-        numbers(metric.rowwise(points.clone(), points)).iter().all(|&d| d == 0.0),
+        numbers(metric.rowwise(points.clone(), points.clone())).iter().all(|&d| d == 0.0),
         "d(x, x) is exactly 0"
     );
+    let alone = numbers(metric.all_pairs(points.clone().narrow(0, 5, 1), points));
+    assert_eq!(alone[5], 0.0, "a row alone is encoded as among others");
     let at = |i: usize, j: usize| d[i * POINTS + j];
     let scale = d.iter().fold(0.0f32, |a, &b| a.max(b));
     assert!(scale > 0.1 && (0..POINTS).all(|i| at(i, i) == 0.0) && d.iter().all(|&d| d >= 0.0), "{head:?}");

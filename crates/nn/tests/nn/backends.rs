@@ -1,7 +1,7 @@
-//! Fused operations against plain tensor operations, on the CPU, and on a graphics processor with the feature `vulkan`.
+//! Fused operations against plain tensor operations, on the CPU, and on a graphics processor with the feature `wgpu`.
 
 use crate::numbers::{deviation, matrix, numbers};
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Gradients, Tensor};
 use isochrone_nn::{
     kernel::{Activation, Objective, PairForm},
     op::{self, ContrastSpec, chunked, chunked_contrast},
@@ -31,6 +31,7 @@ impl Outcome {
     fn assert_equals(&self, expected: &Self, what: &str) {
         let forward = deviation(&self.value, &expected.value);
         assert!(forward < 1e-5, "{what}: forward off by {forward}");
+        assert_eq!(self.gradients.len(), expected.gradients.len(), "{what}");
         for (index, (got, expected)) in self.gradients.iter().zip(&expected.gradients).enumerate() {
             let backward = deviation(got, expected);
             assert!(backward < 1e-4, "{what}: gradient {index} off by {backward}");
@@ -49,14 +50,23 @@ fn leaves(form: PairForm, n: usize, m: usize, device: &Device) -> (Tensor<2>, Te
     (x.detach().require_grad(), y.detach().require_grad(), mix.require_grad())
 }
 
+/// The gradient of the mix, which only intervals have.
+fn of_mix(form: PairForm, mix: Tensor<1>, gradients: &Gradients) -> Vec<f32> {
+    let found = mix.grad(gradients).map(numbers).filter(|_| matches!(form, PairForm::Interval { .. }));
+    found.unwrap_or_else(|| vec![0.0])
+}
+
 type PairOperation = fn(PairForm, Tensor<2>, Tensor<2>, Tensor<1>) -> Tensor<2>;
 
 fn pairs(operation: PairOperation, form: PairForm, n: usize, m: usize, device: &Device) -> Outcome {
     let (x, y, mix) = leaves(form, n, m, device);
     let value = operation(form, x.clone(), y.clone(), mix.clone());
     let gradients = (value.clone() * matrix(3, [n, m], device)).sum().backward();
-    let mut found = vec![numbers(x.grad(&gradients).unwrap()), numbers(y.grad(&gradients).unwrap())];
-    found.extend(mix.grad(&gradients).map(numbers).filter(|_| matches!(form, PairForm::Interval { .. })));
+    let found = vec![
+        numbers(x.grad(&gradients).unwrap()),
+        numbers(y.grad(&gradients).unwrap()),
+        of_mix(form, mix, &gradients),
+    ];
     Outcome { value: numbers(value), gradients: found }
 }
 
@@ -87,11 +97,14 @@ fn contrast(
     let (x, y, mix) = leaves(form, n, n, device);
     let potential = matrix(4, [n, 1], device).reshape([n]).detach().require_grad();
     let spec = ContrastSpec { form, slope: form.logit_sign() * 2.0, objective };
-    let statistics = operation(spec, x.clone(), y.clone(), potential.clone(), mix);
+    let statistics = operation(spec, x.clone(), y.clone(), potential.clone(), mix.clone());
     let gradients = statistics.clone().narrow(0, 0, 1).backward();
     let found = [x.grad(&gradients), y.grad(&gradients)].map(|gradient| numbers(gradient.unwrap())).to_vec();
     let of_potential = numbers(potential.grad(&gradients).unwrap());
-    Outcome { value: numbers(statistics), gradients: [found, vec![of_potential]].concat() }
+    Outcome {
+        value: numbers(statistics),
+        gradients: [found, vec![of_potential, of_mix(form, mix, &gradients)]].concat(),
+    }
 }
 
 #[test]
@@ -157,11 +170,11 @@ fn contrast_in_chunks_equals_the_kernels() {
         let (statistics, row_sums, column_sums) =
             chunked_contrast::forward(spec, x.clone(), y.clone(), potential.clone(), mix.clone());
         let upstream = Tensor::<1>::from_data([1.0f32, 0.0, 0.0, 0.0, 0.0, 0.0], &Device::flex());
-        let (dx, dy, dpotential, _) =
+        let (dx, dy, dpotential, dmix) =
             chunked_contrast::backward(spec, upstream, x, y, potential, mix, row_sums, column_sums);
         Outcome {
             value: numbers(statistics),
-            gradients: vec![numbers(dx), numbers(dy), numbers(dpotential)],
+            gradients: vec![numbers(dx), numbers(dy), numbers(dpotential), numbers(dmix)],
         }
         .assert_equals(&expected, &format!("{objective:?}"));
     }
@@ -220,14 +233,49 @@ fn fused_layers_equal_plain_layers() {
     }
 }
 
-/// `just test-gpu`: the same public operations on Vulkan, against the CPU.
-#[cfg(feature = "vulkan")]
+/// Gradients arrive as views into the gradient of a concatenation: each branch must see its own rows only.
+#[test]
+fn branches_of_a_concatenation_get_their_own_gradients() {
+    let device = Device::flex().autodiff();
+    let run = |separate: bool| {
+        let leaf = |stream, shape| matrix(stream, shape, &device).require_grad();
+        let (x, w) = (leaf(1, [80, 9]), leaf(2, [9, 12]));
+        let vector = |stream| matrix(stream, [12, 1], &device).reshape([12]).detach().require_grad();
+        let (b, gain, shift) = (vector(3), vector(4), vector(5));
+        let layer = |x: Tensor<2>| {
+            let hidden = op::linear(x, w.clone(), b.clone(), Activation::Relu);
+            op::layer_norm(hidden, gain.clone(), shift.clone(), Activation::Gelu)
+        };
+        let value = if separate {
+            let parts = [(0, 30), (30, 50)].map(|(start, count)| layer(x.clone().narrow(0, start, count)));
+            Tensor::cat(parts.to_vec(), 0)
+        } else {
+            layer(x.clone())
+        };
+        let gradients = (value.clone() * matrix(6, [80, 12], &device)).sum().backward();
+        let found = [x.grad(&gradients), w.grad(&gradients)].map(|gradient| numbers(gradient.unwrap()));
+        let vectors = [&b, &gain, &shift].map(|leaf| numbers(leaf.grad(&gradients).unwrap()));
+        Outcome { value: numbers(value), gradients: [found.to_vec(), vectors.to_vec()].concat() }
+    };
+    run(true).assert_equals(&run(false), "two branches");
+}
+
+#[test]
+#[should_panic(expected = "as many rows of x as of y")]
+fn rows_that_do_not_match_are_refused() {
+    let device = Device::flex();
+    let form = PairForm::InnerProduct { width: 4 };
+    op::rowwise(form, matrix(1, [3, 4], &device), matrix(2, [1, 4], &device), Tensor::zeros([1], &device));
+}
+
+/// `just test-gpu`: the same public operations through wgpu, against the CPU.
+#[cfg(feature = "wgpu")]
 #[test]
 fn a_graphics_processor_gives_what_the_cpu_gives() {
     use burn::tensor::DeviceKind;
-    let (cpu, gpu) = (Device::flex().autodiff(), Device::vulkan(DeviceKind::DefaultDevice).autodiff());
+    let (cpu, gpu) = (Device::flex().autodiff(), Device::wgpu(DeviceKind::DefaultDevice).autodiff());
     for form in FORMS {
-        let what = format!("{form:?} on Vulkan");
+        let what = format!("{form:?} through wgpu");
         let (n, m) = (37, 70);
         pairs(op::all_pairs, form, n, m, &gpu).assert_equals(&pairs(op::all_pairs, form, n, m, &cpu), &what);
         rows(op::rowwise, form, n, &gpu).assert_equals(&rows(op::rowwise, form, n, &cpu), &what);
@@ -238,6 +286,6 @@ fn a_graphics_processor_gives_what_the_cpu_gives() {
     }
     for activation in [Activation::Relu, Activation::Gelu] {
         layers(activation, true, &gpu)
-            .assert_equals(&layers(activation, true, &cpu), &format!("{activation:?} on Vulkan"));
+            .assert_equals(&layers(activation, true, &cpu), &format!("{activation:?} through wgpu"));
     }
 }

@@ -54,7 +54,11 @@ fn infonce_of_equal_logits_is_the_logarithm_of_the_batch() {
         infonce_of_logits(InfoNce { direction: Direction::Forward, logsumexp_penalty: 0.5 }, logits.clone());
     assert!((penalised.item() - loss.item() - 0.5 * 8f64.ln().powi(2)).abs() < 1e-5);
     assert!((infonce_of_logits(InfoNce::default(), logits.clone()).item() - 2.0 * 8f64.ln()).abs() < 1e-6);
-    assert!((binary_nce_of_logits(logits).item() - 2f64.ln()).abs() < 1e-6);
+    assert!((binary_nce_of_logits(logits.clone()).item() - 2f64.ln()).abs() < 1e-6);
+    assert_eq!(diagnostic(&loss, "accuracy"), 0.0, "ties are not won");
+    let others = Tensor::<2, burn::tensor::Bool>::diag_mask([8, 8], 0, &Device::flex());
+    let masked = infonce_of_logits(InfoNce::default(), logits.mask_fill(others, f32::NEG_INFINITY));
+    assert!(masked.item().abs() < 1e-6, "masked pairs do not count: {}", masked.item());
 }
 
 #[test]
@@ -105,6 +109,7 @@ fn the_dual_rises_while_the_constraint_is_broken_and_falls_to_its_floor() {
     assert_eq!(dual, before);
     (0..1000).for_each(|_| dual.update(0.0));
     assert!(dual.lambda() >= 0.01 && dual.lambda() < 0.05, "{}", dual.lambda());
+    assert!((Dual::new(DualConfig { initial: 1000.0, ..config }).lambda() - 1000.0).abs() < 1e-9);
     let json = serde_json::to_string(&dual).unwrap();
     assert_eq!(serde_json::from_str::<Dual>(&json).unwrap(), dual);
 }

@@ -22,6 +22,7 @@ pub fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
 /// Largest deviation relative to the largest expected number.
 pub fn deviation(got: &[f32], expected: &[f32]) -> f32 {
     assert_eq!(got.len(), expected.len());
+    assert!(got.iter().chain(expected).all(|v| v.is_finite()), "a number that is not finite");
     let scale = expected.iter().fold(1e-3f32, |a, b| a.max(b.abs()));
     got.iter().zip(expected).fold(0.0f32, |a, (g, e)| a.max((g - e).abs())) / scale
 }
