@@ -237,7 +237,7 @@ impl<'a> Pairs<'a> {
         interval::SortedRow { values: self.row(index), order }
     }
 
-    /// Adds to `sums` the gradients of `sum_ij gradient_ij * value_ij` over a block whose forward pass was recorded.
+    /// Adds to `sums` (where the rows of `x` must still be zero) the gradients of `sum_ij gradient_ij * value_ij` over a block whose forward pass was recorded.
     ///
     /// `gradient: [rows, m]`. `rows` must be the range given to [`Pairs::forward`] with `tape`.
     pub fn backward(
