@@ -45,7 +45,7 @@ bench-exact:
     mv target/bench-exact.md docs/results/bench-exact.md
     cat docs/results/bench-exact.md
 
-# One CMD-1 training step beside JAX, PyTorch and bare matrix products; writes docs/results/bench-nn.md. About 25 minutes on two idle cores.
+# One CMD-1 training step beside JAX, PyTorch and bare matrix products; writes docs/results/bench-nn.md. About 8 minutes on two idle cores.
 bench-nn: peers
     mkdir -p docs/results
     cargo bench -p isochrone-nn --bench step --locked > target/bench-nn.md
