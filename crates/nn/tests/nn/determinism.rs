@@ -50,7 +50,8 @@ fn check(head: PairHeadConfig) {
     let (one, two) = (train(1, head), train(2, head));
     assert!(one.1.len() > 20_000, "all parameters were compared");
     assert!(one.0.iter().flatten().all(|loss| loss.is_finite()));
-    assert!(one.0[199][0] < one.0[0][0], "training descends: {:?} {:?}", one.0[0], one.0[199]);
+    // States and goals are independent noise, so only the actor has something to learn.
+    assert!(one.0[199][1] < one.0[0][1], "training descends: {:?} {:?}", one.0[0], one.0[199]);
     assert_eq!(one.0, two.0, "losses of 200 steps with 1 and 2 threads");
     assert!(one.1 == two.1, "weights after 200 steps with 1 and 2 threads");
 }
