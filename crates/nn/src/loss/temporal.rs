@@ -3,6 +3,7 @@
 //! Wang, Torralba, Isola, Zhang, "Optimal Goal-Reaching Reinforcement Learning via Quasimetric Learning" (2023).
 
 use super::Loss;
+use crate::op::chunked_contrast::softplus;
 use burn::tensor::{Tensor, activation::relu};
 
 /// `mean softplus_beta(offset - d)`: pushes random pairs apart, less so the farther they are.
@@ -13,8 +14,7 @@ use burn::tensor::{Tensor, activation::relu};
 /// `distances: [n]`. Diagnostic: `mean_distance`.
 pub fn push_apart(distances: Tensor<1>, offset: f32, beta: f32) -> Loss {
     let scaled = (distances.clone().neg() + offset) * beta;
-    let softplus = relu(scaled.clone()) + (scaled.abs().neg().exp() + 1.0).log();
-    Loss::new((softplus / beta).mean()).with("mean_distance", distances.mean())
+    Loss::new((softplus(scaled) / beta).mean()).with("mean_distance", distances.mean())
 }
 
 /// `mean max(0, d(s, s') - cost)^2` over observed transitions: one step must not look farther than it costs.

@@ -173,8 +173,9 @@ fn log_sum_exp(logits: Tensor<2>, dimension: usize) -> Tensor<2> {
     (logits - largest.clone()).exp().sum_dim(dimension).log() + largest
 }
 
-fn softplus(logits: Tensor<2>) -> Tensor<2> {
-    activation::relu(logits.clone()) + (logits.abs().neg().exp() + 1.0).log()
+/// `ln(1 + e^x)` without overflow.
+pub(crate) fn softplus<const D: usize>(x: Tensor<D>) -> Tensor<D> {
+    activation::relu(x.clone()) + (x.abs().neg().exp() + 1.0).log()
 }
 
 /// Sums over all pairs, `[1]` each.

@@ -1,22 +1,15 @@
 //! Contrastive losses over all pairs as one differentiable operation.
 
-use super::{chunked_contrast, contiguous, has_pair_kernels, size, slice, tensor};
+use super::{Operation, chunked_contrast, contiguous, has_pair_kernels, size, slice, tensor, tracked};
 use crate::kernel::{Contrast, Kept, LogSums, Objective, PairForm, Pairs, Tape};
 use burn::{
     backend::{
-        Autodiff, Backend, Dispatch, Flex,
-        autodiff::{
-            checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
-            grads::Gradients,
-            ops::{Backward, Ops, OpsKind},
-        },
-        backend_extension,
-        flex::FlexTensor,
-        tensor::FloatTensor,
+        Autodiff, Backend, Dispatch, Flex, autodiff::checkpoint::strategy::CheckpointStrategy,
+        backend_extension, flex::FlexTensor, tensor::FloatTensor,
     },
     tensor::Tensor,
 };
-use std::{fmt::Debug, sync::Arc};
+use std::sync::Arc;
 
 /// Which contrastive problem: the form of the pairs, the factor of the value in a logit (with its sign), the objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,77 +61,54 @@ pub trait ContrastOps: Backend {
     ) -> FloatTensor<Self>;
 }
 
-/// What a backend supplies.
-pub trait ContrastKernels: Backend {
-    /// What the forward pass leaves.
-    type Record: Clone + Debug + Send + Sync + 'static;
-
-    /// The statistics `[6]` of `[x, y, potential, mix]`.
-    fn forward(
-        inputs: [FloatTensor<Self>; 4],
-        spec: ContrastSpec,
-        record: bool,
-    ) -> (FloatTensor<Self>, Self::Record);
-
-    /// Gradients of the inputs, given that of the statistics.
-    fn backward(
-        gradient: FloatTensor<Self>,
-        inputs: [FloatTensor<Self>; 4],
-        spec: ContrastSpec,
-        record: Self::Record,
-    ) -> [FloatTensor<Self>; 4];
-}
-
 /// The matrix of values and its tape are kept for the backward pass up to this size; above it, both passes work block by
 /// block and the forward pass is repeated. Measured: beyond the cache, repeating costs no more than writing and reading.
 const LARGEST_KEPT_BYTES: usize = 64 << 20;
 
-impl ContrastKernels for Flex {
-    type Record = (LogSums, Option<Arc<Kept>>);
+impl ContrastSpec {
+    /// The loss and its log-sum-exps on plain slices.
+    fn on<'a>(&self, pairs: &'a Pairs<'a>, potential: &'a FlexTensor) -> Contrast<'a> {
+        Contrast { pairs, potential: slice(potential), slope: self.slope, objective: self.objective }
+    }
+}
 
-    fn forward(inputs: [FlexTensor; 4], spec: ContrastSpec, record: bool) -> (FlexTensor, Self::Record) {
+impl Operation<Flex, 4> for ContrastSpec {
+    type Record = ([FlexTensor; 4], LogSums, Option<Arc<Kept>>);
+
+    fn forward(self, inputs: [FlexTensor; 4]) -> FlexTensor {
         let [x, y, potential, mix] = inputs.map(contiguous);
-        let n = size(&x, 0);
-        let pairs = Pairs::new(spec.form, slice(&x), slice(&y), slice(&mix)[0]);
-        let bytes = n * n * size_of::<f32>() + Tape::bytes(spec.form, n, n);
-        let mut kept = (record && bytes <= LARGEST_KEPT_BYTES).then(Kept::take);
-        let contrast = Contrast {
-            pairs: &pairs,
-            potential: slice(&potential),
-            slope: spec.slope,
-            objective: spec.objective,
-        };
-        let (statistics, sums) = contrast.forward(kept.as_mut());
-        (tensor(statistics.to_vec(), [statistics.len()]), (sums, kept.map(Arc::new)))
+        let pairs = Pairs::new(self.form, slice(&x), slice(&y), slice(&mix)[0]);
+        let (statistics, _) = self.on(&pairs, &potential).forward(None);
+        tensor(statistics.to_vec(), [statistics.len()])
+    }
+
+    fn forward_recorded(self, inputs: [FlexTensor; 4]) -> (FlexTensor, Self::Record) {
+        let inputs = inputs.map(contiguous);
+        let [x, y, potential, mix] = &inputs;
+        let pairs = Pairs::new(self.form, slice(x), slice(y), slice(mix)[0]);
+        let n = pairs.n();
+        let bytes = n * n * size_of::<f32>() + Tape::bytes(self.form, n, n);
+        let mut kept = (bytes <= LARGEST_KEPT_BYTES).then(Kept::take);
+        let (statistics, sums) = self.on(&pairs, potential).forward(kept.as_mut());
+        (tensor(statistics.to_vec(), [statistics.len()]), (inputs, sums, kept.map(Arc::new)))
     }
 
     fn backward(
+        self,
         gradient: FlexTensor,
-        inputs: [FlexTensor; 4],
-        spec: ContrastSpec,
-        (sums, kept): Self::Record,
-    ) -> [FlexTensor; 4] {
+        ([x, y, potential, mix], sums, kept): Self::Record,
+        _wanted: [bool; 4],
+    ) -> [Option<FlexTensor>; 4] {
         let upstream = slice(&contiguous(gradient))[0];
-        let [x, y, potential, mix] = inputs.map(contiguous);
-        let pairs = Pairs::new(spec.form, slice(&x), slice(&y), slice(&mix)[0]);
-        let contrast = Contrast {
-            pairs: &pairs,
-            potential: slice(&potential),
-            slope: spec.slope,
-            objective: spec.objective,
-        };
+        let pairs = Pairs::new(self.form, slice(&x), slice(&y), slice(&mix)[0]);
         let mut kept = kept.map(Arc::unwrap_or_clone);
-        let (pairs, dpotential) = contrast.backward(&sums, kept.as_mut(), upstream);
+        let (gradients, dpotential) = self.on(&pairs, &potential).backward(&sums, kept.as_mut(), upstream);
         if let Some(kept) = kept {
             kept.give_back();
         }
-        let (n, width) = (size(&x, 0), spec.form.width());
-        [
-            tensor(pairs.dx, [n, width]),
-            tensor(pairs.dy, [n, width]),
-            tensor(dpotential, [n]),
-            tensor(vec![pairs.dmix as f32], [1]),
-        ]
+        let n = size(&x, 0);
+        let [dx, dy] = [gradients.dx, gradients.dy].map(|rows| tensor(rows, [n, self.form.width()]));
+        [dx, dy, tensor(dpotential, [n]), tensor(vec![gradients.dmix as f32], [1])].map(Some)
     }
 }
 
@@ -150,11 +120,14 @@ impl ContrastOps for Flex {
         mix: FlexTensor,
         spec: ContrastSpec,
     ) -> FlexTensor {
-        <Self as ContrastKernels>::forward([x, y, potential, mix], spec, false).0
+        Operation::<Self, 4>::forward(spec, [x, y, potential, mix])
     }
 }
 
-impl<B: ContrastOps + ContrastKernels, C: CheckpointStrategy> ContrastOps for Autodiff<B, C> {
+impl<B: ContrastOps, C: CheckpointStrategy> ContrastOps for Autodiff<B, C>
+where
+    ContrastSpec: Operation<B, 4>,
+{
     fn contrast_statistics(
         x: FloatTensor<Self>,
         y: FloatTensor<Self>,
@@ -162,77 +135,46 @@ impl<B: ContrastOps + ContrastKernels, C: CheckpointStrategy> ContrastOps for Au
         mix: FloatTensor<Self>,
         spec: ContrastSpec,
     ) -> FloatTensor<Self> {
-        #[derive(Debug)]
-        struct ContrastBackward;
-
-        impl<B: ContrastKernels> Backward<B, 4> for ContrastBackward {
-            type State = ([FloatTensor<B>; 4], ContrastSpec, B::Record);
-
-            fn backward(self, ops: Ops<Self::State, 4>, grads: &mut Gradients, _: &mut Checkpointer) {
-                let gradient = grads.consume::<B>(&ops.node);
-                let (inputs, spec, record) = ops.state;
-                let gradients = B::backward(gradient, inputs, spec, record);
-                for (parent, gradient) in ops.parents.into_iter().zip(gradients) {
-                    if let Some(parent) = parent {
-                        grads.register::<B>(parent.id, gradient);
-                    }
-                }
-            }
-        }
-
-        let nodes = [x.node(), y.node(), potential.node(), mix.node()];
-        let prepared = ContrastBackward.prepare::<C>(nodes).compute_bound();
-        let inputs =
-            [x.into_primitive(), y.into_primitive(), potential.into_primitive(), mix.into_primitive()];
-        match prepared.stateful() {
-            OpsKind::Tracked(prepared) => {
-                let (statistics, record) = B::forward(inputs.clone(), spec, true);
-                prepared.finish((inputs, spec, record), statistics)
-            }
-            OpsKind::UnTracked(prepared) => prepared.finish(B::forward(inputs, spec, false).0),
-        }
+        tracked::<B, C, _, 4>(spec, [x, y, potential, mix])
     }
 }
 
 #[cfg(feature = "wgpu")]
 mod gpu {
-    use super::{ContrastKernels, ContrastOps, ContrastSpec, FloatTensor, Tensor};
-    use crate::op::chunked_contrast;
+    use super::{
+        super::primitive, ContrastOps, ContrastSpec, FloatTensor, Operation, Tensor, chunked_contrast,
+    };
     use burn::backend::Cube;
 
-    impl ContrastKernels for Cube {
-        /// Log-sum-exps of rows and columns.
-        type Record = (FloatTensor<Self>, FloatTensor<Self>);
+    impl Operation<Cube, 4> for ContrastSpec {
+        /// The inputs, and the log-sum-exps of rows and columns.
+        type Record = ([FloatTensor<Cube>; 4], [FloatTensor<Cube>; 2]);
 
-        fn forward(
-            [x, y, potential, mix]: [FloatTensor<Self>; 4],
-            spec: ContrastSpec,
-            _record: bool,
-        ) -> (FloatTensor<Self>, Self::Record) {
-            let [x, y] = [x, y].map(Tensor::<2>::from_primitive::<Self>);
-            let [potential, mix] = [potential, mix].map(Tensor::<1>::from_primitive::<Self>);
-            let (statistics, rows, columns) = chunked_contrast::forward(spec, x, y, potential, mix);
-            let [statistics, rows, columns] = [statistics, rows, columns].map(primitive);
-            (statistics, (rows, columns))
+        fn forward(self, inputs: [FloatTensor<Cube>; 4]) -> FloatTensor<Cube> {
+            Operation::<Cube, 4>::forward_recorded(self, inputs).0
+        }
+
+        fn forward_recorded(self, inputs: [FloatTensor<Cube>; 4]) -> (FloatTensor<Cube>, Self::Record) {
+            let [x, y, potential, mix] = inputs.clone();
+            let [x, y] = [x, y].map(Tensor::<2>::from_primitive::<Cube>);
+            let [potential, mix] = [potential, mix].map(Tensor::<1>::from_primitive::<Cube>);
+            let (statistics, rows, columns) = chunked_contrast::forward(self, x, y, potential, mix);
+            (primitive(statistics), (inputs, [rows, columns].map(primitive)))
         }
 
         fn backward(
-            gradient: FloatTensor<Self>,
-            [x, y, potential, mix]: [FloatTensor<Self>; 4],
-            spec: ContrastSpec,
-            (rows, columns): Self::Record,
-        ) -> [FloatTensor<Self>; 4] {
-            let [x, y] = [x, y].map(Tensor::<2>::from_primitive::<Self>);
+            self,
+            gradient: FloatTensor<Cube>,
+            ([x, y, potential, mix], [rows, columns]): Self::Record,
+            _wanted: [bool; 4],
+        ) -> [Option<FloatTensor<Cube>>; 4] {
+            let [x, y] = [x, y].map(Tensor::<2>::from_primitive::<Cube>);
             let [gradient, potential, mix, rows, columns] =
-                [gradient, potential, mix, rows, columns].map(Tensor::<1>::from_primitive::<Self>);
+                [gradient, potential, mix, rows, columns].map(Tensor::<1>::from_primitive::<Cube>);
             let (dx, dy, dpotential, dmix) =
-                chunked_contrast::backward(spec, gradient, x, y, potential, mix, rows, columns);
-            [primitive(dx), primitive(dy), primitive(dpotential), primitive(dmix)]
+                chunked_contrast::backward(self, gradient, x, y, potential, mix, rows, columns);
+            [primitive(dx), primitive(dy), primitive(dpotential), primitive(dmix)].map(Some)
         }
-    }
-
-    fn primitive<const D: usize>(tensor: Tensor<D>) -> FloatTensor<Cube> {
-        tensor.try_into_primitive::<Cube>().expect("stays on its device")
     }
 
     impl ContrastOps for Cube {
@@ -243,7 +185,7 @@ mod gpu {
             mix: FloatTensor<Self>,
             spec: ContrastSpec,
         ) -> FloatTensor<Self> {
-            <Self as ContrastKernels>::forward([x, y, potential, mix], spec, false).0
+            Operation::<Self, 4>::forward(spec, [x, y, potential, mix])
         }
     }
 }

@@ -1,18 +1,11 @@
 //! Linear layers and layer normalisation as differentiable operations.
 
-use super::{contiguous, is_flex, owned, size, slice, tensor};
+use super::{Operation, contiguous, is_flex, owned, size, slice, tensor, tracked};
 use crate::kernel::{self, Activation, GELU_CUBIC, GELU_SLOPE, NORM_EPSILON};
 use burn::{
     backend::{
-        Autodiff, Backend, Dispatch, Flex,
-        autodiff::{
-            checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
-            grads::Gradients,
-            ops::{Backward, Ops, OpsKind},
-        },
-        backend_extension,
-        flex::FlexTensor,
-        tensor::FloatTensor,
+        Autodiff, Backend, Dispatch, Flex, autodiff::checkpoint::strategy::CheckpointStrategy,
+        backend_extension, flex::FlexTensor, tensor::FloatTensor,
     },
     tensor::{Tensor, activation},
 };
@@ -79,17 +72,100 @@ pub trait DenseOps: Backend {
     ) -> FloatTensor<Self>;
 }
 
-impl DenseOps for Flex {
-    fn dense_linear(x: FlexTensor, w: FlexTensor, b: FlexTensor, act: Activation) -> FlexTensor {
-        let (x, w, b) = (contiguous(x), contiguous(w), contiguous(b));
-        let y = kernel::linear(slice(&x), slice(&w), slice(&b), act, false).y;
+/// [`linear`] with this activation.
+#[derive(Clone, Copy, Debug)]
+struct Linear(Activation);
+
+impl Operation<Flex, 3> for Linear {
+    /// Input, weights, and what the derivative of the activation needs: pre-activations, or the outputs of a `Relu`.
+    type Record = (FlexTensor, FlexTensor, Option<FlexTensor>);
+
+    fn forward(self, inputs: [FlexTensor; 3]) -> FlexTensor {
+        let [x, w, b] = inputs.map(contiguous);
+        let y = kernel::linear(slice(&x), slice(&w), slice(&b), self.0, false).y;
         tensor(y, [size(&x, 0), size(&w, 1)])
     }
 
-    fn dense_layer_norm(x: FlexTensor, gain: FlexTensor, shift: FlexTensor, act: Activation) -> FlexTensor {
+    fn forward_recorded(self, inputs: [FlexTensor; 3]) -> (FlexTensor, Self::Record) {
+        let [x, w, b] = inputs.map(contiguous);
+        let shape = [size(&x, 0), size(&w, 1)];
+        let output = kernel::linear(slice(&x), slice(&w), slice(&b), self.0, true);
+        let y = tensor(output.y, shape);
+        let z = match self.0 {
+            Activation::Identity => None,
+            Activation::Relu => Some(y.clone()),
+            Activation::Gelu | Activation::Silu => output.z.map(|z| tensor(z, shape)),
+        };
+        (y, (x, w, z))
+    }
+
+    fn backward(
+        self,
+        gradient: FlexTensor,
+        (x, w, z): Self::Record,
+        [of_x, of_w, of_b]: [bool; 3],
+    ) -> [Option<FlexTensor>; 3] {
+        let mut gradient = owned(gradient);
+        let (n, inputs, outputs) = (size(&x, 0), size(&x, 1), size(&w, 1));
+        let db = (z.is_some() || of_b).then(|| {
+            let z = z.as_ref().map(slice);
+            tensor(kernel::linear_backward_bias(gradient.storage_mut(), z, self.0, outputs), [outputs])
+        });
+        let gradient = slice(&gradient);
+        let dx =
+            of_x.then(|| tensor(kernel::linear_backward_input(gradient, slice(&w), outputs), [n, inputs]));
+        let dw = of_w.then(|| {
+            tensor(kernel::linear_backward_weight(slice(&x), gradient, inputs, outputs), [inputs, outputs])
+        });
+        [dx, dw, db]
+    }
+}
+
+/// [`layer_norm`] with this activation.
+#[derive(Clone, Copy, Debug)]
+struct LayerNorm(Activation);
+
+impl Operation<Flex, 3> for LayerNorm {
+    /// Normalised input, inverse deviations, gain, shift.
+    type Record = (FlexTensor, Arc<Vec<f32>>, FlexTensor, FlexTensor);
+
+    fn forward(self, inputs: [FlexTensor; 3]) -> FlexTensor {
+        self.forward_recorded(inputs).0
+    }
+
+    fn forward_recorded(self, [x, gain, shift]: [FlexTensor; 3]) -> (FlexTensor, Self::Record) {
         let (mut x, gain, shift) = (owned(x), contiguous(gain), contiguous(shift));
-        let (y, _) = kernel::layer_norm(x.storage_mut(), slice(&gain), slice(&shift), act);
-        tensor(y, [size(&x, 0), size(&x, 1)])
+        let (y, inverse) = kernel::layer_norm(x.storage_mut(), slice(&gain), slice(&shift), self.0);
+        (tensor(y, [size(&x, 0), size(&x, 1)]), (x, Arc::new(inverse), gain, shift))
+    }
+
+    fn backward(
+        self,
+        gradient: FlexTensor,
+        (normalised, inverse, gain, shift): Self::Record,
+        _wanted: [bool; 3],
+    ) -> [Option<FlexTensor>; 3] {
+        let mut gradient = owned(gradient);
+        let (dgain, dshift) = kernel::layer_norm_backward(
+            gradient.storage_mut(),
+            slice(&normalised),
+            &inverse,
+            slice(&gain),
+            slice(&shift),
+            self.0,
+        );
+        let width = size(&gain, 0);
+        [gradient, tensor(dgain, [width]), tensor(dshift, [width])].map(Some)
+    }
+}
+
+impl DenseOps for Flex {
+    fn dense_linear(x: FlexTensor, w: FlexTensor, b: FlexTensor, act: Activation) -> FlexTensor {
+        Linear(act).forward([x, w, b])
+    }
+
+    fn dense_layer_norm(x: FlexTensor, gain: FlexTensor, shift: FlexTensor, act: Activation) -> FlexTensor {
+        LayerNorm(act).forward([x, gain, shift])
     }
 }
 
@@ -100,53 +176,7 @@ impl<C: CheckpointStrategy> DenseOps for Autodiff<Flex, C> {
         b: FloatTensor<Self>,
         act: Activation,
     ) -> FloatTensor<Self> {
-        #[derive(Debug)]
-        struct LinearBackward;
-
-        impl Backward<Flex, 3> for LinearBackward {
-            /// Input, weights, activation, and what its derivative needs: pre-activations, or the outputs of a `Relu`.
-            type State = (FlexTensor, FlexTensor, Activation, Option<FlexTensor>);
-
-            fn backward(self, ops: Ops<Self::State, 3>, grads: &mut Gradients, _: &mut Checkpointer) {
-                let [of_x, of_w, of_b] = ops.parents;
-                let mut gradient = owned(grads.consume::<Flex>(&ops.node));
-                let (x, w, act, z) = ops.state;
-                let (n, inputs, outputs) = (size(&x, 0), size(&x, 1), size(&w, 1));
-                if z.is_some() || of_b.is_some() {
-                    let z = z.as_ref().map(slice);
-                    let db = kernel::linear_backward_bias(gradient.storage_mut(), z, act, outputs);
-                    if let Some(parent) = of_b {
-                        grads.register::<Flex>(parent.id, tensor(db, [outputs]));
-                    }
-                }
-                let gradient = slice(&gradient);
-                if let Some(parent) = of_x {
-                    let dx = kernel::linear_backward_input(gradient, slice(&w), outputs);
-                    grads.register::<Flex>(parent.id, tensor(dx, [n, inputs]));
-                }
-                if let Some(parent) = of_w {
-                    let dw = kernel::linear_backward_weight(slice(&x), gradient, inputs, outputs);
-                    grads.register::<Flex>(parent.id, tensor(dw, [inputs, outputs]));
-                }
-            }
-        }
-
-        let prepared = LinearBackward.prepare::<C>([x.node(), w.node(), b.node()]).compute_bound();
-        let [x, w, b] = [x, w, b].map(|input| contiguous(input.into_primitive()));
-        match prepared.stateful() {
-            OpsKind::Tracked(prepared) => {
-                let shape = [size(&x, 0), size(&w, 1)];
-                let output = kernel::linear(slice(&x), slice(&w), slice(&b), act, true);
-                let y = tensor(output.y, shape);
-                let z = match act {
-                    Activation::Identity => None,
-                    Activation::Relu => Some(y.clone()),
-                    Activation::Gelu | Activation::Silu => output.z.map(|z| tensor(z, shape)),
-                };
-                prepared.finish((x, w, act, z), y)
-            }
-            OpsKind::UnTracked(prepared) => prepared.finish(Flex::dense_linear(x, w, b, act)),
-        }
+        tracked::<Flex, C, _, 3>(Linear(act), [x, w, b])
     }
 
     fn dense_layer_norm(
@@ -155,48 +185,6 @@ impl<C: CheckpointStrategy> DenseOps for Autodiff<Flex, C> {
         shift: FloatTensor<Self>,
         act: Activation,
     ) -> FloatTensor<Self> {
-        #[derive(Debug)]
-        struct NormBackward;
-
-        impl Backward<Flex, 3> for NormBackward {
-            /// Normalised input, inverse deviations, gain, shift, activation.
-            type State = (FlexTensor, Arc<Vec<f32>>, FlexTensor, FlexTensor, Activation);
-
-            fn backward(self, ops: Ops<Self::State, 3>, grads: &mut Gradients, _: &mut Checkpointer) {
-                let [of_x, of_gain, of_shift] = ops.parents;
-                let mut gradient = owned(grads.consume::<Flex>(&ops.node));
-                let (normalised, inverse, gain, shift, act) = ops.state;
-                let (dgain, dshift) = kernel::layer_norm_backward(
-                    gradient.storage_mut(),
-                    slice(&normalised),
-                    &inverse,
-                    slice(&gain),
-                    slice(&shift),
-                    act,
-                );
-                let width = size(&gain, 0);
-                if let Some(parent) = of_gain {
-                    grads.register::<Flex>(parent.id, tensor(dgain, [width]));
-                }
-                if let Some(parent) = of_shift {
-                    grads.register::<Flex>(parent.id, tensor(dshift, [width]));
-                }
-                if let Some(parent) = of_x {
-                    grads.register::<Flex>(parent.id, gradient);
-                }
-            }
-        }
-
-        let prepared = NormBackward.prepare::<C>([x.node(), gain.node(), shift.node()]).compute_bound();
-        let mut x = owned(x.into_primitive());
-        let [gain, shift] = [gain, shift].map(|input| contiguous(input.into_primitive()));
-        match prepared.stateful() {
-            OpsKind::Tracked(prepared) => {
-                let (y, inverse) = kernel::layer_norm(x.storage_mut(), slice(&gain), slice(&shift), act);
-                let y = tensor(y, [size(&x, 0), size(&x, 1)]);
-                prepared.finish((x, Arc::new(inverse), gain, shift, act), y)
-            }
-            OpsKind::UnTracked(prepared) => prepared.finish(Flex::dense_layer_norm(x, gain, shift, act)),
-        }
+        tracked::<Flex, C, _, 3>(LayerNorm(act), [x, gain, shift])
     }
 }

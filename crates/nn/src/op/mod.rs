@@ -7,15 +7,19 @@ pub mod chunked;
 pub mod chunked_contrast;
 mod contrast;
 mod dense;
+mod operation;
 mod optimiser;
 mod pair;
 mod rows;
 
 pub use contrast::{ContrastSpec, contrast};
 pub use dense::{layer_norm, linear};
+pub use operation::Operation;
 pub use optimiser::adam;
 pub use pair::all_pairs;
 pub use rows::rowwise;
+
+use operation::tracked;
 
 use burn::{
     backend::{DispatchDevice, flex::FlexTensor},
@@ -61,4 +65,12 @@ fn tensor<const D: usize>(values: Vec<f32>, shape: [usize; D]) -> FlexTensor {
 
 fn size(tensor: &FlexTensor, dimension: usize) -> usize {
     tensor.layout().shape()[dimension]
+}
+
+/// A tensor of a graphics processor as its backend holds it.
+#[cfg(feature = "wgpu")]
+fn primitive<const D: usize>(
+    tensor: burn::tensor::Tensor<D>,
+) -> burn::backend::tensor::FloatTensor<burn::backend::Cube> {
+    tensor.try_into_primitive::<burn::backend::Cube>().expect("stays on its device")
 }

@@ -1,22 +1,15 @@
 //! All pairs as a differentiable operation.
 
-use super::{chunked, contiguous, has_pair_kernels, size, slice, tensor};
+use super::{Operation, chunked, contiguous, has_pair_kernels, size, slice, tensor, tracked};
 use crate::kernel::{self, PairForm, Pairs, Tape};
 use burn::{
     backend::{
-        Autodiff, Backend, Dispatch, Flex,
-        autodiff::{
-            checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
-            grads::Gradients,
-            ops::{Backward, Ops, OpsKind},
-        },
-        backend_extension,
-        flex::FlexTensor,
-        tensor::FloatTensor,
+        Autodiff, Backend, Dispatch, Flex, autodiff::checkpoint::strategy::CheckpointStrategy,
+        backend_extension, flex::FlexTensor, tensor::FloatTensor,
     },
     tensor::Tensor,
 };
-use std::{fmt::Debug, sync::Arc};
+use std::sync::Arc;
 
 /// Values of all pairs: `x: [n, width]`, `y: [m, width]` give `[n, m]`.
 ///
@@ -50,113 +43,74 @@ pub trait PairOps: Backend {
     ) -> FloatTensor<Self>;
 }
 
-/// What a backend supplies: a forward pass that may leave something for the backward pass.
-pub trait PairKernels: Backend {
-    /// What is left.
-    type Record: Clone + Debug + Send + Sync + 'static;
-
-    /// Values `[n, m]`.
-    fn forward(
-        x: FloatTensor<Self>,
-        y: FloatTensor<Self>,
-        mix: FloatTensor<Self>,
-        form: PairForm,
-        record: bool,
-    ) -> (FloatTensor<Self>, Self::Record);
-
-    /// Gradients of `x`, `y` and the mix.
-    fn backward(
-        gradient: FloatTensor<Self>,
-        x: FloatTensor<Self>,
-        y: FloatTensor<Self>,
-        mix: FloatTensor<Self>,
-        form: PairForm,
-        record: Self::Record,
-    ) -> [FloatTensor<Self>; 3];
-}
-
 /// Tapes above this size are not kept: the backward pass repeats the forward pass block by block.
 const LARGEST_TAPE_BYTES: usize = 64 << 20;
 
-impl PairKernels for Flex {
-    type Record = Option<Arc<Tape>>;
+impl Operation<Flex, 3> for PairForm {
+    type Record = ([FlexTensor; 3], Option<Arc<Tape>>);
 
-    fn forward(
-        x: FlexTensor,
-        y: FlexTensor,
-        mix: FlexTensor,
-        form: PairForm,
-        record: bool,
-    ) -> (FlexTensor, Self::Record) {
-        let (x, y, mix) = (contiguous(x), contiguous(y), contiguous(mix));
-        let (n, m) = (size(&x, 0), size(&y, 0));
-        let pairs = Pairs::new(form, slice(&x), slice(&y), slice(&mix)[0]);
-        let mut tape = (record && Tape::bytes(form, n, m) <= LARGEST_TAPE_BYTES).then(Tape::default);
-        let values = kernel::all_pairs(&pairs, tape.as_mut());
-        (tensor(values, [n, m]), tape.map(Arc::new))
+    fn forward(self, inputs: [FlexTensor; 3]) -> FlexTensor {
+        let [x, y, mix] = inputs.map(contiguous);
+        let pairs = Pairs::new(self, slice(&x), slice(&y), slice(&mix)[0]);
+        tensor(kernel::all_pairs(&pairs, None), [pairs.n(), pairs.m()])
+    }
+
+    fn forward_recorded(self, inputs: [FlexTensor; 3]) -> (FlexTensor, Self::Record) {
+        let inputs = inputs.map(contiguous);
+        let [x, y, mix] = &inputs;
+        let pairs = Pairs::new(self, slice(x), slice(y), slice(mix)[0]);
+        let (n, m) = (pairs.n(), pairs.m());
+        let mut tape = (Tape::bytes(self, n, m) <= LARGEST_TAPE_BYTES).then(Tape::default);
+        let values = tensor(kernel::all_pairs(&pairs, tape.as_mut()), [n, m]);
+        (values, (inputs, tape.map(Arc::new)))
     }
 
     fn backward(
+        self,
         gradient: FlexTensor,
-        x: FlexTensor,
-        y: FlexTensor,
-        mix: FlexTensor,
-        form: PairForm,
-        record: Self::Record,
-    ) -> [FlexTensor; 3] {
-        let (gradient, x, y, mix) = (contiguous(gradient), contiguous(x), contiguous(y), contiguous(mix));
-        let pairs = Pairs::new(form, slice(&x), slice(&y), slice(&mix)[0]);
-        let sums = kernel::all_pairs_backward(&pairs, slice(&gradient), record.as_deref());
-        let width = form.width();
-        [
-            tensor(sums.dx, [size(&x, 0), width]),
-            tensor(sums.dy, [size(&y, 0), width]),
-            tensor(vec![sums.dmix as f32], [1]),
-        ]
+        ([x, y, mix], tape): Self::Record,
+        _wanted: [bool; 3],
+    ) -> [Option<FlexTensor>; 3] {
+        let pairs = Pairs::new(self, slice(&x), slice(&y), slice(&mix)[0]);
+        let sums = kernel::all_pairs_backward(&pairs, slice(&contiguous(gradient)), tape.as_deref());
+        let dx = tensor(sums.dx, [size(&x, 0), self.width()]);
+        let dy = tensor(sums.dy, [size(&y, 0), self.width()]);
+        [dx, dy, tensor(vec![sums.dmix as f32], [1])].map(Some)
     }
 }
 
 impl PairOps for Flex {
     fn pair_values(x: FlexTensor, y: FlexTensor, mix: FlexTensor, form: PairForm) -> FlexTensor {
-        Self::forward(x, y, mix, form, false).0
+        Operation::<Self, 3>::forward(form, [x, y, mix])
     }
 }
 
 #[cfg(feature = "wgpu")]
 mod gpu {
-    use super::{FloatTensor, PairForm, PairKernels, PairOps, Tensor, chunked};
+    use super::{super::primitive, FloatTensor, Operation, PairForm, PairOps, Tensor, chunked};
     use burn::backend::Cube;
 
-    impl PairKernels for Cube {
-        type Record = ();
+    impl Operation<Cube, 3> for PairForm {
+        type Record = [FloatTensor<Cube>; 3];
 
-        fn forward(
-            x: FloatTensor<Self>,
-            y: FloatTensor<Self>,
-            mix: FloatTensor<Self>,
-            form: PairForm,
-            _record: bool,
-        ) -> (FloatTensor<Self>, ()) {
-            let [x, y] = [x, y].map(Tensor::<2>::from_primitive::<Self>);
-            let values = chunked::forward(form, x, y, Tensor::from_primitive::<Self>(mix));
-            (values.try_into_primitive::<Self>().expect("stays on its device"), ())
+        fn forward(self, [x, y, mix]: [FloatTensor<Cube>; 3]) -> FloatTensor<Cube> {
+            let [x, y] = [x, y].map(Tensor::<2>::from_primitive::<Cube>);
+            primitive(chunked::forward(self, x, y, Tensor::from_primitive::<Cube>(mix)))
+        }
+
+        fn forward_recorded(self, inputs: [FloatTensor<Cube>; 3]) -> (FloatTensor<Cube>, Self::Record) {
+            (Operation::<Cube, 3>::forward(self, inputs.clone()), inputs)
         }
 
         fn backward(
-            gradient: FloatTensor<Self>,
-            x: FloatTensor<Self>,
-            y: FloatTensor<Self>,
-            mix: FloatTensor<Self>,
-            form: PairForm,
-            (): (),
-        ) -> [FloatTensor<Self>; 3] {
-            let [gradient, x, y] = [gradient, x, y].map(Tensor::<2>::from_primitive::<Self>);
-            let (dx, dy, dmix) = chunked::backward(form, gradient, x, y, Tensor::from_primitive::<Self>(mix));
-            [
-                dx.try_into_primitive::<Self>().expect("stays on its device"),
-                dy.try_into_primitive::<Self>().expect("stays on its device"),
-                dmix.try_into_primitive::<Self>().expect("stays on its device"),
-            ]
+            self,
+            gradient: FloatTensor<Cube>,
+            [x, y, mix]: Self::Record,
+            _wanted: [bool; 3],
+        ) -> [Option<FloatTensor<Cube>>; 3] {
+            let [gradient, x, y] = [gradient, x, y].map(Tensor::<2>::from_primitive::<Cube>);
+            let (dx, dy, dmix) = chunked::backward(self, gradient, x, y, Tensor::from_primitive::<Cube>(mix));
+            [primitive(dx), primitive(dy), primitive(dmix)].map(Some)
         }
     }
 
@@ -167,48 +121,21 @@ mod gpu {
             mix: FloatTensor<Self>,
             form: PairForm,
         ) -> FloatTensor<Self> {
-            Self::forward(x, y, mix, form, false).0
+            Operation::<Self, 3>::forward(form, [x, y, mix])
         }
     }
 }
 
-impl<B: PairOps + PairKernels, C: CheckpointStrategy> PairOps for Autodiff<B, C> {
+impl<B: PairOps, C: CheckpointStrategy> PairOps for Autodiff<B, C>
+where
+    PairForm: Operation<B, 3>,
+{
     fn pair_values(
         x: FloatTensor<Self>,
         y: FloatTensor<Self>,
         mix: FloatTensor<Self>,
         form: PairForm,
     ) -> FloatTensor<Self> {
-        #[derive(Debug)]
-        struct PairBackward;
-
-        impl<B: PairKernels> Backward<B, 3> for PairBackward {
-            type State = ([FloatTensor<B>; 3], PairForm, B::Record);
-
-            fn backward(self, ops: Ops<Self::State, 3>, grads: &mut Gradients, _: &mut Checkpointer) {
-                let gradient = grads.consume::<B>(&ops.node);
-                let ([x, y, mix], form, record) = ops.state;
-                let gradients = B::backward(gradient, x, y, mix, form, record);
-                for (parent, gradient) in ops.parents.into_iter().zip(gradients) {
-                    if let Some(parent) = parent {
-                        grads.register::<B>(parent.id, gradient);
-                    }
-                }
-            }
-        }
-
-        let prepared = PairBackward.prepare::<C>([x.node(), y.node(), mix.node()]).compute_bound();
-        let inputs = [x.into_primitive(), y.into_primitive(), mix.into_primitive()];
-        match prepared.stateful() {
-            OpsKind::Tracked(prepared) => {
-                let [x, y, mix] = inputs.clone();
-                let (values, record) = B::forward(x, y, mix, form, true);
-                prepared.finish((inputs, form, record), values)
-            }
-            OpsKind::UnTracked(prepared) => {
-                let [x, y, mix] = inputs;
-                prepared.finish(B::pair_values(x, y, mix, form))
-            }
-        }
+        tracked::<B, C, _, 3>(form, [x, y, mix])
     }
 }

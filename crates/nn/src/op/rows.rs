@@ -1,18 +1,11 @@
 //! Row-wise distances as a differentiable operation.
 
-use super::{chunked, contiguous, is_flex, size, slice, tensor};
+use super::{Operation, chunked, contiguous, is_flex, size, slice, tensor, tracked};
 use crate::kernel::{self, PairForm};
 use burn::{
     backend::{
-        Autodiff, Backend, Dispatch, Flex,
-        autodiff::{
-            checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
-            grads::Gradients,
-            ops::{Backward, Ops, OpsKind},
-        },
-        backend_extension,
-        flex::FlexTensor,
-        tensor::FloatTensor,
+        Autodiff, Backend, Dispatch, Flex, autodiff::checkpoint::strategy::CheckpointStrategy,
+        backend_extension, flex::FlexTensor, tensor::FloatTensor,
     },
     tensor::Tensor,
 };
@@ -44,11 +37,40 @@ pub trait RowOps: Backend {
     ) -> FloatTensor<Self>;
 }
 
+/// The pairs `(x_i, y_i)` of a form.
+#[derive(Clone, Copy, Debug)]
+struct Rows(PairForm);
+
+impl Operation<Flex, 3> for Rows {
+    type Record = [FlexTensor; 3];
+
+    fn forward(self, inputs: [FlexTensor; 3]) -> FlexTensor {
+        self.forward_recorded(inputs).0
+    }
+
+    fn forward_recorded(self, inputs: [FlexTensor; 3]) -> (FlexTensor, Self::Record) {
+        let inputs = inputs.map(contiguous);
+        let [x, y, mix] = &inputs;
+        let values = kernel::rowwise(self.0, slice(x), slice(y), slice(mix)[0]);
+        (tensor(values, [size(x, 0)]), inputs)
+    }
+
+    fn backward(
+        self,
+        gradient: FlexTensor,
+        [x, y, mix]: Self::Record,
+        _wanted: [bool; 3],
+    ) -> [Option<FlexTensor>; 3] {
+        let gradient = contiguous(gradient);
+        let sums = kernel::rowwise_backward(self.0, slice(&x), slice(&y), slice(&mix)[0], slice(&gradient));
+        let shape = [size(&x, 0), self.0.width()];
+        [tensor(sums.dx, shape), tensor(sums.dy, shape), tensor(vec![sums.dmix as f32], [1])].map(Some)
+    }
+}
+
 impl RowOps for Flex {
     fn row_values(x: FlexTensor, y: FlexTensor, mix: FlexTensor, form: PairForm) -> FlexTensor {
-        let (x, y, mix) = (contiguous(x), contiguous(y), contiguous(mix));
-        let n = size(&x, 0);
-        tensor(kernel::rowwise(form, slice(&x), slice(&y), slice(&mix)[0]), [n])
+        Rows(form).forward([x, y, mix])
     }
 }
 
@@ -59,38 +81,6 @@ impl<C: CheckpointStrategy> RowOps for Autodiff<Flex, C> {
         mix: FloatTensor<Self>,
         form: PairForm,
     ) -> FloatTensor<Self> {
-        #[derive(Debug)]
-        struct RowBackward;
-
-        impl Backward<Flex, 3> for RowBackward {
-            type State = ([FlexTensor; 3], PairForm);
-
-            fn backward(self, ops: Ops<Self::State, 3>, grads: &mut Gradients, _: &mut Checkpointer) {
-                let gradient = contiguous(grads.consume::<Flex>(&ops.node));
-                let ([x, y, mix], form) = ops.state;
-                let sums =
-                    kernel::rowwise_backward(form, slice(&x), slice(&y), slice(&mix)[0], slice(&gradient));
-                let shape = [size(&x, 0), form.width()];
-                let [of_x, of_y, of_mix] = ops.parents;
-                if let Some(parent) = of_x {
-                    grads.register::<Flex>(parent.id, tensor(sums.dx, shape));
-                }
-                if let Some(parent) = of_y {
-                    grads.register::<Flex>(parent.id, tensor(sums.dy, shape));
-                }
-                if let Some(parent) = of_mix {
-                    grads.register::<Flex>(parent.id, tensor(vec![sums.dmix as f32], [1]));
-                }
-            }
-        }
-
-        let prepared = RowBackward.prepare::<C>([x.node(), y.node(), mix.node()]).compute_bound();
-        let inputs = [x, y, mix].map(|input| contiguous(input.into_primitive()));
-        let [x, y, mix] = inputs.clone();
-        let values = Flex::row_values(x, y, mix, form);
-        match prepared.stateful() {
-            OpsKind::Tracked(prepared) => prepared.finish((inputs, form), values),
-            OpsKind::UnTracked(prepared) => prepared.finish(values),
-        }
+        tracked::<Flex, C, _, 3>(Rows(form), [x, y, mix])
     }
 }

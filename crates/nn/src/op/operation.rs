@@ -1,0 +1,77 @@
+//! An operation with a gradient of its own, as Burn's autodiff sees it.
+
+use burn::backend::{
+    Autodiff, Backend,
+    autodiff::{
+        checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
+        grads::Gradients,
+        ops::{Backward, Ops, OpsKind},
+    },
+    tensor::FloatTensor,
+};
+use std::fmt::Debug;
+
+/// A function of `N` tensors of backend `B`, and its gradient.
+pub trait Operation<B: Backend, const N: usize>: Copy + Debug + Send + Sync + 'static {
+    /// What the forward pass leaves for the backward pass.
+    type Record: Clone + Debug + Send + Sync + 'static;
+
+    /// The value alone.
+    fn forward(self, inputs: [FloatTensor<B>; N]) -> FloatTensor<B>;
+
+    /// The value, and what [`Operation::backward`] needs.
+    fn forward_recorded(self, inputs: [FloatTensor<B>; N]) -> (FloatTensor<B>, Self::Record);
+
+    /// Gradients of the inputs, given that of the value; those that nobody wants may be left out.
+    fn backward(
+        self,
+        gradient: FloatTensor<B>,
+        record: Self::Record,
+        wanted: [bool; N],
+    ) -> [Option<FloatTensor<B>>; N];
+}
+
+/// Applies an operation to tracked tensors.
+pub(super) fn tracked<B, C, O, const N: usize>(
+    operation: O,
+    inputs: [FloatTensor<Autodiff<B, C>>; N],
+) -> FloatTensor<Autodiff<B, C>>
+where
+    B: Backend,
+    C: CheckpointStrategy,
+    O: Operation<B, N>,
+{
+    let nodes = std::array::from_fn(|index| inputs[index].node());
+    let prepared = Step(operation).prepare::<C>(nodes).compute_bound();
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the type that has the method is not exported"
+    )]
+    let inputs = inputs.map(|input| input.into_primitive());
+    match prepared.stateful() {
+        OpsKind::Tracked(prepared) => {
+            let (value, record) = operation.forward_recorded(inputs);
+            prepared.finish(record, value)
+        }
+        OpsKind::UnTracked(prepared) => prepared.finish(operation.forward(inputs)),
+    }
+}
+
+/// The operation as a step of the backward pass.
+#[derive(Debug)]
+struct Step<O>(O);
+
+impl<B: Backend, O: Operation<B, N>, const N: usize> Backward<B, N> for Step<O> {
+    type State = O::Record;
+
+    fn backward(self, ops: Ops<Self::State, N>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let gradient = grads.consume::<B>(&ops.node);
+        let wanted = std::array::from_fn(|index| ops.parents[index].is_some());
+        let gradients = self.0.backward(gradient, ops.state, wanted);
+        for (parent, gradient) in ops.parents.into_iter().zip(gradients) {
+            if let (Some(parent), Some(gradient)) = (parent, gradient) {
+                grads.register::<B>(parent.id, gradient);
+            }
+        }
+    }
+}
