@@ -1,0 +1,92 @@
+//! One error for everything that can be wrong with data: the file, the place, the hint.
+
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Why data could not be read, written or sampled.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// The system could not read or write a file.
+    #[error("{}: {source}; hint: {hint}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+        /// What to do about it.
+        hint: &'static str,
+    },
+    /// The file is not what it should be.
+    #[error("{}: {problem}; hint: {hint}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Where and what.
+        problem: String,
+        /// What to do about it.
+        hint: String,
+    },
+    /// An episode does not fit together.
+    #[error("{0}")]
+    Defect(#[from] Defect),
+    /// A setting is impossible.
+    #[error("{problem}; hint: {hint}")]
+    Setting {
+        /// Which, and its value.
+        problem: String,
+        /// What would be possible.
+        hint: String,
+    },
+}
+
+/// What is wrong with one episode of a file that can otherwise be read.
+///
+/// A reader hands it to its sink: most sinks stop there, a validator takes note and goes on.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{}: episode {episode}: {problem}; hint: {hint}", path.display())]
+pub struct Defect {
+    /// The file.
+    pub path: PathBuf,
+    /// The episode, counted from 0.
+    pub episode: usize,
+    /// The row inside the episode, if one is to blame.
+    pub row: Option<usize>,
+    /// Which kind of defect.
+    pub kind: DefectKind,
+    /// What is wrong.
+    pub problem: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+/// The kinds of defects that a reader notices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DefectKind {
+    /// Columns of different lengths, T against T + 1 above all.
+    Lengths,
+    /// Marks of the end of an episode that are missing or contradict each other.
+    Ends,
+    /// An episode without a transition.
+    Empty,
+    /// Frames that are missing or out of order.
+    Frames,
+}
+
+impl DataError {
+    pub(crate) fn read(path: &Path, source: std::io::Error) -> Self {
+        Self::Io { path: path.into(), source, hint: "check the name and that it can be read" }
+    }
+
+    pub(crate) fn write(path: &Path, source: std::io::Error) -> Self {
+        Self::Io { path: path.into(), source, hint: "check that the folder exists, can be written and has room" }
+    }
+
+    pub(crate) fn malformed(path: &Path, problem: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Malformed { path: path.into(), problem: problem.into(), hint: hint.into() }
+    }
+
+    pub(crate) fn setting(problem: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Setting { problem: problem.into(), hint: hint.into() }
+    }
+}

@@ -1,0 +1,303 @@
+//! Tables with named columns: which column is what, and how rows become episodes. Shared by Parquet, CSV and LeRobot.
+
+use super::{
+    ReadOptions,
+    flat::{Assembler, Row},
+};
+use crate::{DataError, DefectKind, EpisodeSink, Feature, Spec, episode::Ending};
+use std::{collections::HashSet, path::Path};
+
+/// A column of a table: a number in every row, or as many as `width`.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct TableColumn {
+    pub name: String,
+    pub width: usize,
+    /// Texts can tell episodes apart, nothing else.
+    pub is_text: bool,
+}
+
+/// Rows of some columns of a table, in the order asked for.
+pub(super) struct Chunk {
+    pub rows: usize,
+    /// `[rows, width]` for each column of numbers; empty for texts.
+    pub numbers: Vec<Vec<f64>>,
+    /// For each column of texts; empty for numbers.
+    pub texts: Vec<Vec<String>>,
+}
+
+/// A table that can be read from front to back.
+pub(super) trait Table {
+    /// All its columns that hold numbers or texts.
+    fn columns(&self) -> &[TableColumn];
+
+    /// Hands out the chosen columns, some rows at a time.
+    fn read(
+        &mut self,
+        chosen: &[usize],
+        rows: &mut dyn FnMut(&Chunk) -> Result<(), DataError>,
+    ) -> Result<(), DataError>;
+}
+
+const OBSERVATIONS: &[&str] = &["observations", "observation", "observation.state", "obs", "state"];
+const OBSERVATION_PREFIXES: &[&str] = &["observation_", "observations_", "observation.", "obs_", "obs.", "state_"];
+const ACTIONS: &[&str] = &["actions", "action"];
+const ACTION_PREFIXES: &[&str] = &["action_", "actions_", "action."];
+const EPISODES: &[&str] =
+    &["episode_index", "episode_id", "episode", "trajectory_id", "trajectory", "traj_id", "case"];
+const REWARDS: &[&str] = &["reward", "rewards", "next.reward"];
+const TIMES: &[&str] = &["timestamp", "timestamps", "time"];
+const ENDS: &[&str] = &["next.done", "done", "terminal", "terminals"];
+const FRAMES: &[&str] = &["frame_index"];
+/// Bookkeeping that is not part of a state.
+const BOOKKEEPING: &[&str] = &["index", "task_index"];
+
+/// Which columns of a table are what; numbers into the list of all columns.
+#[derive(Debug, Default)]
+pub(super) struct Choice {
+    observations: Vec<usize>,
+    actions: Vec<usize>,
+    episode: Option<usize>,
+    reward: Option<usize>,
+    time: Option<usize>,
+    ends: Option<usize>,
+    frame: Option<usize>,
+    extras: Vec<usize>,
+}
+
+impl Choice {
+    /// From the options or, where they are silent, from the usual names.
+    pub fn of(path: &Path, columns: &[TableColumn], options: &ReadOptions) -> Result<Self, DataError> {
+        let list = || columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ");
+        let find = |name: &str| columns.iter().position(|column| column.name == name);
+        let named = |name: &String| {
+            find(name).ok_or_else(|| {
+                DataError::malformed(path, format!("it has no column '{name}'"), format!("its columns are {}", list()))
+            })
+        };
+        let usual = |names: &[&str]| names.iter().find_map(|name| find(name));
+        let one = |wanted: &Option<String>, names: &[&str]| match wanted {
+            Some(name) => named(name).map(Some),
+            None => Ok(usual(names)),
+        };
+        let several = |wanted: &[String], names: &[&str], prefixes: &[&str]| -> Result<Vec<usize>, DataError> {
+            if !wanted.is_empty() {
+                return wanted.iter().map(named).collect();
+            }
+            if let Some(column) = usual(names) {
+                return Ok(vec![column]);
+            }
+            let with = |prefix: &str| -> Vec<usize> {
+                (0..columns.len()).filter(|&at| columns[at].name.starts_with(prefix) && !columns[at].is_text).collect()
+            };
+            Ok(prefixes.iter().map(|prefix| with(prefix)).find(|found| !found.is_empty()).unwrap_or_default())
+        };
+        let mut choice = Self {
+            observations: several(&options.observations, OBSERVATIONS, OBSERVATION_PREFIXES)?,
+            actions: several(&options.actions, ACTIONS, ACTION_PREFIXES)?,
+            episode: one(&options.episode, EPISODES)?,
+            reward: one(&options.reward, REWARDS)?,
+            time: one(&options.time, TIMES)?,
+            ends: usual(ENDS),
+            frame: usual(FRAMES),
+            extras: Vec::new(),
+        };
+        if choice.observations.is_empty() {
+            let hint = format!("name the columns of a state with --observations x,y; there are {}", list());
+            return Err(DataError::malformed(path, "no column looks like an observation", hint));
+        }
+        if choice.episode.is_none() && choice.ends.is_none() {
+            let hint = format!("name the column that tells episodes apart with --episode; there are {}", list());
+            return Err(DataError::malformed(path, "no column tells episodes apart", hint));
+        }
+        let single = [choice.reward, choice.time, choice.ends, choice.frame];
+        let vectors = choice.observations.iter().chain(&choice.actions).copied();
+        if let Some(at) = vectors.chain(single.into_iter().flatten()).find(|&at| columns[at].is_text) {
+            let hint = "choose columns of numbers for everything but the episode";
+            return Err(DataError::malformed(path, format!("column '{}' holds texts", columns[at].name), hint));
+        }
+        if let Some(at) = single.into_iter().flatten().find(|&at| columns[at].width != 1) {
+            let hint = "rewards, times and flags are single numbers";
+            return Err(DataError::malformed(path, format!("column '{}' holds lists", columns[at].name), hint));
+        }
+        let taken: HashSet<usize> = choice
+            .observations
+            .iter()
+            .chain(&choice.actions)
+            .copied()
+            .chain([choice.episode].into_iter().chain(single).flatten())
+            .collect();
+        choice.extras = (0..columns.len())
+            .filter(|at| !taken.contains(at) && !columns[*at].is_text && columns[*at].width > 0)
+            .filter(|&at| !BOOKKEEPING.contains(&columns[at].name.as_str()))
+            .filter(|&at| options.wants_extra(&columns[at].name))
+            .collect();
+        Ok(choice)
+    }
+
+    /// The spec that follows from it. Single numbers keep the names of their columns.
+    pub fn spec(&self, columns: &[TableColumn]) -> Spec {
+        let feature = |name: &str, chosen: &[usize]| match chosen {
+            [column] => Feature::new(&columns[*column].name, columns[*column].width),
+            _ => Feature {
+                dimensions: match chosen.iter().all(|&at| columns[at].width == 1) {
+                    true => chosen.iter().map(|&at| columns[at].name.clone()).collect(),
+                    false => Vec::new(),
+                },
+                ..Feature::new(name, chosen.iter().map(|&at| columns[at].width).sum())
+            },
+        };
+        let mut spec = Spec::new(0, 0);
+        spec.observation = feature("observations", &self.observations);
+        spec.action = feature("actions", &self.actions);
+        spec.has_rewards = self.reward.is_some();
+        spec.has_timestamps = self.time.is_some();
+        spec.extras = self.extras.iter().map(|&at| Feature::new(&columns[at].name, columns[at].width)).collect();
+        spec
+    }
+
+    fn all(&self) -> Vec<usize> {
+        let mut all: Vec<usize> = self.observations.iter().chain(&self.actions).chain(&self.extras).copied().collect();
+        all.extend([self.episode, self.reward, self.time, self.ends, self.frame].into_iter().flatten());
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}
+
+/// What tells episodes apart.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Key {
+    Number(u64),
+    Text(String),
+}
+
+/// Rows of one or several tables on their way to episodes.
+pub(super) struct TableReader<'a> {
+    choice: &'a Choice,
+    chosen: Vec<usize>,
+    widths: Vec<usize>,
+    assembler: Assembler<'a>,
+    present: Option<Key>,
+    finished: HashSet<Key>,
+    row: RowBuffers,
+}
+
+#[derive(Default)]
+struct RowBuffers {
+    observation: Vec<f32>,
+    action: Vec<f32>,
+    extras: Vec<Vec<f32>>,
+}
+
+impl<'a> TableReader<'a> {
+    pub fn begin(
+        path: &'a Path,
+        columns: &[TableColumn],
+        choice: &'a Choice,
+        spec: &'a Spec,
+        sink: &'a mut dyn EpisodeSink,
+    ) -> Result<Self, DataError> {
+        let chosen = choice.all();
+        let widths = chosen.iter().map(|&at| columns[at].width).collect();
+        let row = RowBuffers { extras: vec![Vec::new(); choice.extras.len()], ..RowBuffers::default() };
+        let assembler = Assembler::begin(path, sink, spec)?;
+        Ok(Self { choice, chosen, widths, assembler, present: None, finished: HashSet::new(), row })
+    }
+
+    /// The columns that [`rows`](Self::rows) expects.
+    pub fn chosen(&self) -> &[usize] {
+        &self.chosen
+    }
+
+    /// The rows that follow.
+    pub fn rows(&mut self, chunk: &Chunk) -> Result<(), DataError> {
+        let place = |column: usize| self.chosen.binary_search(&column).expect("every use of a column is chosen");
+        let observations: Vec<usize> = self.choice.observations.iter().map(|&at| place(at)).collect();
+        let actions: Vec<usize> = self.choice.actions.iter().map(|&at| place(at)).collect();
+        let extras: Vec<usize> = self.choice.extras.iter().map(|&at| place(at)).collect();
+        let [episode, reward, time, ends, frame] =
+            [self.choice.episode, self.choice.reward, self.choice.time, self.choice.ends, self.choice.frame]
+                .map(|column| column.map(place));
+        let widths = self.widths.clone();
+        for row in 0..chunk.rows {
+            let values = |at: usize| &chunk.numbers[at][row * widths[at]..(row + 1) * widths[at]];
+            let number = |at: Option<usize>| at.map_or(0.0, |at| values(at)[0]);
+            if let Some(at) = episode {
+                let key = match chunk.texts[at].get(row) {
+                    Some(text) => Key::Text(text.clone()),
+                    None => Key::Number(values(at)[0].to_bits()),
+                };
+                self.turn_to(key)?;
+            }
+            if let Some(at) = frame {
+                let (index, expected) = (values(at)[0], self.assembler.rows());
+                if index != expected as f64 {
+                    let problem = format!("row {expected} has frame_index {index}");
+                    let hint = "frames are missing or out of order; write every frame of an episode, in order";
+                    self.assembler.defect(DefectKind::Frames, Some(expected), problem, hint.into())?;
+                }
+            }
+            let gather = |into: &mut Vec<f32>, columns: &[usize]| {
+                into.clear();
+                columns.iter().for_each(|&at| into.extend(values(at).iter().map(|&value| value as f32)));
+            };
+            gather(&mut self.row.observation, &observations);
+            gather(&mut self.row.action, &actions);
+            for (extra, &at) in self.row.extras.iter_mut().zip(&extras) {
+                gather(extra, &[at]);
+            }
+            let state = Row {
+                observation: &self.row.observation,
+                action: &self.row.action,
+                reward: number(reward) as f32,
+                timestamp: number(time),
+            };
+            self.assembler.row(&state, self.row.extras.iter().map(Vec::as_slice))?;
+            if episode.is_none() && number(ends) != 0.0 {
+                self.assembler.end(Ending::Unknown)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn turn_to(&mut self, key: Key) -> Result<(), DataError> {
+        if self.present.as_ref() == Some(&key) {
+            return Ok(());
+        }
+        self.assembler.end(Ending::Unknown)?;
+        if self.finished.contains(&key) {
+            let problem = format!("its number {key:?} was seen before");
+            let hint = "sort the table by episode and time, and give every episode its own number";
+            self.assembler.defect(DefectKind::Ends, Some(0), problem, hint.into())?;
+        }
+        if let Some(previous) = self.present.replace(key) {
+            self.finished.insert(previous);
+        }
+        Ok(())
+    }
+
+    /// No more rows.
+    pub fn finish(mut self) -> Result<(), DataError> {
+        self.assembler.end(Ending::Unknown)
+    }
+}
+
+/// Reads one table.
+pub(super) fn read(
+    path: &Path,
+    table: &mut dyn Table,
+    options: &ReadOptions,
+    sink: &mut dyn EpisodeSink,
+) -> Result<(), DataError> {
+    let columns = table.columns().to_vec();
+    let choice = Choice::of(path, &columns, options)?;
+    let mut spec = choice.spec(&columns);
+    if spec.observation.width == 0 {
+        return Err(DataError::malformed(path, "its observations are empty", "see what isochrone data inspect lists"));
+    }
+    options.complete(&mut spec)?;
+    let mut reader = TableReader::begin(path, &columns, &choice, &spec, sink)?;
+    let chosen = reader.chosen().to_vec();
+    table.read(&chosen, &mut |chunk| reader.rows(chunk))?;
+    reader.finish()
+}

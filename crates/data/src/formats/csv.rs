@@ -1,0 +1,104 @@
+//! CSV with named columns: a row is a state and what was done there.
+
+use super::{
+    ReadOptions,
+    columns::{self, Chunk, Table, TableColumn},
+};
+use crate::{DataError, EpisodeSink};
+use csv::{Reader, ReaderBuilder, StringRecord};
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+};
+
+const HINT: &str = "a table has a line of names and then numbers; fields of a state's last row may be empty";
+const CHUNK_ROWS: usize = 1024;
+
+/// Reads a table.
+pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
+    let mut table = CsvTable::open(path)?;
+    columns::read(path, &mut table, options, sink)
+}
+
+struct CsvTable {
+    path: PathBuf,
+    reader: Reader<File>,
+    columns: Vec<TableColumn>,
+    first: Option<StringRecord>,
+}
+
+impl CsvTable {
+    fn open(path: &Path) -> Result<Self, DataError> {
+        let file = File::open(path).map_err(|error| DataError::read(path, error))?;
+        let mut reader = ReaderBuilder::new().from_reader(file);
+        let fail = |error: csv::Error| DataError::malformed(path, error.to_string(), HINT);
+        let names = reader.headers().map_err(fail)?.clone();
+        let mut first = StringRecord::new();
+        let first = reader.read_record(&mut first).map_err(fail)?.then_some(first);
+        let is_text = |at: usize| match first.as_ref().and_then(|record| record.get(at)) {
+            Some(field) => number(field).is_none(),
+            None => false,
+        };
+        let columns = names
+            .iter()
+            .enumerate()
+            .map(|(at, name)| TableColumn { name: name.trim().to_owned(), width: 1, is_text: is_text(at) })
+            .collect();
+        Ok(Self { path: path.into(), reader, columns, first })
+    }
+}
+
+/// The number in a field; nothing is not a number, as where the last action of an episode would be.
+fn number(field: &str) -> Option<f64> {
+    match field.trim() {
+        "" => Some(f64::NAN),
+        "true" | "True" | "TRUE" => Some(1.0),
+        "false" | "False" | "FALSE" => Some(0.0),
+        field => field.parse().ok(),
+    }
+}
+
+impl Table for CsvTable {
+    fn columns(&self) -> &[TableColumn] {
+        &self.columns
+    }
+
+    fn read(
+        &mut self,
+        chosen: &[usize],
+        rows: &mut dyn FnMut(&Chunk) -> Result<(), DataError>,
+    ) -> Result<(), DataError> {
+        let empty = || Chunk {
+            rows: 0,
+            numbers: vec![Vec::new(); chosen.len()],
+            texts: vec![Vec::new(); chosen.len()],
+        };
+        let mut chunk = empty();
+        let mut record = self.first.take().unwrap_or_default();
+        let mut is_there = !record.is_empty();
+        while is_there {
+            for (slot, &at) in chosen.iter().enumerate() {
+                let field = record.get(at).unwrap_or_default();
+                if self.columns[at].is_text {
+                    chunk.texts[slot].push(field.to_owned());
+                    continue;
+                }
+                let value = number(field).ok_or_else(|| {
+                    let line = record.position().map_or(0, csv::Position::line);
+                    let problem = format!("line {line}, column '{}': '{field}' is not a number", self.columns[at].name);
+                    DataError::malformed(&self.path, problem, HINT)
+                })?;
+                chunk.numbers[slot].push(value);
+            }
+            chunk.rows += 1;
+            if chunk.rows == CHUNK_ROWS {
+                rows(&std::mem::replace(&mut chunk, empty()))?;
+            }
+            is_there = self
+                .reader
+                .read_record(&mut record)
+                .map_err(|error| DataError::malformed(&self.path, error.to_string(), HINT))?;
+        }
+        rows(&chunk)
+    }
+}

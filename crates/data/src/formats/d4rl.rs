@@ -1,0 +1,147 @@
+//! D4RL files: HDF5 with flat `observations, actions, rewards, terminals, timeouts`, and `infos/*`.
+//!
+//! A row is a state and what was done there; where an episode ends is said by flags. In the mazes `timeouts` end episodes and
+//! `terminals` only mark visits of the goal; in locomotion both end them: [`Ends`] decides. The state after an episode's last row is not
+//! stored, so that row's action is left out, unless the file has `next_observations`.
+
+use super::{
+    Ends, ReadOptions,
+    flat::{Assembler, Row},
+    hdf5::{self, Column, WINDOW_ROWS},
+};
+use crate::{DataError, DefectKind, EpisodeSink, Feature, Spec, episode::Ending};
+use hdf5_pure::{File, Group};
+use std::path::Path;
+
+const HINT: &str = "a D4RL file has observations, actions, rewards, terminals and timeouts of equal length";
+
+/// Whether an HDF5 file looks like D4RL.
+pub(super) fn is_d4rl(path: &Path) -> bool {
+    File::open_streaming(path).is_ok_and(|file| file.dataset("observations").is_ok())
+}
+
+/// Reads a file in windows of rows.
+pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
+    let fail = |problem: String| DataError::malformed(path, problem, HINT);
+    let file = hdf5::open(path, HINT)?;
+    let column = |name: &str| -> Result<Option<Column>, DataError> {
+        match file.dataset(name) {
+            Ok(data) => Column::open(&file, name, data).map(Some).map_err(fail),
+            Err(_) => Ok(None),
+        }
+    };
+    let needed = |name: &str| column(name)?.ok_or_else(|| fail(format!("it has no '{name}'")));
+    let observations = needed("observations")?;
+    let n = observations.rows;
+    if observations.width == 0 {
+        return Err(fail("'observations' has no dimensions".into()));
+    }
+    let of_length = |column: Option<Column>| match column {
+        Some(column) if column.rows != n => {
+            Err(fail(format!("'{}' has {} rows, 'observations' {n}", column.name, column.rows)))
+        }
+        column => Ok(column),
+    };
+    let actions = of_length(Some(needed("actions")?))?.expect("it is there");
+    let rewards = of_length(column("rewards")?)?.filter(|rewards| rewards.width == 1);
+    let terminals = of_length(column("terminals")?)?.filter(|flags| flags.width == 1);
+    let timeouts = of_length(column("timeouts")?)?.filter(|flags| flags.width == 1);
+    let next = of_length(column("next_observations")?)?.filter(|next| next.width == observations.width);
+    let extras = extra_columns(&file, n, options);
+
+    let has_any = |flags: &Option<Column>| -> Result<bool, DataError> {
+        let Some(flags) = flags else { return Ok(false) };
+        for start in (0..n).step_by(WINDOW_ROWS as usize) {
+            if flags.read(start, WINDOW_ROWS).map_err(fail)?.iter().any(|&flag| flag != 0.0) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    };
+    let (by_timeouts, by_terminals) = match options.ends {
+        Ends::Timeouts => (true, false),
+        Ends::Terminals => (false, true),
+        Ends::Either => (true, true),
+        Ends::Auto => match has_any(&timeouts)? {
+            true => (true, false),
+            false => (false, true),
+        },
+    };
+
+    let mut spec = Spec::new(observations.width, actions.width);
+    spec.has_rewards = rewards.is_some();
+    spec.extras = extras.iter().map(|extra| Feature::new(extra.short_name(), extra.width)).collect();
+    options.complete(&mut spec)?;
+    let mut assembler = Assembler::begin(path, sink, &spec)?;
+    let mut was_terminal = false;
+    for start in (0..n).step_by(WINDOW_ROWS as usize) {
+        let window = |column: &Option<Column>| match column {
+            Some(column) => column.read(start, WINDOW_ROWS).map_err(fail),
+            None => Ok(Vec::new()),
+        };
+        let observed = observations.read(start, WINDOW_ROWS).map_err(fail)?;
+        let acted = actions.read(start, WINDOW_ROWS).map_err(fail)?;
+        let (rewarded, terminal, timeout) = (window(&rewards)?, window(&terminals)?, window(&timeouts)?);
+        let nexts = window(&next)?;
+        let extra_rows: Vec<Vec<f32>> = extras
+            .iter()
+            .map(|extra| extra.read(start, WINDOW_ROWS).map_err(fail))
+            .collect::<Result<_, _>>()?;
+        for row in 0..(n - start).min(WINDOW_ROWS) as usize {
+            let part = |values: &'_ [f32], width: usize| row * width..((row + 1) * width).min(values.len());
+            let values = Row {
+                observation: &observed[part(&observed, observations.width)],
+                action: &acted[part(&acted, actions.width)],
+                reward: rewarded.get(row).copied().unwrap_or(0.0),
+                timestamp: 0.0,
+            };
+            let rows = extras.iter().zip(&extra_rows).map(|(extra, rows)| &rows[part(rows, extra.width)]);
+            assembler.row(&values, rows)?;
+            if was_terminal && assembler.last_step_is_a_jump() {
+                let row = assembler.rows() - 2;
+                let problem = format!("row {row} is terminal and the next state is far away, but no timeout is set there");
+                let hint = "the world was reset: read the file with --ends either (mazes keep going after terminals: --ends timeouts)";
+                assembler.defect(DefectKind::Ends, Some(row), problem, hint.into())?;
+            }
+            let is_set = |flags: &[f32]| flags.get(row).is_some_and(|&flag| flag != 0.0);
+            let (is_terminal, is_timeout) = (is_set(&terminal), is_set(&timeout));
+            was_terminal = is_terminal && options.ends == Ends::Auto;
+            let ending = match (is_terminal && by_terminals, is_timeout && by_timeouts) {
+                (true, _) => Ending::Terminated,
+                (false, true) => Ending::Truncated,
+                (false, false) => continue,
+            };
+            if nexts.is_empty() {
+                assembler.end(ending)?;
+            } else {
+                assembler.end_with(&nexts[part(&nexts, observations.width)], ending)?;
+            }
+        }
+    }
+    if assembler.rows() > 0 {
+        if assembler.number() == 0 {
+            let problem = format!("none of its {n} rows ends an episode");
+            let hint = "set timeouts on the last row of every episode, or read it with --ends terminals";
+            assembler.defect(DefectKind::Ends, None, problem, hint.into())?;
+        }
+        // A recording that was cut off: D4RL's own files end so.
+        assembler.end(Ending::Unknown)?;
+    }
+    Ok(())
+}
+
+/// The columns of `infos` that have a row for every state.
+fn extra_columns(file: &File, rows: u64, options: &ReadOptions) -> Vec<Column> {
+    let Ok(infos) = file.group("infos") else { return Vec::new() };
+    let mut names = infos.datasets().unwrap_or_default();
+    names.sort();
+    let open = |group: &Group, name: &String| {
+        let full = format!("infos/{name}");
+        Column::open(file, &full, group.dataset(name).ok()?).ok()
+    };
+    names
+        .iter()
+        .filter_map(|name| open(&infos, name))
+        .filter(|column| column.rows == rows && column.width > 0 && options.wants_extra(column.short_name()))
+        .collect()
+}

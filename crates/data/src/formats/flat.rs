@@ -1,0 +1,142 @@
+//! From rows that come one after another to episodes.
+
+use crate::{DataError, Defect, DefectKind, Episode, EpisodeSink, Spec, episode::Ending};
+use std::path::Path;
+
+/// No episode may be larger in memory: a file whose marks of episodes are lost is one endless episode.
+pub(crate) const MAX_EPISODE_BYTES: usize = 1 << 30;
+
+/// Puts rows together to episodes, for formats that store a row per state. The last row of an episode is a state without a successor:
+/// its action and reward, whatever the format has there, lead nowhere and are left out.
+pub(crate) struct Assembler<'a> {
+    path: &'a Path,
+    sink: &'a mut dyn EpisodeSink,
+    spec: &'a Spec,
+    episode: Episode,
+    rows: usize,
+    number: usize,
+}
+
+/// One state and what was done there.
+pub(crate) struct Row<'a> {
+    pub observation: &'a [f32],
+    pub action: &'a [f32],
+    /// Looked at if the spec has rewards.
+    pub reward: f32,
+    /// Looked at if the spec has timestamps, in seconds.
+    pub timestamp: f64,
+}
+
+impl<'a> Assembler<'a> {
+    /// Tells the sink what comes.
+    pub fn begin(path: &'a Path, sink: &'a mut dyn EpisodeSink, spec: &'a Spec) -> Result<Self, DataError> {
+        sink.begin(spec)?;
+        let episode = Episode { extras: vec![Vec::new(); spec.extras.len()], ..Episode::default() };
+        Ok(Self { path, sink, spec, episode, rows: 0, number: 0 })
+    }
+
+    /// The rows of the present episode so far.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of the present episode.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Whether the last two states are much farther apart than those before them.
+    pub fn last_step_is_a_jump(&self) -> bool {
+        const STEPS: usize = 50;
+        const FACTOR: f32 = 10.0;
+        let width = self.spec.observation.width;
+        let states: Vec<&[f32]> = self.episode.observations.rchunks_exact(width).take(STEPS + 1).collect();
+        let length = |pair: &[&[f32]]| {
+            pair[0].iter().zip(pair[1]).map(|(a, b)| (a - b) * (a - b)).sum::<f32>().sqrt()
+        };
+        let lengths: Vec<f32> = states.windows(2).map(length).collect();
+        match lengths.split_first() {
+            Some((last, before)) if !before.is_empty() => {
+                *last > FACTOR * before.iter().sum::<f32>() / before.len() as f32
+            }
+            _ => false,
+        }
+    }
+
+    /// A state with its extra columns.
+    pub fn row<'r>(&mut self, row: &Row<'_>, extras: impl Iterator<Item = &'r [f32]>) -> Result<(), DataError> {
+        self.episode.observations.extend(row.observation);
+        self.episode.actions.extend(row.action);
+        if self.spec.has_rewards {
+            self.episode.rewards.push(row.reward);
+        }
+        if self.spec.has_timestamps {
+            self.episode.timestamps.push(row.timestamp);
+        }
+        for (gathered, values) in self.episode.extras.iter_mut().zip(extras) {
+            gathered.extend(values);
+        }
+        self.rows += 1;
+        if self.spec.episode_bytes(self.rows) > MAX_EPISODE_BYTES {
+            return Err(DataError::malformed(
+                self.path,
+                format!("episode {} does not end within {} rows", self.number, self.rows),
+                "mark the end of each episode; an episode may take 1 GiB",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The state after the last row, for formats that store it apart. The last row's action then leads there.
+    pub fn end_with(&mut self, observation: &[f32], ending: Ending) -> Result<(), DataError> {
+        self.episode.observations.extend(observation);
+        for (gathered, extra) in self.episode.extras.iter_mut().zip(&self.spec.extras) {
+            // Extra columns have no row for it: the last one is repeated.
+            let last = gathered.len() - extra.width..gathered.len();
+            gathered.extend_from_within(last);
+        }
+        if let Some(&last) = self.episode.timestamps.last() {
+            self.episode.timestamps.push(last);
+        }
+        self.rows += 1;
+        self.close(ending)
+    }
+
+    /// The present episode is complete: its last row is its last state.
+    pub fn end(&mut self, ending: Ending) -> Result<(), DataError> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        let steps = self.rows - 1;
+        self.episode.actions.truncate(steps * self.spec.action.width);
+        self.episode.rewards.truncate(if self.spec.has_rewards { steps } else { 0 });
+        self.close(ending)
+    }
+
+    fn close(&mut self, ending: Ending) -> Result<(), DataError> {
+        self.episode.ending = ending;
+        if self.rows == 1 {
+            let problem = "it has a single state and no transition".to_owned();
+            let hint = "leave it out, or mark the end of the episode on its last row only".to_owned();
+            self.defect(DefectKind::Empty, Some(0), problem, hint)?;
+        } else {
+            let view = self.episode.view(self.spec).expect("rows of the spec's widths");
+            self.sink.episode(&view)?;
+        }
+        self.episode.clear();
+        self.rows = 0;
+        self.number += 1;
+        Ok(())
+    }
+
+    /// Tells the sink that the present episode has a defect.
+    pub fn defect(
+        &mut self,
+        kind: DefectKind,
+        row: Option<usize>,
+        problem: String,
+        hint: String,
+    ) -> Result<(), DataError> {
+        self.sink.defect(Defect { path: self.path.into(), episode: self.number, row, kind, problem, hint })
+    }
+}

@@ -1,0 +1,72 @@
+//! What the two HDF5 formats share: columns of numbers, read in windows of rows.
+
+use crate::DataError;
+use hdf5_pure::{DType, Dataset, File, FileAccessProperties, MetadataCacheConfig};
+use std::path::Path;
+
+/// No filter expands further: what a file declares beyond this multiple of its size is not in it.
+const MAX_EXPANSION: u64 = 1040;
+/// Rows decoded at a time.
+pub(super) const WINDOW_ROWS: u64 = 4096;
+
+pub(super) fn open(path: &Path, hint: &str) -> Result<File, DataError> {
+    std::fs::File::open(path).map_err(|error| DataError::read(path, error))?;
+    let access = FileAccessProperties::new().with_metadata_cache(MetadataCacheConfig::new(16 << 20));
+    File::open_streaming_with_options(path, access)
+        .map_err(|error| DataError::malformed(path, format!("not a readable HDF5 file: {error}"), hint))
+}
+
+/// A data set of one or two dimensions.
+pub(super) struct Column {
+    pub name: String,
+    data: Dataset,
+    pub rows: u64,
+    pub width: usize,
+}
+
+impl Column {
+    /// Looks at a data set's shape; `Err` says why it is not a column of numbers.
+    pub fn open(file: &File, name: &str, data: Dataset) -> Result<Self, String> {
+        let shape = data.shape().map_err(|error| format!("'{name}': {error}"))?;
+        let (rows, width) = match shape[..] {
+            [rows] => (rows, 1),
+            [rows, width] => (rows, width),
+            _ => return Err(format!("'{name}' has shape {shape:?}, not one or two dimensions")),
+        };
+        let bytes = match data.dtype().map_err(|error| format!("'{name}': {error}"))? {
+            DType::F64 | DType::I64 | DType::U64 => 8,
+            DType::F32 | DType::I32 | DType::U32 => 4,
+            DType::I16 | DType::U16 => 2,
+            DType::I8 | DType::U8 | DType::Enum(_) => 1,
+            other => return Err(format!("'{name}' has type {other}, not numbers")),
+        };
+        let declared = rows.checked_mul(width).and_then(|n| n.checked_mul(bytes));
+        if declared.is_none_or(|bytes| bytes / MAX_EXPANSION > file.file_size()) {
+            return Err(format!("'{name}' declares {rows} x {width} numbers, more than the file can hold"));
+        }
+        let width = usize::try_from(width).map_err(|_| format!("'{name}' is too wide"))?;
+        Ok(Self { name: name.to_owned(), data, rows, width })
+    }
+
+    /// Rows from `start` on, as many as there are up to `count`.
+    pub fn read(&self, start: u64, count: u64) -> Result<Vec<f32>, String> {
+        let count = count.min(self.rows.saturating_sub(start));
+        let values =
+            self.data.read_f32_rows(start, count).map_err(|error| format!("'{}': {error}", self.name))?;
+        if values.len() as u64 == count * self.width as u64 {
+            Ok(values)
+        } else {
+            Err(format!("'{}' ends at row {}", self.name, start + values.len() as u64 / self.width.max(1) as u64))
+        }
+    }
+
+    /// The name without the groups around it.
+    pub fn short_name(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or(&self.name)
+    }
+
+    /// All rows.
+    pub fn read_all(&self) -> Result<Vec<f32>, String> {
+        self.read(0, self.rows)
+    }
+}

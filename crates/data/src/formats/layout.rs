@@ -1,0 +1,385 @@
+//! Our own layout: an Arrow IPC file with one row per episode.
+//!
+//! | column | type | an episode of T steps has |
+//! |---|---|---|
+//! | `observations` | list of fixed-size lists of float32 | T + 1 entries |
+//! | `actions` (if any) | list of fixed-size lists of float32 | T entries |
+//! | `rewards` (if any) | list of float32 | T entries |
+//! | `timestamps` (if any) | list of float64, seconds | T + 1 entries |
+//! | `extra.NAME` | list of fixed-size lists of float32 | T + 1 entries |
+//! | `ending` | string | `terminated`, `truncated` or `unknown` |
+//!
+//! The schema's metadata hold the [`Spec`] as JSON under `isochrone.spec`, the footer's the content hash under `isochrone.sha256`.
+//! Nothing is compressed and record batches end between episodes, so a mapped file *is* the data set: opening reads the footer and the
+//! lists' offsets, and a row is a slice of the file. Why not Parquet: see `docs/data.md`, where both are measured. Any Arrow library reads
+//! the file: `pyarrow.ipc.open_file("x.arrow").read_all()`.
+
+use crate::{
+    Access, ContentHasher, DataError, EpisodeIndex, EpisodeSink, EpisodeView, Spec, Trajectories,
+    episode::Ending,
+    formats::atomic::AtomicFile,
+    mapping::Mapping,
+    trajectories::Block,
+};
+use arrow_array::{
+    Array, ArrayRef, FixedSizeListArray, Float32Array, Float64Array, ListArray, RecordBatch, StringArray,
+};
+use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use arrow_ipc::{
+    convert::try_fb_to_schema,
+    reader::{FileDecoder, read_footer_length},
+    root_as_footer, root_as_message,
+    writer::FileWriter,
+};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use std::{
+    io::BufWriter,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+const HINT: &str = "make the file with isochrone data convert, or check that it was copied whole";
+const SPEC_KEY: &str = "isochrone.spec";
+const HASH_KEY: &str = "isochrone.sha256";
+/// A record batch is written when its episodes reach this size: large enough that batches are few, small enough to be gathered in memory.
+const BATCH_BYTES: usize = 16 << 20;
+
+fn vectors(name: &str, width: usize) -> Field {
+    let row = DataType::FixedSizeList(Arc::new(Field::new("item", DataType::Float32, false)), width as i32);
+    Field::new(name, DataType::List(Arc::new(Field::new("row", row, false))), false)
+}
+
+fn scalars(name: &str, kind: DataType) -> Field {
+    Field::new(name, DataType::List(Arc::new(Field::new("row", kind, false))), false)
+}
+
+/// The columns that files of this spec have, in order.
+fn schema_of(spec: &Spec) -> Schema {
+    let mut fields = vec![vectors("observations", spec.observation.width)];
+    fields.extend((spec.action.width > 0).then(|| vectors("actions", spec.action.width)));
+    fields.extend(spec.has_rewards.then(|| scalars("rewards", DataType::Float32)));
+    fields.extend(spec.has_timestamps.then(|| scalars("timestamps", DataType::Float64)));
+    fields.extend(spec.extras.iter().map(|extra| vectors(&format!("extra.{}", extra.name), extra.width)));
+    fields.push(Field::new("ending", DataType::Utf8, false));
+    let text = serde_json::to_string(spec).expect("a spec is plain data");
+    Schema::new_with_metadata(fields, std::collections::HashMap::from([(SPEC_KEY.to_owned(), text)]))
+}
+
+/// Writes episodes as they come. Nothing is left of the file unless [`finish`](Self::finish) is reached.
+pub struct LayoutWriter {
+    path: PathBuf,
+    open: Option<Open>,
+    hasher: ContentHasher,
+}
+
+struct Open {
+    writer: FileWriter<BufWriter<AtomicFile>>,
+    spec: Spec,
+    batch: Batch,
+}
+
+/// The episodes of the next record batch.
+#[derive(Default)]
+struct Batch {
+    bytes: usize,
+    steps: Vec<usize>,
+    observations: Vec<f32>,
+    actions: Vec<f32>,
+    rewards: Vec<f32>,
+    timestamps: Vec<f64>,
+    extras: Vec<Vec<f32>>,
+    endings: Vec<&'static str>,
+}
+
+impl LayoutWriter {
+    /// A writer of a file that does not have to exist yet.
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.into(), open: None, hasher: ContentHasher::default() }
+    }
+
+    /// Completes the file and puts it in its place. Returns the content hash.
+    pub fn finish(mut self) -> Result<String, DataError> {
+        self.flush()?;
+        let hash = std::mem::take(&mut self.hasher).finish();
+        let path = self.path.clone();
+        let Some(mut open) = self.open.take() else {
+            return Err(DataError::setting("nothing was written", "give the writer a data set"));
+        };
+        open.writer.write_metadata(HASH_KEY, &hash);
+        open.writer.finish().map_err(|error| write_error(&path, &error))?;
+        let buffered = open.writer.into_inner().map_err(|error| write_error(&path, &error))?;
+        let file = buffered.into_inner().map_err(|error| DataError::write(&path, error.into_error()))?;
+        file.commit()?;
+        Ok(hash)
+    }
+
+    fn flush(&mut self) -> Result<(), DataError> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        if open.batch.steps.is_empty() {
+            return Ok(());
+        }
+        let extras = open.spec.extras.len();
+        let next = Batch { extras: vec![Vec::new(); extras], ..Batch::default() };
+        let batch = std::mem::replace(&mut open.batch, next).into_record_batch(&open.spec);
+        open.writer.write(&batch).map_err(|error| write_error(&self.path, &error))
+    }
+}
+
+fn write_error(path: &Path, error: &arrow_schema::ArrowError) -> DataError {
+    DataError::write(path, std::io::Error::other(error.to_string()))
+}
+
+impl EpisodeSink for LayoutWriter {
+    fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
+        let file = BufWriter::with_capacity(1 << 20, AtomicFile::create(&self.path)?);
+        let writer =
+            FileWriter::try_new(file, &schema_of(spec)).map_err(|error| write_error(&self.path, &error))?;
+        let batch = Batch { extras: vec![Vec::new(); spec.extras.len()], ..Batch::default() };
+        self.open = Some(Open { writer, spec: spec.clone(), batch });
+        self.hasher.begin(spec)
+    }
+
+    fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
+        let bytes = {
+            let open = self.open.as_mut().expect("begin comes first");
+            open.spec.episode_bytes(episode.steps)
+        };
+        // Offsets inside a batch have 31 bits.
+        if bytes > 1 << 30 {
+            return Err(DataError::setting(
+                format!("an episode of {} steps takes {} MiB", episode.steps, bytes >> 20),
+                "split episodes above 1 GiB",
+            ));
+        }
+        if self.open.as_ref().is_some_and(|open| open.batch.bytes + bytes > BATCH_BYTES) {
+            self.flush()?;
+        }
+        let batch = &mut self.open.as_mut().expect("begin comes first").batch;
+        batch.bytes += bytes;
+        batch.steps.push(episode.steps);
+        batch.observations.extend(episode.observations);
+        batch.actions.extend(episode.actions);
+        batch.rewards.extend(episode.rewards);
+        batch.timestamps.extend(episode.timestamps);
+        for (gathered, rows) in batch.extras.iter_mut().zip(&episode.extras) {
+            gathered.extend(*rows);
+        }
+        batch.endings.push(episode.ending.name());
+        self.hasher.episode(episode)
+    }
+}
+
+impl Batch {
+    fn into_record_batch(self, spec: &Spec) -> RecordBatch {
+        let schema = Arc::new(schema_of(spec));
+        let states = OffsetBuffer::from_lengths(self.steps.iter().map(|steps| steps + 1));
+        let steps = OffsetBuffer::from_lengths(self.steps.iter().copied());
+        let list = |name: &str, offsets: &OffsetBuffer<i32>, values: ArrayRef| -> ArrayRef {
+            let DataType::List(row) = schema.field_with_name(name).expect("of the schema").data_type() else {
+                unreachable!("every column but the last is a list")
+            };
+            Arc::new(ListArray::new(row.clone(), offsets.clone(), values, None))
+        };
+        let vectors = |name: &str, offsets: &OffsetBuffer<i32>, values: Vec<f32>, width: usize| {
+            let item = Arc::new(Field::new("item", DataType::Float32, false));
+            let rows = FixedSizeListArray::new(item, width as i32, Arc::new(Float32Array::from(values)), None);
+            list(name, offsets, Arc::new(rows))
+        };
+        let mut columns = vec![vectors("observations", &states, self.observations, spec.observation.width)];
+        if spec.action.width > 0 {
+            columns.push(vectors("actions", &steps, self.actions, spec.action.width));
+        }
+        if spec.has_rewards {
+            columns.push(list("rewards", &steps, Arc::new(Float32Array::from(self.rewards))));
+        }
+        if spec.has_timestamps {
+            columns.push(list("timestamps", &states, Arc::new(Float64Array::from(self.timestamps))));
+        }
+        for (extra, values) in spec.extras.iter().zip(self.extras) {
+            columns.push(vectors(&format!("extra.{}", extra.name), &states, values, extra.width));
+        }
+        columns.push(Arc::new(StringArray::from(self.endings)));
+        RecordBatch::try_new(schema, columns).expect("columns made from the schema")
+    }
+}
+
+impl Trajectories {
+    /// Maps a file of our own layout. Takes time and memory for the episodes' lengths, not for their contents.
+    pub fn open(path: &Path, access: Access) -> Result<Self, DataError> {
+        let mapping = Mapping::open(path, access)?;
+        let mut data = from_bytes(path, Buffer::from(mapping.bytes()))?;
+        data.mapping = Some(Arc::new(mapping));
+        Ok(data)
+    }
+}
+
+/// The data set in the bytes of a file, without a copy. Nothing that the file declares is believed unchecked.
+pub(crate) fn from_bytes(path: &Path, bytes: Buffer) -> Result<Trajectories, DataError> {
+    let fail = |problem: String| DataError::malformed(path, problem, HINT);
+    let wrong = |error: &dyn std::fmt::Display| fail(format!("not a readable Arrow file: {error}"));
+    let end = bytes.len().checked_sub(10).ok_or_else(|| fail("too short for an Arrow file".into()))?;
+    let trailer = bytes[end..].try_into().expect("ten bytes");
+    let footer_length = read_footer_length(trailer).map_err(|error| wrong(&error))?;
+    let footer_start =
+        end.checked_sub(footer_length).ok_or_else(|| fail("its footer is longer than the file".into()))?;
+    let footer = root_as_footer(&bytes[footer_start..end]).map_err(|error| wrong(&error))?;
+    let schema = footer.schema().ok_or_else(|| fail("it has no schema".into()))?;
+    let schema = try_fb_to_schema(schema).map_err(|error| wrong(&error))?;
+    let spec = schema.metadata().get(SPEC_KEY).ok_or_else(|| {
+        DataError::malformed(
+            path,
+            "an Arrow file, but not of trajectories",
+            "export it as Parquet or CSV and read that with named columns",
+        )
+    })?;
+    let spec: Spec = serde_json::from_str(spec).map_err(|error| fail(format!("{SPEC_KEY}: {error}")))?;
+    check_spec(&spec).map_err(fail)?;
+    if schema_of(&spec).fields() != schema.fields() {
+        return Err(fail("its columns are not those that its spec describes".into()));
+    }
+    let content_hash = footer
+        .custom_metadata()
+        .and_then(|entries| entries.iter().find(|entry| entry.key() == Some(HASH_KEY)))
+        .and_then(|entry| entry.value().map(str::to_owned))
+        .ok_or_else(|| fail(format!("it has no {HASH_KEY}")))?;
+
+    let schema: SchemaRef = Arc::new(schema);
+    let decoder = FileDecoder::new(schema, footer.version()).with_require_alignment(true);
+    let mut blocks = Vec::new();
+    let mut steps = Vec::new();
+    let mut first_state = 0;
+    for (number, place) in footer.recordBatches().iter().flatten().enumerate() {
+        let message = checked_message(&bytes[..footer_start], place)
+            .map_err(|problem| fail(format!("record batch {number}: {problem}")))?;
+        let data = bytes.slice_with_length(place.offset() as usize, message);
+        let batch = decoder
+            .read_record_batch(place, &data)
+            .map_err(|error| fail(format!("record batch {number}: {error}")))?
+            .ok_or_else(|| fail(format!("record batch {number} is empty")))?;
+        let first_episode = steps.len();
+        let block = block_of(&spec, &batch, first_episode, first_state, &mut steps)
+            .map_err(|problem| fail(format!("record batch {number}: {problem}")))?;
+        first_state += steps[first_episode..].iter().map(|&steps| steps as u64 + 1).sum::<u64>();
+        blocks.push(block);
+    }
+    let index = EpisodeIndex::new(steps.into_iter());
+    Ok(Trajectories { spec, blocks, index, content_hash, mapping: None })
+}
+
+fn check_spec(spec: &Spec) -> Result<(), String> {
+    let widths = [&spec.observation, &spec.action].into_iter().chain(&spec.extras).map(|f| f.width);
+    if spec.observation.width == 0 || widths.clone().any(|width| width > i32::MAX as usize) {
+        return Err(format!("its spec has impossible widths {:?}", widths.collect::<Vec<_>>()));
+    }
+    match &spec.goal {
+        Some(goal) if goal.start >= goal.end || goal.end > spec.observation.width => {
+            Err(format!("its goal space {goal:?} is not part of {} observations", spec.observation.width))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The length of a record batch's message and body, once every buffer that it declares is known to lie inside.
+fn checked_message(bytes: &[u8], place: &arrow_ipc::Block) -> Result<usize, String> {
+    let outside = || "it lies outside the file".to_owned();
+    let part = |number: i64| usize::try_from(number).map_err(|_| outside());
+    let (offset, head, body) =
+        (part(place.offset())?, part(place.metaDataLength().into())?, part(place.bodyLength())?);
+    let length = head.checked_add(body).ok_or_else(outside)?;
+    let end = offset.checked_add(length).filter(|&end| end <= bytes.len()).ok_or_else(outside)?;
+    let message = &bytes[offset..end - body];
+    let message = match message {
+        [0xff, 0xff, 0xff, 0xff, _, _, _, _, rest @ ..] => rest,
+        _ => return Err("its message has no prefix".into()),
+    };
+    let message = root_as_message(message).map_err(|error| error.to_string())?;
+    let batch = message.header_as_record_batch().ok_or("it is not a record batch")?;
+    if batch.compression().is_some() {
+        return Err("it is compressed, which cannot be mapped".into());
+    }
+    if batch.length() < 0 {
+        return Err("it has a negative number of episodes".into());
+    }
+    for node in batch.nodes().iter().flatten() {
+        if node.length() < 0 || node.null_count() != 0 {
+            return Err("it has missing values".into());
+        }
+    }
+    for buffer in batch.buffers().iter().flatten() {
+        let (offset, length) = (part(buffer.offset())?, part(buffer.length())?);
+        if offset.checked_add(length).is_none_or(|end| end > body) {
+            return Err("a buffer lies outside".into());
+        }
+    }
+    Ok(length)
+}
+
+/// Checks that the columns of a batch fit each other and takes them as they lie in the file.
+fn block_of(
+    spec: &Spec,
+    batch: &RecordBatch,
+    first_episode: usize,
+    first_state: u64,
+    steps: &mut Vec<usize>,
+) -> Result<Block, String> {
+    let list = |name: &str| -> &ListArray {
+        let column = batch.column_by_name(name).expect("checked against the schema");
+        column.as_any().downcast_ref().expect("checked against the schema")
+    };
+    let offsets = list("observations").offsets();
+    for (from, to) in offsets.iter().zip(&offsets[1..]) {
+        let states = (to - from) as usize;
+        steps.push(states.checked_sub(1).ok_or_else(|| format!("episode {} has no state", steps.len()))?);
+    }
+    let steps = &steps[first_episode..];
+    // The lengths of a column's lists are those of the observations, less what `fewer` says.
+    let values_of = |name: &str, fewer: usize| -> Result<&ArrayRef, String> {
+        let column = list(name);
+        let offsets = column.offsets();
+        let fit = offsets.iter().zip(&offsets[1..]).zip(steps);
+        if let Some(episode) = fit.clone().position(|((from, to), &steps)| (to - from) as usize != steps + 1 - fewer) {
+            let at = first_episode + episode;
+            return Err(format!("column '{name}' of episode {at} has a wrong length for {} steps", steps[episode]));
+        }
+        let (first, last) = (offsets[0], offsets[offsets.len() - 1]);
+        if first != 0 || last as usize != column.values().len() {
+            return Err(format!("column '{name}' has values that belong to no episode"));
+        }
+        Ok(column.values())
+    };
+    let vectors = |name: &str, fewer: usize| -> Result<ScalarBuffer<f32>, String> {
+        let rows: &FixedSizeListArray = values_of(name, fewer)?.as_any().downcast_ref().expect("checked");
+        let values: &Float32Array = rows.values().as_any().downcast_ref().expect("checked");
+        Ok(values.values().clone())
+    };
+    let endings: &StringArray =
+        batch.column_by_name("ending").and_then(|column| column.as_any().downcast_ref()).expect("checked");
+    let endings = endings
+        .iter()
+        .map(|name| name.and_then(Ending::from_name).ok_or_else(|| format!("unknown ending {name:?}")))
+        .collect::<Result<_, _>>()?;
+    Ok(Block {
+        first_episode,
+        first_state,
+        observations: vectors("observations", 0)?,
+        actions: if spec.action.width > 0 { vectors("actions", 1)? } else { Vec::new().into() },
+        rewards: if spec.has_rewards {
+            let values: &Float32Array = values_of("rewards", 1)?.as_any().downcast_ref().expect("checked");
+            values.values().clone()
+        } else {
+            Vec::new().into()
+        },
+        timestamps: if spec.has_timestamps {
+            let values: &Float64Array = values_of("timestamps", 0)?.as_any().downcast_ref().expect("checked");
+            values.values().clone()
+        } else {
+            Vec::new().into()
+        },
+        extras: spec
+            .extras
+            .iter()
+            .map(|extra| vectors(&format!("extra.{}", extra.name), 0))
+            .collect::<Result<_, _>>()?,
+        endings,
+    })
+}

@@ -1,0 +1,156 @@
+//! LeRobot data sets (v3.0, and v2.x): `meta/info.json` and Parquet files under `data`.
+//!
+//! `observation.state` is the observation unless other columns are named, an embedding for example; `action` the action. Every episode's
+//! frames follow one another; the last frame's action leads out of the recording and is left out.
+
+use super::{
+    ReadOptions,
+    columns::{Choice, Table, TableReader},
+    minari::read_small,
+    parquet::ParquetTable,
+};
+use crate::{DataError, Defect, DefectKind, EpisodeSink, EpisodeView, Feature, Spec};
+use serde_json::Value;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+const HINT: &str = "a LeRobot data set is a folder with meta/info.json and data/chunk-000/*.parquet";
+
+/// Whether a folder is one.
+pub(super) fn is_lerobot(path: &Path) -> bool {
+    path.join("meta/info.json").is_file()
+}
+
+/// Reads a data set, file by file.
+pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
+    let info_file = path.join("meta/info.json");
+    let fail = |problem: String| DataError::malformed(&info_file, problem, HINT);
+    let text = read_small(&info_file).ok_or_else(|| fail("it cannot be read".into()))?;
+    let info: Value = serde_json::from_str(&text).map_err(|error| fail(error.to_string()))?;
+    let version = info["codebase_version"].as_str().unwrap_or("no version");
+    if !version.starts_with("v3.") && !version.starts_with("v2.") {
+        return Err(DataError::malformed(&info_file, format!("codebase_version is {version}"), "versions 2 and 3 can be read"));
+    }
+    let files = parquet_files(&path.join("data"))?;
+    let Some(first) = files.first() else {
+        return Err(DataError::malformed(path, "there is no Parquet file under data", HINT));
+    };
+    let columns = ParquetTable::open(first)?.columns().to_vec();
+    let choice = Choice::of(first, &columns, options)?;
+    let mut spec = choice.spec(&columns);
+    describe(&info, &mut spec);
+    options.complete(&mut spec)?;
+    let declared = declared_lengths(&path.join("meta/episodes"))?;
+    let mut counting = Counting { sink, path, declared, episode: 0 };
+    let mut reader = TableReader::begin(path, &columns, &choice, &spec, &mut counting)?;
+    let chosen = reader.chosen().to_vec();
+    for file in &files {
+        let mut table = ParquetTable::open(file)?;
+        if table.columns() != columns {
+            return Err(DataError::malformed(file, "its columns are not those of the first file", HINT));
+        }
+        table.read(&chosen, &mut |chunk| reader.rows(chunk))?;
+    }
+    reader.finish()
+}
+
+/// Names of dimensions and the frame rate.
+fn describe(info: &Value, spec: &mut Spec) {
+    spec.frames_per_second = info["fps"].as_f64().filter(|rate| *rate > 0.0);
+    let name = |feature: &mut Feature| {
+        let names = match &info["features"][&feature.name]["names"] {
+            Value::Array(names) => names.clone(),
+            // Version 2: {"motors": [...]}.
+            Value::Object(groups) => groups.values().filter_map(Value::as_array).flatten().cloned().collect(),
+            _ => Vec::new(),
+        };
+        let names: Vec<String> = names.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        if names.len() == feature.width {
+            feature.dimensions = names;
+        }
+    };
+    name(&mut spec.observation);
+    name(&mut spec.action);
+    spec.extras.iter_mut().for_each(name);
+}
+
+/// All Parquet files below a folder, in the order of their names.
+fn parquet_files(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
+    let mut files = Vec::new();
+    let entries = std::fs::read_dir(folder).map_err(|error| DataError::read(folder, error))?;
+    for entry in entries {
+        let path = entry.map_err(|error| DataError::read(folder, error))?.path();
+        match path.is_dir() {
+            true => files.extend(parquet_files(&path)?),
+            false if path.extension().is_some_and(|extension| extension == "parquet") => files.push(path),
+            false => {}
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The number of frames that the metadata give each episode, where they do.
+fn declared_lengths(folder: &Path) -> Result<BTreeMap<usize, usize>, DataError> {
+    let mut lengths = BTreeMap::new();
+    if !folder.is_dir() {
+        return Ok(lengths);
+    }
+    for file in parquet_files(folder)? {
+        let mut table = ParquetTable::open(&file)?;
+        let find = |name: &str| table.columns().iter().position(|column| column.name == name);
+        let (Some(episode), Some(from), Some(to)) =
+            (find("episode_index"), find("dataset_from_index"), find("dataset_to_index"))
+        else {
+            continue;
+        };
+        let mut chosen = [episode, from, to];
+        chosen.sort_unstable();
+        let place = |column| chosen.iter().position(|&at| at == column).expect("one of three");
+        let (episode, from, to) = (place(episode), place(from), place(to));
+        table.read(&chosen, &mut |chunk| {
+            for row in 0..chunk.rows {
+                let value = |at: usize| chunk.numbers[at].get(row).copied().unwrap_or(0.0);
+                lengths.insert(value(episode) as usize, (value(to) - value(from)) as usize);
+            }
+            Ok(())
+        })?;
+    }
+    Ok(lengths)
+}
+
+/// Passes episodes on and compares their lengths with the metadata.
+struct Counting<'a> {
+    sink: &'a mut dyn EpisodeSink,
+    path: &'a Path,
+    declared: BTreeMap<usize, usize>,
+    episode: usize,
+}
+
+impl EpisodeSink for Counting<'_> {
+    fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
+        self.sink.begin(spec)
+    }
+
+    fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
+        let frames = episode.steps + 1;
+        if let Some(&declared) = self.declared.get(&self.episode).filter(|&&declared| declared != frames) {
+            self.sink.defect(Defect {
+                path: self.path.join("meta/episodes"),
+                episode: self.episode,
+                row: None,
+                kind: DefectKind::Lengths,
+                problem: format!("the metadata give it {declared} frames, the data have {frames}"),
+                hint: "the files are of different versions, or a download is incomplete".into(),
+            })?;
+        }
+        self.episode += 1;
+        self.sink.episode(episode)
+    }
+
+    fn defect(&mut self, defect: Defect) -> Result<(), DataError> {
+        self.sink.defect(defect)
+    }
+}

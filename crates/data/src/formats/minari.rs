@@ -1,0 +1,401 @@
+//! Minari data sets: a folder with `data/main_data.hdf5`, a group for each episode, and `data/metadata.json`.
+//!
+//! `observations` has T + 1 rows, `actions, rewards, terminations, truncations` have T. Of dictionary observations, `observation` is the
+//! observation and the rest (`achieved_goal`, `desired_goal`) become extra columns, as do `infos` with T + 1 rows.
+
+use super::{
+    ReadOptions, atomic,
+    hdf5::{self, Column},
+};
+use crate::{
+    Bounds, DataError, Defect, DefectKind, Episode, EpisodeSink, EpisodeView, Feature, Spec,
+    episode::Ending,
+    formats::flat::MAX_EPISODE_BYTES,
+};
+use hdf5_pure::{AttrValue, EnumTypeBuilder, File, FileAccessProperties, FileBuilder, Group, SyncPolicy, make_i8_type};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+const HINT: &str = "a Minari data set is a folder with data/main_data.hdf5 and data/metadata.json";
+const MAIN_FILE: &str = "main_data.hdf5";
+
+/// The HDF5 file that a path means: itself, or the one in its folder or the folder's `data`.
+pub(super) fn main_file(path: &Path) -> Option<PathBuf> {
+    let places = [path.to_owned(), path.join(MAIN_FILE), path.join("data").join(MAIN_FILE)];
+    places.into_iter().find(|place| place.is_file())
+}
+
+/// Reads a data set, one episode at a time.
+pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
+    let main = main_file(path)
+        .ok_or_else(|| DataError::malformed(path, format!("there is no {MAIN_FILE} in it"), HINT))?;
+    let fail = |problem: String| DataError::malformed(&main, problem, HINT);
+    let file = hdf5::open(&main, HINT)?;
+    let groups = file.root().iter_groups().map_err(|error| fail(error.to_string()))?;
+    let mut episodes = Vec::new();
+    for (name, group) in groups {
+        if let Some(number) = name.strip_prefix("episode_").and_then(|number| number.parse::<u64>().ok()) {
+            episodes.push((number, group));
+        }
+    }
+    episodes.sort_by_key(|(number, _)| *number);
+    let Some((_, first)) = episodes.first() else {
+        return Err(fail("it has no group episode_0".into()));
+    };
+    let layout = Layout::of(&file, first, options).map_err(|problem| fail(format!("episode_0: {problem}")))?;
+    let mut spec = layout.spec.clone();
+    describe_actions(&main.with_file_name("metadata.json"), &mut spec);
+    options.complete(&mut spec)?;
+    sink.begin(&spec)?;
+    for (at, (number, group)) in episodes.iter().enumerate() {
+        let defect = |kind, problem: String, hint: &str| Defect {
+            path: main.clone(),
+            episode: at,
+            row: None,
+            kind,
+            problem,
+            hint: hint.into(),
+        };
+        let episode = match layout.episode(&file, group, *number) {
+            Ok(episode) => episode,
+            Err(Trouble::File(problem)) => return Err(fail(format!("episode_{number}: {problem}"))),
+            Err(Trouble::Episode(kind, problem)) => {
+                sink.defect(defect(kind, problem, "T actions lie between T + 1 observations: the last state belongs to the episode"))?;
+                continue;
+            }
+        };
+        match episode.view(&spec) {
+            Some(view) if view.steps > 0 => sink.episode(&view)?,
+            Some(_) => {
+                let problem = "it has a single state and no transition".to_owned();
+                sink.defect(defect(DefectKind::Empty, problem, "leave it out"))?;
+            }
+            None => {
+                let problem = "its columns are not those of the first episode".to_owned();
+                sink.defect(defect(DefectKind::Lengths, problem, "every episode must have the same columns"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Which data sets of an episode's group are what.
+struct Layout {
+    spec: Spec,
+    observations: Vec<String>,
+    actions: Vec<String>,
+    extras: Vec<String>,
+}
+
+/// Why an episode could not be read: the file is broken, or the episode is.
+enum Trouble {
+    File(String),
+    Episode(DefectKind, String),
+}
+
+impl Layout {
+    /// As the first episode has them.
+    fn of(file: &File, group: &Group, options: &ReadOptions) -> Result<Self, String> {
+        let open = |name: &str| -> Result<Column, String> {
+            let data = group.dataset(name).map_err(|_| format!("it has no '{name}'"))?;
+            Column::open(file, name, data)
+        };
+        let inside = |parent: &str| -> Vec<String> {
+            let mut names = group.group(parent).and_then(|group| group.datasets()).unwrap_or_default();
+            names.sort();
+            names.into_iter().map(|name| format!("{parent}/{name}")).collect()
+        };
+        // A plain data set, or the members of a dictionary.
+        let parts = |name: &str, wanted: &[String]| -> Vec<String> {
+            if !wanted.is_empty() {
+                return wanted.to_vec();
+            }
+            let members = inside(name);
+            let main = format!("{name}/observation");
+            match members.is_empty() {
+                true => vec![name.to_owned()],
+                false if members.contains(&main) => vec![main],
+                false => members,
+            }
+        };
+        let observations = parts("observations", &options.observations);
+        let actions = parts("actions", &options.actions);
+        let width = |names: &[String]| -> Result<usize, String> {
+            names.iter().map(|name| open(name).map(|column| column.width)).sum()
+        };
+        let mut spec = Spec::new(width(&observations)?, width(&actions)?);
+        if spec.observation.width == 0 {
+            return Err("'observations' has no dimensions".into());
+        }
+        let states = open(&observations[0])?.rows;
+        spec.has_rewards = open("rewards").is_ok_and(|rewards| rewards.width == 1);
+        let extras = inside("observations").into_iter().chain(inside("infos"));
+        let extras = extras.filter(|name| !observations.contains(name));
+        let extras: Vec<Column> = extras
+            .filter_map(|name| open(&name).ok())
+            .filter(|column| column.rows == states && column.width > 0 && options.wants_extra(column.short_name()))
+            .collect();
+        spec.extras = extras.iter().map(|column| Feature::new(column.short_name(), column.width)).collect();
+        let extras = extras.into_iter().map(|column| column.name).collect();
+        Ok(Self { spec, observations, actions, extras })
+    }
+
+    fn episode(&self, file: &File, group: &Group, number: u64) -> Result<Episode, Trouble> {
+        let open = |name: &str| -> Result<Column, Trouble> {
+            let lost = |_| Trouble::Episode(DefectKind::Lengths, format!("it has no '{name}'"));
+            Column::open(file, name, group.dataset(name).map_err(lost)?).map_err(Trouble::File)
+        };
+        let columns = |names: &[String]| names.iter().map(|name| open(name)).collect::<Result<Vec<_>, _>>();
+        let observations = columns(&self.observations)?;
+        let actions = columns(&self.actions)?;
+        let states = observations[0].rows;
+        let steps = actions[0].rows;
+        let expect = |column: &Column, rows: u64| match column.rows == rows {
+            true => Ok(()),
+            false => Err(Trouble::Episode(
+                DefectKind::Lengths,
+                format!("'{}' has {} rows where {rows} are needed", column.name, column.rows),
+            )),
+        };
+        if states != steps + 1 {
+            let problem = format!("it has {states} observations for {steps} actions, not {}", steps + 1);
+            return Err(Trouble::Episode(DefectKind::Lengths, problem));
+        }
+        observations.iter().try_for_each(|column| expect(column, states))?;
+        actions.iter().try_for_each(|column| expect(column, steps))?;
+        if self.spec.episode_bytes(steps as usize) > MAX_EPISODE_BYTES {
+            return Err(Trouble::File(format!("it takes more than {} MiB", MAX_EPISODE_BYTES >> 20)));
+        }
+        let attributes = group.attrs().unwrap_or_default();
+        let declared = attributes.get("total_steps").and_then(AttrValue::as_i64);
+        if declared.is_some_and(|declared| declared != steps as i64) {
+            let problem = format!("total_steps is {}, but it has {steps} actions", declared.unwrap_or(0));
+            return Err(Trouble::Episode(DefectKind::Lengths, problem));
+        }
+        let flags = |name: &str| -> Result<Vec<f32>, Trouble> {
+            match group.dataset(name) {
+                Ok(data) => {
+                    let column = Column::open(file, name, data).map_err(Trouble::File)?;
+                    expect(&column, steps)?;
+                    column.read_all().map_err(Trouble::File)
+                }
+                Err(_) => Ok(Vec::new()),
+            }
+        };
+        let (terminations, truncations) = (flags("terminations")?, flags("truncations")?);
+        let is_set = |flags: &[f32]| flags.last().is_some_and(|&flag| flag != 0.0);
+        let early = terminations.iter().zip(truncations.iter().chain(std::iter::repeat(&0.0)));
+        if let Some(row) = early.take(steps.saturating_sub(1) as usize).position(|(&a, &b)| a != 0.0 || b != 0.0) {
+            let problem = format!("episode_{number} is marked as ended at step {row} of {steps}");
+            return Err(Trouble::Episode(DefectKind::Ends, problem));
+        }
+        Ok(Episode {
+            observations: side_by_side(&observations).map_err(Trouble::File)?,
+            actions: side_by_side(&actions).map_err(Trouble::File)?,
+            rewards: if self.spec.has_rewards { flags("rewards")? } else { Vec::new() },
+            timestamps: Vec::new(),
+            extras: self
+                .extras
+                .iter()
+                .map(|name| {
+                    let column = open(name)?;
+                    expect(&column, states)?;
+                    column.read_all().map_err(Trouble::File)
+                })
+                .collect::<Result<_, _>>()?,
+            ending: match (is_set(&terminations), is_set(&truncations)) {
+                (true, _) => Ending::Terminated,
+                (false, true) => Ending::Truncated,
+                (false, false) => Ending::Unknown,
+            },
+        })
+    }
+}
+
+/// Several columns as one: row by row, one behind the other.
+fn side_by_side(columns: &[Column]) -> Result<Vec<f32>, String> {
+    if let [column] = columns {
+        return column.read_all();
+    }
+    let values: Vec<Vec<f32>> = columns.iter().map(Column::read_all).collect::<Result<_, _>>()?;
+    let mut rows = Vec::with_capacity(values.iter().map(Vec::len).sum());
+    for row in 0..columns[0].rows as usize {
+        for (column, values) in columns.iter().zip(&values) {
+            rows.extend(&values[row * column.width..(row + 1) * column.width]);
+        }
+    }
+    Ok(rows)
+}
+
+/// Takes the bounds of actions from the metadata, where there are any. Python writes infinities that JSON does not have.
+fn describe_actions(metadata: &Path, spec: &mut Spec) {
+    let Some(text) = read_small(metadata) else { return };
+    let Ok(metadata) = serde_json::from_str::<Value>(&text) else { return };
+    let Some(space) = metadata["action_space"].as_str() else { return };
+    let space = space.replace("-Infinity", "null").replace("Infinity", "null").replace("NaN", "null");
+    let Ok(space) = serde_json::from_str::<Value>(&space) else { return };
+    let numbers = |name: &str| -> Option<Vec<Option<f32>>> {
+        let values = space[name].as_array()?;
+        Some(values.iter().map(|value| value.as_f64().map(|value| value as f32)).collect())
+    };
+    let width = spec.action.width;
+    if let (Some(low), Some(high)) = (numbers("low"), numbers("high"))
+        && (low.len(), high.len()) == (width, width)
+    {
+        spec.action.bounds = low.into_iter().zip(high).map(|(low, high)| Bounds { low, high }).collect();
+    }
+}
+
+/// A text that is not larger than metadata can be.
+pub(super) fn read_small(path: &Path) -> Option<String> {
+    let length = std::fs::metadata(path).ok()?.len();
+    (length <= 64 << 20).then(|| std::fs::read_to_string(path).ok()).flatten()
+}
+
+/// Writes a data set, committing episodes to the file as they come.
+pub struct MinariWriter {
+    folder: PathBuf,
+    open: Option<Open>,
+}
+
+struct Open {
+    /// The data set under a temporary name beside its destination.
+    temporary: tempfile::TempDir,
+    file: File,
+    spec: Spec,
+    episodes: usize,
+    steps: usize,
+    uncommitted_bytes: usize,
+}
+
+/// Episodes are committed to the file when they reach this size.
+const COMMIT_BYTES: usize = 32 << 20;
+
+impl MinariWriter {
+    /// A writer of a folder that does not exist yet.
+    pub fn new(folder: &Path) -> Self {
+        Self { folder: folder.into(), open: None }
+    }
+
+    /// Completes the data set and puts it in its place.
+    pub fn finish(self) -> Result<(), DataError> {
+        let Self { folder, open } = self;
+        let Some(open) = open else {
+            return Err(DataError::setting("nothing was written", "give the writer a data set"));
+        };
+        let fail = |error: std::io::Error| DataError::write(&folder, error);
+        let refused = |error: hdf5_pure::Error| fail(std::io::Error::other(error.to_string()));
+        open.file.commit().map_err(refused)?;
+        open.file.close().map_err(refused)?;
+        let data = open.temporary.path().join("data");
+        let size = std::fs::metadata(data.join(MAIN_FILE)).map_err(fail)?.len();
+        let name = folder.file_name().map_or_else(|| "data".into(), |name| name.to_string_lossy());
+        let metadata = json!({
+            "total_episodes": open.episodes,
+            "total_steps": open.steps,
+            "data_format": "hdf5",
+            "observation_space": space(&open.spec.observation),
+            "action_space": space(&open.spec.action),
+            // Minari's names end in a version.
+            "dataset_id": if name.contains("-v") { name.to_string() } else { format!("{name}-v0") },
+            "minari_version": "0.5.4",
+            "author": [],
+            "dataset_size": (size as f64 / 1e5).round() / 10.0,
+        });
+        std::fs::write(data.join("metadata.json"), metadata.to_string()).map_err(fail)?;
+        atomic::commit_folder(open.temporary, &folder)
+    }
+}
+
+/// A Gymnasium box, as Minari serialises it: JSON with Python's infinities.
+fn space(feature: &Feature) -> String {
+    let bound = |side: fn(&Bounds) -> Option<f32>, open: &str| -> String {
+        let values = (0..feature.width).map(|index| match feature.bounds.get(index).and_then(side) {
+            Some(value) => format!("{value:?}"),
+            None => open.to_owned(),
+        });
+        values.collect::<Vec<_>>().join(", ")
+    };
+    format!(
+        r#"{{"type": "Box", "dtype": "float32", "shape": [{}], "low": [{}], "high": [{}]}}"#,
+        feature.width,
+        bound(|bounds| bounds.low, "-Infinity"),
+        bound(|bounds| bounds.high, "Infinity"),
+    )
+}
+
+impl EpisodeSink for MinariWriter {
+    fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
+        let fail = |error: std::io::Error| DataError::write(&self.folder, error);
+        let temporary = atomic::temporary_folder(&self.folder)?;
+        std::fs::create_dir(temporary.path().join("data")).map_err(fail)?;
+        let path = temporary.path().join("data").join(MAIN_FILE);
+        let refused = |error: hdf5_pure::Error| fail(std::io::Error::other(error.to_string()));
+        FileBuilder::new().write(&path).map_err(refused)?;
+        // One flush at the end is enough for a file that nobody sees before.
+        let access = FileAccessProperties::new().with_sync_policy(SyncPolicy::OnClose);
+        let file = File::open_rw_with_options(&path, access).map_err(refused)?;
+        self.open =
+            Some(Open { temporary, file, spec: spec.clone(), episodes: 0, steps: 0, uncommitted_bytes: 0 });
+        Ok(())
+    }
+
+    fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
+        let open = self.open.as_mut().expect("begin comes first");
+        open.write(episode).map_err(|error| {
+            DataError::write(&self.folder, std::io::Error::other(format!("episode {}: {error}", open.episodes)))
+        })
+    }
+}
+
+impl Open {
+    fn write(&mut self, episode: &EpisodeView<'_>) -> Result<(), hdf5_pure::Error> {
+        let root = self.file.root();
+        let group = format!("episode_{}", self.episodes);
+        root.create_group_with(&group, |attributes| {
+            attributes.set_attr("id", AttrValue::I64(self.episodes as i64));
+            attributes.set_attr("total_steps", AttrValue::I64(episode.steps as i64));
+        })?;
+        let (states, steps) = (episode.steps as u64 + 1, episode.steps as u64);
+        let matrix = |name: &str, values: &[f32], rows: u64, width: usize| {
+            root.create_dataset(&format!("{group}/{name}"), |data| {
+                data.with_f32_data(values).with_shape(&[rows, width as u64]);
+            })
+        };
+        matrix("observations", episode.observations, states, self.spec.observation.width)?;
+        matrix("actions", episode.actions, steps, self.spec.action.width)?;
+        // Minari expects rewards and keeps them as float64.
+        let rewards: Vec<f64> = match self.spec.has_rewards {
+            true => episode.rewards.iter().map(|&reward| f64::from(reward)).collect(),
+            false => vec![0.0; episode.steps],
+        };
+        root.create_dataset(&format!("{group}/rewards"), |data| {
+            data.with_f64_data(&rewards);
+        })?;
+        for (name, ending) in [("terminations", Ending::Terminated), ("truncations", Ending::Truncated)] {
+            let mut flags = vec![0u8; episode.steps];
+            *flags.last_mut().expect("an episode has a step") = u8::from(episode.ending == ending);
+            // What h5py makes of NumPy's booleans.
+            let boolean = EnumTypeBuilder::with_base(make_i8_type()).raw_value("FALSE", &[0]).raw_value("TRUE", &[1]);
+            let boolean = boolean.build()?;
+            root.create_dataset(&format!("{group}/{name}"), |data| {
+                data.with_raw_data(boolean, flags, steps);
+            })?;
+        }
+        if !self.spec.extras.is_empty() {
+            root.create_group(&format!("{group}/infos"))?;
+        }
+        for (extra, rows) in self.spec.extras.iter().zip(&episode.extras) {
+            let name = extra.name.rsplit('/').next().unwrap_or(&extra.name);
+            matrix(&format!("infos/{name}"), rows, states, extra.width)?;
+        }
+        self.episodes += 1;
+        self.steps += episode.steps;
+        self.uncommitted_bytes += self.spec.episode_bytes(episode.steps);
+        if self.uncommitted_bytes > COMMIT_BYTES {
+            self.uncommitted_bytes = 0;
+            self.file.commit()?;
+        }
+        Ok(())
+    }
+}

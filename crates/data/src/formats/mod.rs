@@ -1,0 +1,184 @@
+//! Readers and writers, one file per format.
+//!
+//! No reader allocates more than a bounded multiple of what a file contains, whatever the file declares; see `docs/data.md` for the multiples and
+//! the fuzzing that checks them.
+
+mod atomic;
+mod columns;
+mod csv;
+mod d4rl;
+mod flat;
+mod hdf5;
+mod layout;
+mod lerobot;
+mod minari;
+mod npz;
+mod options;
+mod parquet;
+
+pub use layout::LayoutWriter;
+pub use minari::MinariWriter;
+pub use npz::NpzWriter;
+pub use options::{Ends, Extras, ReadOptions};
+
+use crate::{Access, DataError, EpisodeSink, EpisodeView, Spec, Trajectories, TrajectoriesBuilder};
+use std::path::Path;
+
+/// The formats that can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Our own layout, an Arrow file.
+    Layout,
+    /// OGBench's NumPy archive.
+    OgBench,
+    /// D4RL's flat HDF5.
+    D4rl,
+    /// A Minari data set.
+    Minari,
+    /// A LeRobot data set.
+    LeRobot,
+    /// A Parquet table with named columns.
+    Parquet,
+    /// A CSV table with named columns.
+    Csv,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Layout, Self::OgBench, Self::D4rl, Self::Minari, Self::LeRobot, Self::Parquet, Self::Csv];
+
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Layout => "arrow",
+            Self::OgBench => "ogbench",
+            Self::D4rl => "d4rl",
+            Self::Minari => "minari",
+            Self::LeRobot => "lerobot",
+            Self::Parquet => "parquet",
+            Self::Csv => "csv",
+        }
+    }
+
+    /// The format of an existing file or folder, by its name and, for HDF5, its contents.
+    pub fn detect(path: &Path) -> Result<Self, DataError> {
+        let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
+        if let Err(error) = std::fs::metadata(path) {
+            return Err(DataError::read(path, error));
+        }
+        match extension.as_deref() {
+            _ if lerobot::is_lerobot(path) => Ok(Self::LeRobot),
+            _ if path.is_dir() && minari::main_file(path).is_some() => Ok(Self::Minari),
+            Some("arrow" | "feather" | "ipc") => Ok(Self::Layout),
+            Some("npz") => Ok(Self::OgBench),
+            Some("hdf5" | "h5") if d4rl::is_d4rl(path) => Ok(Self::D4rl),
+            Some("hdf5" | "h5") => Ok(Self::Minari),
+            Some("parquet") => Ok(Self::Parquet),
+            Some("csv") => Ok(Self::Csv),
+            _ => Err(DataError::malformed(
+                path,
+                "its name does not say which format it is",
+                "give --format, or a name that ends in .arrow, .npz, .hdf5, .parquet or .csv, or a Minari or LeRobot folder",
+            )),
+        }
+    }
+
+    /// Reads a file or folder of this format, one episode at a time.
+    pub fn read(self, path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
+        match self {
+            Self::Layout => {
+                let mut data = Trajectories::open(path, Access::Sequential)?;
+                options.complete(&mut data.spec)?;
+                data.send(sink)
+            }
+            Self::OgBench => npz::read(path, options, sink),
+            Self::D4rl => d4rl::read(path, options, sink),
+            Self::Minari => minari::read(path, options, sink),
+            Self::LeRobot => lerobot::read(path, options, sink),
+            Self::Parquet => parquet::read(path, options, sink),
+            Self::Csv => csv::read(path, options, sink),
+        }
+    }
+}
+
+/// A data set from any file: our own layout is mapped, everything else read into memory.
+pub fn load(path: &Path, options: &ReadOptions) -> Result<Trajectories, DataError> {
+    match Format::detect(path)? {
+        Format::Layout => {
+            let mut data = Trajectories::open(path, Access::Random)?;
+            options.complete(&mut data.spec)?;
+            Ok(data)
+        }
+        format => {
+            let mut builder = TrajectoriesBuilder::default();
+            format.read(path, options, &mut builder)?;
+            Ok(builder.finish())
+        }
+    }
+}
+
+/// The formats that can be written, each by its own sink.
+pub enum Writer {
+    /// Our own layout.
+    Layout(Box<LayoutWriter>),
+    /// OGBench's NumPy archive.
+    OgBench(NpzWriter),
+    /// A Minari data set.
+    Minari(MinariWriter),
+}
+
+impl Writer {
+    /// The writer that a name asks for: `.arrow`, `.npz`, or a folder for Minari.
+    pub fn for_path(path: &Path) -> Result<Self, DataError> {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("arrow") => Ok(Self::Layout(Box::new(LayoutWriter::new(path)))),
+            Some("npz") => Ok(Self::OgBench(NpzWriter::new(path))),
+            None => Ok(Self::Minari(MinariWriter::new(path))),
+            Some(other) => Err(DataError::setting(
+                format!("cannot write {}: no writer for .{other}", path.display()),
+                "name the result .arrow or .npz, or give a new folder for a Minari data set",
+            )),
+        }
+    }
+
+    /// What the format cannot hold of such data, in words.
+    pub fn leaves_out(&self, spec: &Spec) -> Vec<&'static str> {
+        let mut losses = Vec::new();
+        if !matches!(self, Self::Layout(_)) {
+            losses.extend(spec.has_timestamps.then_some("timestamps"));
+            losses.extend(spec.frames_per_second.is_some().then_some("the frame rate"));
+            losses.extend(spec.goal.is_some().then_some("the goal space"));
+        }
+        losses
+    }
+
+    /// Completes the file and puts it in its place.
+    pub fn finish(self) -> Result<(), DataError> {
+        match self {
+            Self::Layout(writer) => writer.finish().map(drop),
+            Self::OgBench(writer) => writer.finish(),
+            Self::Minari(writer) => writer.finish(),
+        }
+    }
+}
+
+impl EpisodeSink for Writer {
+    fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
+        self.as_sink().begin(spec)
+    }
+
+    fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
+        self.as_sink().episode(episode)
+    }
+}
+
+impl Writer {
+    fn as_sink(&mut self) -> &mut dyn EpisodeSink {
+        match self {
+            Self::Layout(writer) => writer.as_mut(),
+            Self::OgBench(writer) => writer,
+            Self::Minari(writer) => writer,
+        }
+    }
+}

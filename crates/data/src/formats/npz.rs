@@ -1,0 +1,226 @@
+//! OGBench archives: `observations`, `actions`, `terminals`, and what else has a row for every state.
+//!
+//! Every trajectory has T + 1 rows and `terminals` is 1 on its last. The last row's action leads nowhere; it is left out when read
+//! and written as zeros. Arrays of the same length (`qpos`, `qvel`) become extra columns, `rewards` the rewards; arrays of other
+//! lengths are not per state and are passed over.
+
+use super::{
+    ReadOptions,
+    atomic::AtomicFile,
+    flat::{Assembler, Row},
+};
+use crate::{
+    DataError, DefectKind, EpisodeSink, EpisodeView, Feature, Spec,
+    episode::Ending,
+    npy::Rows,
+};
+use std::{
+    fs::File,
+    io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+};
+use zip::{ZipArchive, ZipWriter, write::SimpleFileOptions};
+
+const HINT: &str = "an OGBench file is made with np.savez_compressed(name, observations=..., actions=..., terminals=...)";
+
+type Archive = ZipArchive<BufReader<File>>;
+
+fn open(path: &Path) -> Result<Archive, DataError> {
+    let file = File::open(path).map_err(|error| DataError::read(path, error))?;
+    ZipArchive::new(BufReader::new(file))
+        .map_err(|error| DataError::malformed(path, format!("not an npz archive: {error}"), HINT))
+}
+
+/// Reads an archive, all columns side by side: no more than an episode is held.
+pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
+    let fail = |problem: String| DataError::malformed(path, problem, HINT);
+    let archive = open(path)?;
+    let names: Vec<String> = archive
+        .file_names()
+        .filter_map(|name| Some(name.ok()?.strip_suffix(".npy")?.to_owned()))
+        .collect();
+    for needed in ["observations", "actions", "terminals"] {
+        if !names.iter().any(|name| name == needed) {
+            return Err(fail(format!("it has no array '{needed}', only {}", names.join(", "))));
+        }
+    }
+    // Each array is read through an archive of its own: a stream of one cannot be left for another.
+    let mut archives: Vec<Archive> = names.iter().map(|_| open(path)).collect::<Result<_, _>>()?;
+    let mut columns = Vec::new();
+    for (archive, name) in archives.iter_mut().zip(&names) {
+        let entry = archive
+            .by_name(&format!("{name}.npy"))
+            .map_err(|error| fail(format!("array '{name}' cannot be unpacked: {error}")))?;
+        let is_needed = ["observations", "actions", "terminals"].contains(&name.as_str());
+        match Rows::open(BufReader::with_capacity(1 << 16, entry)) {
+            Ok(rows) => columns.push((name.as_str(), rows)),
+            Err(problem) if is_needed => return Err(fail(format!("array '{name}': {problem}"))),
+            // Not a column; perhaps a text or a picture.
+            Err(_) => {}
+        }
+    }
+    let mut observations = take(&mut columns, "observations").expect("checked above");
+    let mut actions = take(&mut columns, "actions").expect("checked above");
+    let mut terminals = take(&mut columns, "terminals").expect("checked above");
+    let n = observations.rows;
+    if observations.width == 0 {
+        return Err(fail("array 'observations' has no dimensions".into()));
+    }
+    for (name, rows) in [("actions", &actions), ("terminals", &terminals)] {
+        if rows.rows != n {
+            let problem = format!("array '{name}' has {} rows, observations {n}", rows.rows);
+            let hint = "every array has a row for every state, the last of each trajectory included (T + 1)";
+            return Err(DataError::malformed(path, problem, hint));
+        }
+    }
+    columns.retain(|(name, rows)| rows.rows == n && rows.width > 0 && (*name == "rewards" || options.wants_extra(name)));
+    let mut rewards = take(&mut columns, "rewards").filter(|rows| rows.width == 1);
+    columns.sort_by_key(|(name, _)| *name);
+
+    let mut spec = Spec::new(observations.width, actions.width);
+    spec.has_rewards = rewards.is_some();
+    spec.extras = columns.iter().map(|(name, rows)| Feature::new(*name, rows.width)).collect();
+    options.complete(&mut spec)?;
+    let mut assembler = Assembler::begin(path, sink, &spec)?;
+    let (mut observation, mut action, mut flag) = (Vec::new(), Vec::new(), Vec::new());
+    let mut extras = vec![Vec::new(); columns.len()];
+    for row in 0..n {
+        let cut = |name: &str| {
+            let name = name.to_owned();
+            move |error: std::io::Error| fail(format!("array '{name}', row {row}: {error}"))
+        };
+        observations.next_into(&mut observation).map_err(cut("observations"))?;
+        actions.next_into(&mut action).map_err(cut("actions"))?;
+        let mut reward = 0.0;
+        if let Some(rewards) = &mut rewards {
+            rewards.next_into(&mut flag).map_err(cut("rewards"))?;
+            reward = flag[0];
+        }
+        for ((name, rows), extra) in columns.iter_mut().zip(&mut extras) {
+            rows.next_into(extra).map_err(cut(name))?;
+        }
+        let values = Row { observation: &observation, action: &action, reward, timestamp: 0.0 };
+        assembler.row(&values, extras.iter().map(Vec::as_slice))?;
+        terminals.next_into(&mut flag).map_err(cut("terminals"))?;
+        if flag.first().is_some_and(|&flag| flag != 0.0) {
+            assembler.end(Ending::Unknown)?;
+        }
+    }
+    if assembler.rows() > 0 {
+        let problem = format!("its {} rows are not closed by a terminal", assembler.rows());
+        let hint = "set terminals to 1 on the last row of every trajectory, the last one included";
+        assembler.defect(DefectKind::Ends, Some(assembler.rows() - 1), problem, hint.into())?;
+        assembler.end(Ending::Unknown)?;
+    }
+    Ok(())
+}
+
+fn take<'r>(columns: &mut Vec<(&str, Rows<'r>)>, name: &str) -> Option<Rows<'r>> {
+    columns.iter().position(|(column, _)| *column == name).map(|at| columns.swap_remove(at).1)
+}
+
+/// Writes an archive. Columns are gathered in temporary files beside it, since an archive holds one after another.
+pub struct NpzWriter {
+    path: PathBuf,
+    columns: Vec<Spool>,
+    spec: Option<Spec>,
+    rows: u64,
+}
+
+/// A column on its way into the archive.
+struct Spool {
+    name: String,
+    width: usize,
+    file: BufWriter<File>,
+}
+
+impl Spool {
+    fn push(&mut self, values: &[f32]) -> std::io::Result<()> {
+        values.iter().try_for_each(|value| self.file.write_all(&value.to_le_bytes()))
+    }
+}
+
+impl NpzWriter {
+    /// A writer of a file that does not have to exist yet.
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.into(), columns: Vec::new(), spec: None, rows: 0 }
+    }
+
+    /// Completes the archive and puts it in its place.
+    pub fn finish(self) -> Result<(), DataError> {
+        let Self { path, columns, rows, .. } = self;
+        let fail = |error: std::io::Error| DataError::write(&path, error);
+        let mut archive = ZipWriter::new(BufWriter::new(AtomicFile::create(&path)?));
+        for column in columns {
+            let Spool { name, width, file } = column;
+            let mut file = file.into_inner().map_err(|error| fail(error.into_error()))?;
+            file.seek(SeekFrom::Start(0)).map_err(fail)?;
+            let options = SimpleFileOptions::default().large_file(rows.saturating_mul(4 * width as u64 + 4) >> 32 > 0);
+            archive.start_file(format!("{name}.npy"), options).map_err(|error| fail(error.into()))?;
+            copy_array(&mut archive, &name, rows, width, &mut BufReader::new(file)).map_err(fail)?;
+        }
+        let buffered = archive.finish().map_err(|error| fail(error.into()))?;
+        let file = buffered.into_inner().map_err(|error| fail(error.into_error()))?;
+        file.commit()
+    }
+}
+
+/// Copies a spooled column as an array: flags as booleans, vectors as a matrix, the rest as they are.
+fn copy_array(to: &mut dyn Write, name: &str, rows: u64, width: usize, from: &mut dyn Read) -> std::io::Result<()> {
+    use npyz::{AutoSerialize, WriteOptions, WriterBuilder};
+    let mut bytes = [0; 4];
+    let mut next = || from.read_exact(&mut bytes).map(|()| f32::from_le_bytes(bytes));
+    if name == "terminals" {
+        let options = WriteOptions::new().default_dtype().shape(&[rows]);
+        let mut array = options.writer(to).begin_nd()?;
+        (0..rows).try_for_each(|_| array.push(&(next()? != 0.0)))?;
+        return array.finish();
+    }
+    let shape: &[u64] = if name == "rewards" { &[rows] } else { &[rows, width as u64] };
+    let options = WriteOptions::new().dtype(f32::default_dtype()).shape(shape);
+    let mut array = options.writer(to).begin_nd()?;
+    (0..rows * width as u64).try_for_each(|_| array.push(&next()?))?;
+    array.finish()
+}
+
+impl EpisodeSink for NpzWriter {
+    fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
+        let mut names =
+            vec![("observations", spec.observation.width), ("actions", spec.action.width), ("terminals", 1)];
+        names.extend(spec.has_rewards.then_some(("rewards", 1)));
+        names.extend(spec.extras.iter().map(|extra| (extra.name.as_str(), extra.width)));
+        for (name, width) in names {
+            let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let file = tempfile::tempfile_in(folder.unwrap_or(Path::new(".")))
+                .map_err(|error| DataError::write(&self.path, error))?;
+            self.columns.push(Spool { name: name.replace('/', "."), width, file: BufWriter::new(file) });
+        }
+        self.spec = Some(spec.clone());
+        Ok(())
+    }
+
+    fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
+        let spec = self.spec.as_ref().expect("begin comes first");
+        let nothing = vec![0.0; spec.action.width];
+        let mut columns = self.columns.iter_mut();
+        let mut next = || columns.next().expect("as many as begin made");
+        let mut write = || {
+            next().push(episode.observations)?;
+            let actions = next();
+            actions.push(episode.actions)?;
+            actions.push(&nothing)?;
+            let terminals = next();
+            (0..episode.steps).try_for_each(|_| terminals.push(&[0.0]))?;
+            terminals.push(&[1.0])?;
+            if spec.has_rewards {
+                let rewards = next();
+                rewards.push(episode.rewards)?;
+                rewards.push(&[0.0])?;
+            }
+            episode.extras.iter().try_for_each(|rows| next().push(rows))
+        };
+        write().map_err(|error| DataError::write(&self.path, error))?;
+        self.rows += episode.steps as u64 + 1;
+        Ok(())
+    }
+}

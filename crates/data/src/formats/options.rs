@@ -1,0 +1,94 @@
+//! What a user can say about files that do not say it themselves.
+
+use crate::{Bounds, DataError, Spec};
+use std::ops::Range;
+
+/// How to read a file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ReadOptions {
+    /// Columns that make up an observation, in this order; by default what the format calls so.
+    pub observations: Vec<String>,
+    /// Columns that make up an action; by default what the format calls so.
+    pub actions: Vec<String>,
+    /// Tables: the column that tells episodes apart.
+    pub episode: Option<String>,
+    /// Tables: the column with the reward.
+    pub reward: Option<String>,
+    /// Tables: the column with the time in seconds.
+    pub time: Option<String>,
+    /// Which further columns to keep.
+    pub extras: Extras,
+    /// D4RL: what ends an episode.
+    pub ends: Ends,
+    /// States per second, where the file does not say.
+    pub frames_per_second: Option<f64>,
+    /// The dimensions of an observation that are the goal space.
+    pub goal: Option<Range<usize>>,
+    /// The least and greatest value of an action, where the file does not say.
+    pub action_bounds: Option<Bounds>,
+}
+
+/// Which further columns to keep.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Extras {
+    /// All that have a row for every state.
+    #[default]
+    All,
+    /// Only these.
+    Named(Vec<String>),
+}
+
+/// What ends an episode of a D4RL file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Ends {
+    /// `timeouts` where the file has any, otherwise `terminals`.
+    #[default]
+    Auto,
+    /// `timeouts` only: mazes, where `terminals` mark visits of the goal.
+    Timeouts,
+    /// `terminals` only.
+    Terminals,
+    /// Either: locomotion, where a fall resets the world.
+    Either,
+}
+
+impl ReadOptions {
+    pub(crate) fn wants_extra(&self, name: &str) -> bool {
+        match &self.extras {
+            Extras::All => true,
+            Extras::Named(names) => names.iter().any(|wanted| wanted == name),
+        }
+    }
+
+    /// Adds to a spec what the user said, and checks that it was possible.
+    pub(crate) fn complete(&self, spec: &mut Spec) -> Result<(), DataError> {
+        if let Some(rate) = self.frames_per_second {
+            if !(rate > 0.0 && rate.is_finite()) {
+                return Err(DataError::setting(format!("{rate} frames per second"), "give a positive number"));
+            }
+            spec.frames_per_second = Some(rate);
+        }
+        if let Some(goal) = &self.goal {
+            if goal.start >= goal.end || goal.end > spec.observation.width {
+                return Err(DataError::setting(
+                    format!("goal space {}..{} of {} dimensions", goal.start, goal.end, spec.observation.width),
+                    "give the first dimension and the one after the last, such as 0..2",
+                ));
+            }
+            spec.goal = Some(goal.clone());
+        }
+        if let Some(bounds) = self.action_bounds {
+            spec.action.bounds = vec![bounds; spec.action.width];
+        }
+        let has_extra = |name: &String| spec.extras.iter().any(|extra| extra.name == *name);
+        if let Extras::Named(names) = &self.extras
+            && let Some(missing) = names.iter().find(|name| !has_extra(name))
+        {
+            return Err(DataError::setting(
+                format!("there is no column '{missing}' with a number for every state"),
+                "isochrone data inspect lists the columns",
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,223 @@
+//! Parquet tables: numbers, texts, and lists of numbers of one length.
+
+use super::{
+    ReadOptions,
+    columns::{self, Chunk, Table, TableColumn},
+};
+use crate::{DataError, EpisodeSink};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, FixedSizeListArray, GenericListArray, LargeStringArray, OffsetSizeTrait,
+    PrimitiveArray, StringArray,
+    cast::AsArray,
+    types::{
+        ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+        UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    },
+};
+use arrow_schema::DataType;
+use parquet::arrow::{
+    ProjectionMask,
+    arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder},
+};
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+};
+
+const HINT: &str = "columns hold numbers, texts, or lists of numbers that all have the same length";
+const CHUNK_ROWS: usize = 1024;
+/// What a file declares beyond this multiple of its size, and beyond `FREE_BYTES`, is not believed. Runs of equal values compress without
+/// a limit in Parquet; no recording is made of them alone.
+const MAX_EXPANSION: u64 = 4096;
+const FREE_BYTES: u64 = 16 << 20;
+
+/// Reads a table.
+pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
+    let mut table = ParquetTable::open(path)?;
+    columns::read(path, &mut table, options, sink)
+}
+
+pub(super) struct ParquetTable {
+    path: PathBuf,
+    metadata: ArrowReaderMetadata,
+    columns: Vec<TableColumn>,
+    /// Where each column is among the file's own.
+    roots: Vec<usize>,
+}
+
+impl ParquetTable {
+    pub fn open(path: &Path) -> Result<Self, DataError> {
+        let fail = |problem: String| DataError::malformed(path, problem, HINT);
+        let file = File::open(path).map_err(|error| DataError::read(path, error))?;
+        let size = file.metadata().map_err(|error| DataError::read(path, error))?.len();
+        let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
+            .map_err(|error| fail(format!("not a readable Parquet file: {error}")))?;
+        check_sizes(&metadata, size).map_err(fail)?;
+        let mut table = Self { path: path.into(), metadata, columns: Vec::new(), roots: Vec::new() };
+        let fields = table.metadata.schema().fields().clone();
+        for (root, field) in fields.iter().enumerate() {
+            let (width, is_text) = match field.data_type() {
+                DataType::Utf8 | DataType::LargeUtf8 => (1, true),
+                DataType::List(item) | DataType::LargeList(item) if is_number(item.data_type()) => {
+                    match table.first_length(root)? {
+                        Some(width) => (width, false),
+                        None => continue,
+                    }
+                }
+                DataType::FixedSizeList(item, width) if is_number(item.data_type()) => (*width as usize, false),
+                kind if is_number(kind) => (1, false),
+                _ => continue,
+            };
+            table.columns.push(TableColumn { name: field.name().clone(), width, is_text });
+            table.roots.push(root);
+        }
+        Ok(table)
+    }
+
+    fn batches(&self, roots: &[usize], rows: usize) -> Result<ParquetRecordBatchReader, DataError> {
+        let file = File::open(&self.path).map_err(|error| DataError::read(&self.path, error))?;
+        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), roots.iter().copied());
+        ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
+            .with_projection(mask)
+            .with_batch_size(rows)
+            .build()
+            .map_err(|error| DataError::malformed(&self.path, error.to_string(), HINT))
+    }
+
+    /// The length of a column's first list; lists of other lengths are found when they come.
+    fn first_length(&self, root: usize) -> Result<Option<usize>, DataError> {
+        let Some(batch) = self.batches(&[root], 1)?.next() else { return Ok(None) };
+        let batch = batch.map_err(|error| DataError::malformed(&self.path, error.to_string(), HINT))?;
+        let length = match batch.column(0).data_type() {
+            DataType::List(_) => batch.column(0).as_list::<i32>().iter().next().flatten().map(|list| list.len()),
+            DataType::LargeList(_) => batch.column(0).as_list::<i64>().iter().next().flatten().map(|list| list.len()),
+            _ => None,
+        };
+        Ok(length)
+    }
+}
+
+fn check_sizes(metadata: &ArrowReaderMetadata, file_bytes: u64) -> Result<(), String> {
+    let limit = file_bytes.saturating_mul(MAX_EXPANSION).saturating_add(FREE_BYTES);
+    let parquet = metadata.metadata();
+    let columns = parquet.file_metadata().schema_descr().num_columns() as u64;
+    let rows = u64::try_from(parquet.file_metadata().num_rows()).map_err(|_| "a negative number of rows")?;
+    let too_much = || format!("it declares more than {MAX_EXPANSION} times its size of {file_bytes} bytes");
+    if rows.saturating_mul(4).saturating_mul(columns) > limit {
+        return Err(too_much());
+    }
+    for group in parquet.row_groups() {
+        for column in group.columns() {
+            if u64::try_from(column.uncompressed_size()).is_ok_and(|bytes| bytes > limit) {
+                return Err(too_much());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_number(kind: &DataType) -> bool {
+    kind.is_integer() || kind.is_floating() || *kind == DataType::Boolean
+}
+
+impl Table for ParquetTable {
+    fn columns(&self) -> &[TableColumn] {
+        &self.columns
+    }
+
+    fn read(
+        &mut self,
+        chosen: &[usize],
+        rows: &mut dyn FnMut(&Chunk) -> Result<(), DataError>,
+    ) -> Result<(), DataError> {
+        let roots: Vec<usize> = chosen.iter().map(|&at| self.roots[at]).collect();
+        for batch in self.batches(&roots, CHUNK_ROWS)? {
+            let batch = batch.map_err(|error| DataError::malformed(&self.path, error.to_string(), HINT))?;
+            let mut chunk = Chunk { rows: batch.num_rows(), numbers: Vec::new(), texts: Vec::new() };
+            // The reader keeps the file's order, and so do the columns chosen.
+            for (&at, array) in chosen.iter().zip(batch.columns()) {
+                let column = &self.columns[at];
+                let fail = |problem: String| {
+                    DataError::malformed(&self.path, format!("column '{}': {problem}", column.name), HINT)
+                };
+                let (numbers, texts) = match column.is_text {
+                    true => (Vec::new(), texts(array).map_err(fail)?),
+                    false => (vectors(array, column.width).map_err(fail)?, Vec::new()),
+                };
+                chunk.numbers.push(numbers);
+                chunk.texts.push(texts);
+            }
+            rows(&chunk)?;
+        }
+        Ok(())
+    }
+}
+
+fn texts(array: &ArrayRef) -> Result<Vec<String>, String> {
+    if let Some(texts) = array.as_any().downcast_ref::<StringArray>() {
+        return Ok(texts.iter().map(|text| text.unwrap_or_default().to_owned()).collect());
+    }
+    match array.as_any().downcast_ref::<LargeStringArray>() {
+        Some(texts) => Ok(texts.iter().map(|text| text.unwrap_or_default().to_owned()).collect()),
+        None => Err("it does not hold texts".into()),
+    }
+}
+
+/// `[rows, width]`; what is missing is NaN.
+fn vectors(array: &ArrayRef, width: usize) -> Result<Vec<f64>, String> {
+    match array.data_type() {
+        DataType::List(_) => lists::<i32>(array.as_list(), width),
+        DataType::LargeList(_) => lists::<i64>(array.as_list(), width),
+        DataType::FixedSizeList(..) => {
+            let list: &FixedSizeListArray = array.as_fixed_size_list();
+            let mut values = numbers(list.values())?;
+            for row in (0..list.len()).filter(|&row| list.is_null(row)) {
+                values[row * width..(row + 1) * width].fill(f64::NAN);
+            }
+            Ok(values)
+        }
+        _ => numbers(array),
+    }
+}
+
+fn lists<O: OffsetSizeTrait>(array: &GenericListArray<O>, width: usize) -> Result<Vec<f64>, String> {
+    let values = numbers(array.values())?;
+    let mut rows = Vec::with_capacity(array.len() * width);
+    for row in 0..array.len() {
+        if array.is_null(row) {
+            rows.resize(rows.len() + width, f64::NAN);
+            continue;
+        }
+        let (from, to) = (array.value_offsets()[row].as_usize(), array.value_offsets()[row + 1].as_usize());
+        if to - from != width {
+            return Err(format!("a list has {} numbers, the first had {width}", to - from));
+        }
+        rows.extend(&values[from..to]);
+    }
+    Ok(rows)
+}
+
+fn numbers(array: &ArrayRef) -> Result<Vec<f64>, String> {
+    fn of<T: ArrowPrimitiveType>(array: &ArrayRef, to_f64: impl Fn(T::Native) -> f64) -> Vec<f64> {
+        let array: &PrimitiveArray<T> = array.as_primitive();
+        array.iter().map(|value| value.map_or(f64::NAN, &to_f64)).collect()
+    }
+    Ok(match array.data_type() {
+        DataType::Float16 => of::<Float16Type>(array, f64::from),
+        DataType::Float32 => of::<Float32Type>(array, f64::from),
+        DataType::Float64 => of::<Float64Type>(array, |value| value),
+        DataType::Int8 => of::<Int8Type>(array, f64::from),
+        DataType::Int16 => of::<Int16Type>(array, f64::from),
+        DataType::Int32 => of::<Int32Type>(array, f64::from),
+        DataType::Int64 => of::<Int64Type>(array, |value| value as f64),
+        DataType::UInt8 => of::<UInt8Type>(array, f64::from),
+        DataType::UInt16 => of::<UInt16Type>(array, f64::from),
+        DataType::UInt32 => of::<UInt32Type>(array, f64::from),
+        DataType::UInt64 => of::<UInt64Type>(array, |value| value as f64),
+        DataType::Boolean => {
+            let array: &BooleanArray = array.as_boolean();
+            array.iter().map(|value| value.map_or(f64::NAN, |value| f64::from(u8::from(value)))).collect()
+        }
+        other => return Err(format!("it has type {other}, not numbers")),
+    })
+}

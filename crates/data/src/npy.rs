@@ -1,0 +1,101 @@
+//! NumPy arrays from streams that are not to be trusted.
+
+use npyz::{DType, NpyFile, Order};
+use std::io::{Chain, Cursor, Read};
+
+/// NumPy refuses longer headers too.
+const MAX_HEADER_BYTES: usize = 10_000;
+
+/// The bytes of an array: its header, already looked at, and the rest.
+pub type Checked<R> = Chain<Cursor<Vec<u8>>, R>;
+
+/// Opens an array. Refuses headers that no NumPy writes but that could exhaust a parser: too long, too deeply nested, or with
+/// dimensions whose product does not fit in 64 bits.
+pub fn open<R: Read>(mut reader: R) -> Result<NpyFile<Checked<R>>, String> {
+    let mut head = vec![0; 10];
+    reader.read_exact(&mut head).map_err(|_| "not a NumPy array".to_owned())?;
+    let declared = match head[..] {
+        [0x93, b'N', b'U', b'M', b'P', b'Y', 1, _, a, b] => usize::from(u16::from_le_bytes([a, b])),
+        [0x93, b'N', b'U', b'M', b'P', b'Y', 2 | 3, _, a, b] => {
+            head.extend([0, 0]);
+            reader.read_exact(&mut head[10..]).map_err(|_| "not a NumPy array".to_owned())?;
+            u32::from_le_bytes([a, b, head[10], head[11]]) as usize
+        }
+        _ => return Err("not a NumPy array".into()),
+    };
+    if declared > MAX_HEADER_BYTES {
+        return Err(format!("its header is {declared} bytes long"));
+    }
+    let begin = head.len();
+    head.resize(begin + declared, 0);
+    reader.read_exact(&mut head[begin..]).map_err(|_| "its header is cut off".to_owned())?;
+    let header = head[begin..].split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let brackets = header.iter().filter(|byte| b"([{".contains(byte)).count();
+    // Fewer than 19 digits in all: no product of dimensions can overflow.
+    let digits = header.iter().filter(|byte| byte.is_ascii_digit()).count();
+    if brackets > 8 || digits > 18 {
+        return Err("its header is not of a plain array".into());
+    }
+    NpyFile::new(Cursor::new(head).chain(reader)).map_err(|error| format!("not a NumPy array: {error}"))
+}
+
+/// Rows of numbers of any type, read one after another as float32.
+pub(crate) struct Rows<'a> {
+    values: Box<dyn Iterator<Item = std::io::Result<f32>> + 'a>,
+    pub rows: u64,
+    pub width: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// An array of one or two dimensions.
+    pub fn open<R: Read + 'a>(reader: R) -> Result<Self, String> {
+        let array = open(reader)?;
+        let (rows, width) = match *array.shape() {
+            [rows] => (rows, 1),
+            [rows, width] => (rows, width),
+            _ => return Err(format!("it has shape {:?}, not one or two dimensions", array.shape())),
+        };
+        if array.order() == Order::Fortran && array.shape().len() == 2 && rows > 1 && width > 1 {
+            return Err("it is stored column by column; save np.ascontiguousarray of it".into());
+        }
+        let width = usize::try_from(width).map_err(|_| "it is too wide".to_owned())?;
+        let DType::Plain(kind) = array.dtype() else {
+            return Err(format!("it has type {}, not numbers", array.dtype().descr()));
+        };
+        use npyz::TypeChar::{Bool, Float, Int, Uint};
+        let values = match (kind.type_char(), kind.size_field()) {
+            (Float, 4) => convert::<_, f32>(array, |value| value),
+            (Float, 8) => convert::<_, f64>(array, |value| value as f32),
+            (Bool, 1) => convert::<_, bool>(array, |value| f32::from(u8::from(value))),
+            (Int, 1) => convert::<_, i8>(array, f32::from),
+            (Int, 2) => convert::<_, i16>(array, f32::from),
+            (Int, 4) => convert::<_, i32>(array, |value| value as f32),
+            (Int, 8) => convert::<_, i64>(array, |value| value as f32),
+            (Uint, 1) => convert::<_, u8>(array, f32::from),
+            (Uint, 2) => convert::<_, u16>(array, f32::from),
+            (Uint, 4) => convert::<_, u32>(array, |value| value as f32),
+            (Uint, 8) => convert::<_, u64>(array, |value| value as f32),
+            _ => return Err(format!("it has type {}, not numbers", array.dtype().descr())),
+        }
+        .ok_or("its type cannot be read")?;
+        Ok(Self { values, rows, width })
+    }
+
+    /// The next row, in place of what `row` held.
+    pub fn next_into(&mut self, row: &mut Vec<f32>) -> std::io::Result<()> {
+        row.clear();
+        for _ in 0..self.width {
+            let ended = || std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "it ends too early");
+            row.push(self.values.next().ok_or_else(ended)??);
+        }
+        Ok(())
+    }
+}
+
+fn convert<'a, R: Read + 'a, T: npyz::Deserialize + 'a>(
+    array: NpyFile<Checked<R>>,
+    to_float: impl Fn(T) -> f32 + 'a,
+) -> Option<Box<dyn Iterator<Item = std::io::Result<f32>> + 'a>> {
+    let values = array.data::<T>().ok()?;
+    Some(Box::new(values.map(move |value| value.map(&to_float))))
+}

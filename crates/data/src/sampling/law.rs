@@ -1,0 +1,149 @@
+//! Which state of the data is the goal of a transition.
+
+use crate::{DataError, EpisodeIndex};
+use isochrone_core::Discount;
+use serde::{Deserialize, Serialize};
+
+/// How often each kind of goal is drawn. The four numbers are probabilities.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GoalMixture {
+    /// The state itself: offset 0.
+    pub current: f64,
+    /// A later state of the episode, at a geometric offset.
+    pub geometric: f64,
+    /// A later state of the episode, all alike.
+    pub uniform: f64,
+    /// Any state of the data set, all alike.
+    pub random: f64,
+}
+
+impl Default for GoalMixture {
+    /// Geometric offsets only: what contrastive learning needs.
+    fn default() -> Self {
+        Self { current: 0.0, geometric: 1.0, uniform: 0.0, random: 0.0 }
+    }
+}
+
+/// What happens to offsets that reach beyond the last state of an episode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EndLaw {
+    /// They become the last state: it stands for all that would have followed.
+    /// `P(k) = (1 - gamma) gamma^k` before the last state and `gamma^k` there.
+    #[default]
+    Clip,
+    /// They are drawn again: `P(k)` is proportional to `gamma^k` up to the last state. The weight of a row is the probability
+    /// that its law kept, `1 - gamma^n` for n states to choose from: weighted by it, pairs have the frequencies of the untruncated law.
+    Renormalise,
+}
+
+/// The least offset of a future goal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FirstOffset {
+    /// `k >= 0`: the state can be its own goal, which anchors d(g, g) = 0. Distances that people read need it.
+    #[default]
+    Here,
+    /// `k >= 1`: as published code has it; distances then carry an unknown offset for every goal.
+    Next,
+}
+
+/// How goals are drawn; checked by [`GoalLaw::new`].
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GoalLawConfig {
+    /// How often each kind.
+    pub mixture: GoalMixture,
+    /// Offsets beyond the end of an episode.
+    pub end: EndLaw,
+    /// The least offset of geometric and uniform goals.
+    pub first_offset: FirstOffset,
+}
+
+/// A law of goals whose numbers have been checked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GoalLaw {
+    config: GoalLawConfig,
+    /// Cumulative probabilities of current, geometric, uniform; random is the rest.
+    below: [f64; 3],
+    ln_gamma: f64,
+}
+
+/// A goal that was drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Goal {
+    /// Its number among all states.
+    pub state: u64,
+    /// Its episode.
+    pub episode: usize,
+    /// See [`EndLaw::Renormalise`]; 1 otherwise.
+    pub weight: f32,
+}
+
+impl GoalLaw {
+    /// Checks that the probabilities sum to 1.
+    pub fn new(config: GoalLawConfig, discount: Discount) -> Result<Self, DataError> {
+        let GoalMixture { current, geometric, uniform, random } = config.mixture;
+        let parts = [current, geometric, uniform, random];
+        let sum: f64 = parts.iter().sum();
+        if parts.iter().any(|part| !(0.0..=1.0).contains(part)) || (sum - 1.0).abs() > 1e-9 {
+            return Err(DataError::setting(
+                format!("goals drawn current {current}, geometric {geometric}, uniform {uniform}, random {random}"),
+                "give probabilities that sum to 1",
+            ));
+        }
+        // The last kind that occurs takes what rounding left.
+        let mut below = [current, current + geometric, current + geometric + uniform];
+        let last = parts.iter().rposition(|&part| part > 0.0).expect("they sum to 1");
+        below[last.min(3)..].iter_mut().for_each(|bound| *bound = 1.0);
+        Ok(Self { config, below, ln_gamma: discount.gamma().ln() })
+    }
+
+    /// Its settings.
+    pub fn config(&self) -> &GoalLawConfig {
+        &self.config
+    }
+
+    /// A goal for the transition that begins at state number `state` of `episode`. `kind` and `value` are 64 random bits each.
+    pub(super) fn draw(&self, index: &EpisodeIndex, episode: usize, state: u64, kind: u64, value: u64) -> Goal {
+        let kind = unit(kind);
+        if kind >= self.below[2] {
+            let state = below(value, index.n_states());
+            return Goal { state, episode: index.episode_of_state(state), weight: 1.0 };
+        }
+        if kind < self.below[0] {
+            return Goal { state, episode, weight: 1.0 };
+        }
+        let first = match self.config.first_offset {
+            FirstOffset::Here => 0,
+            FirstOffset::Next => 1,
+        };
+        // A transition never begins at the last state, so there is always a choice.
+        let choices = index.states(episode).end - state - first;
+        if kind >= self.below[1] {
+            return Goal { state: state + first + below(value, choices), episode, weight: 1.0 };
+        }
+        let (mass, weight) = match self.config.end {
+            EndLaw::Clip => (1.0, 1.0),
+            EndLaw::Renormalise => {
+                let mass = -(choices as f64 * self.ln_gamma).exp_m1();
+                (mass, mass as f32)
+            }
+        };
+        // Inverse of the cumulative law: 1 - gamma^(k + 1) > u.
+        let offset = (-unit(value) * mass).ln_1p() / self.ln_gamma;
+        let offset = (offset as u64).min(choices - 1);
+        Goal { state: state + first + offset, episode, weight }
+    }
+}
+
+/// From random bits to `[0, 1)`.
+fn unit(bits: u64) -> f64 {
+    (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+}
+
+/// From random bits to `0..bound`; the bias is below `bound / 2^64`.
+pub(super) fn below(bits: u64, bound: u64) -> u64 {
+    ((u128::from(bits) * u128::from(bound)) >> 64) as u64
+}

@@ -1,0 +1,89 @@
+//! Batches made ahead of time, so that the learner never waits for data.
+
+use super::{GoalBatch, GoalSampler};
+use std::{
+    num::NonZeroUsize,
+    sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel},
+    thread::JoinHandle,
+};
+
+/// Makes batches on threads of its own and hands them out in order.
+///
+/// Worker `w` of `n` makes the batches `first + w, first + w + n, ...`; the learner takes from the workers in turn. What is in a batch
+/// depends on its number alone, so any number of workers, and any batch to begin with, gives the same sequence.
+pub struct Loader {
+    workers: Vec<Worker>,
+    turn: usize,
+    present: Option<GoalBatch>,
+}
+
+struct Worker {
+    ready: Receiver<GoalBatch>,
+    used: Sender<GoalBatch>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Loader {
+    /// Starts making batches from number `first_step` on, up to `ahead` per worker before they are asked for.
+    pub fn start(sampler: &GoalSampler, first_step: u64, workers: NonZeroUsize, ahead: NonZeroUsize) -> Self {
+        let workers = (0..workers.get())
+            .map(|worker| {
+                let (ready_in, ready) = sync_channel(ahead.get());
+                let (used, used_out) = channel();
+                let sampler = sampler.clone();
+                let steps = (first_step + worker as u64..).step_by(workers.get());
+                let thread = std::thread::Builder::new()
+                    .name(format!("loader-{worker}"))
+                    .spawn(move || make(&sampler, steps, &ready_in, &used_out))
+                    .expect("the system can start a thread");
+                Worker { ready, used, thread: Some(thread) }
+            })
+            .collect();
+        Self { workers, turn: 0, present: None }
+    }
+
+    /// The next batch. The one before goes back to be filled again.
+    pub fn next_batch(&mut self) -> &GoalBatch {
+        let n = self.workers.len();
+        if let Some(used) = self.present.take() {
+            let maker = (self.turn + n - 1) % n;
+            // A worker that is gone needs no memory.
+            let _ = self.workers[maker].used.send(used);
+        }
+        let worker = &mut self.workers[self.turn];
+        let Ok(batch) = worker.ready.recv() else {
+            // Workers end only by a panic: it continues here.
+            let panic = worker.thread.take().and_then(|thread| thread.join().err());
+            std::panic::resume_unwind(panic.unwrap_or_else(|| Box::new("a loader thread ended")));
+        };
+        self.turn = (self.turn + 1) % n;
+        self.present.insert(batch)
+    }
+}
+
+fn make(
+    sampler: &GoalSampler,
+    steps: impl Iterator<Item = u64>,
+    ready: &SyncSender<GoalBatch>,
+    used: &Receiver<GoalBatch>,
+) {
+    for step in steps {
+        let mut batch = used.try_recv().unwrap_or_default();
+        sampler.fill(step, &mut batch);
+        if ready.send(batch).is_err() {
+            return;
+        }
+    }
+}
+
+impl Drop for Loader {
+    fn drop(&mut self) {
+        for worker in self.workers.drain(..) {
+            let Worker { ready, used, thread } = worker;
+            drop((ready, used));
+            if let Some(thread) = thread {
+                let _ = thread.join();
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What the columns of a data set are called, how wide they are, and what they mean.
+
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// The shape and meaning of every episode of a data set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Spec {
+    /// What is seen at every state.
+    pub observation: Feature,
+    /// What is done at every state but the last. Width 0 where a log has states only.
+    pub action: Feature,
+    /// Whether every action has a reward.
+    pub has_rewards: bool,
+    /// Whether every state has a time, in seconds.
+    pub has_timestamps: bool,
+    /// Further columns, with a row for every state.
+    pub extras: Vec<Feature>,
+    /// States per second, if they come at a fixed rate.
+    pub frames_per_second: Option<f64>,
+    /// The dimensions of an observation that say where one wants to be; all of them if not given.
+    pub goal: Option<Range<usize>>,
+}
+
+/// A named column: `width` numbers per row.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Feature {
+    /// What the file calls it.
+    pub name: String,
+    /// Numbers per row.
+    pub width: usize,
+    /// Names of the dimensions; empty if they have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dimensions: Vec<String>,
+    /// The least and greatest value allowed in each dimension, if the file says; infinite where open.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bounds: Vec<Bounds>,
+}
+
+/// The values allowed in one dimension. `None` is open.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Bounds {
+    /// The least value.
+    pub low: Option<f32>,
+    /// The greatest value.
+    pub high: Option<f32>,
+}
+
+impl Bounds {
+    /// Whether a value lies inside. NaN does not.
+    pub fn contain(&self, value: f32) -> bool {
+        self.low.is_none_or(|low| value >= low) && self.high.is_none_or(|high| value <= high)
+    }
+}
+
+impl Feature {
+    /// A column without further details.
+    pub fn new(name: impl Into<String>, width: usize) -> Self {
+        Self { name: name.into(), width, ..Self::default() }
+    }
+
+    /// The name of a dimension: its own, or the column's with a number.
+    pub fn dimension(&self, index: usize) -> String {
+        match self.dimensions.get(index) {
+            Some(name) => name.clone(),
+            None if self.width == 1 => self.name.clone(),
+            None => format!("{}[{index}]", self.name),
+        }
+    }
+}
+
+impl Spec {
+    /// Observations and actions of the given widths, and nothing else.
+    pub fn new(observation_width: usize, action_width: usize) -> Self {
+        Self {
+            observation: Feature::new("observations", observation_width),
+            action: Feature::new("actions", action_width),
+            has_rewards: false,
+            has_timestamps: false,
+            extras: Vec::new(),
+            frames_per_second: None,
+            goal: None,
+        }
+    }
+
+    /// The dimensions of an observation that are the goal space.
+    pub fn goal_space(&self) -> Range<usize> {
+        self.goal.clone().unwrap_or(0..self.observation.width)
+    }
+
+    /// Bytes of an episode of this many steps, in memory.
+    pub(crate) fn episode_bytes(&self, steps: usize) -> usize {
+        let per_state = self.observation.width + self.extras.iter().map(|extra| extra.width).sum::<usize>();
+        let per_state = 4 * per_state + if self.has_timestamps { 8 } else { 0 };
+        let per_step = 4 * (self.action.width + usize::from(self.has_rewards));
+        (steps + 1).saturating_mul(per_state).saturating_add(steps.saturating_mul(per_step))
+    }
+}

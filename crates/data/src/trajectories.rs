@@ -1,0 +1,174 @@
+//! A data set: episodes as blocks of columns, in memory or in a mapped file.
+
+use crate::{
+    ContentHasher, DataError, EpisodeIndex, EpisodeSink, EpisodeView, Spec,
+    episode::Ending,
+    mapping::Mapping,
+};
+use arrow_buffer::ScalarBuffer;
+use std::sync::Arc;
+
+/// Episodes that can be looked at in any order.
+///
+/// The columns are the same slices whether they lie in memory ([`TrajectoriesBuilder`]) or in a file of our own layout
+/// ([`open`](Self::open)), where the system brings pages in when they are touched: nothing else in this package knows the difference.
+#[derive(Debug, Clone)]
+pub struct Trajectories {
+    pub(crate) spec: Spec,
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) index: EpisodeIndex,
+    pub(crate) content_hash: String,
+    pub(crate) mapping: Option<Arc<Mapping>>,
+}
+
+/// Episodes that lie together, column by column.
+#[derive(Debug, Clone)]
+pub(crate) struct Block {
+    pub first_episode: usize,
+    pub first_state: u64,
+    pub observations: ScalarBuffer<f32>,
+    pub actions: ScalarBuffer<f32>,
+    /// Empty if there are none.
+    pub rewards: ScalarBuffer<f32>,
+    /// Empty if there are none.
+    pub timestamps: ScalarBuffer<f64>,
+    pub extras: Vec<ScalarBuffer<f32>>,
+    /// One for each episode.
+    pub endings: Vec<Ending>,
+}
+
+impl Trajectories {
+    /// What the columns are.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// Where each episode lies.
+    pub fn index(&self) -> &EpisodeIndex {
+        &self.index
+    }
+
+    /// The number of episodes.
+    pub fn n_episodes(&self) -> usize {
+        self.index.n_episodes()
+    }
+
+    /// The number of transitions, T for each episode.
+    pub fn n_transitions(&self) -> u64 {
+        self.index.n_transitions()
+    }
+
+    /// What the data set contains; see [`ContentHasher`]. Of a file, what the file says.
+    pub fn content_hash(&self) -> &str {
+        &self.content_hash
+    }
+
+    /// Whether the columns lie in a file.
+    pub fn is_mapped(&self) -> bool {
+        self.mapping.is_some()
+    }
+
+    /// The episode of this number.
+    ///
+    /// # Panics
+    /// If there are not that many.
+    pub fn episode(&self, episode: usize) -> EpisodeView<'_> {
+        let block = &self.blocks[self.block_of_episode(episode)];
+        let states = self.index.states(episode);
+        let (from, to) = ((states.start - block.first_state) as usize, (states.end - block.first_state) as usize);
+        let before = episode - block.first_episode;
+        let (first_action, last_action) = (from - before, to - before - 1);
+        let rows = |values: &'_ ScalarBuffer<f32>, width: usize| from * width..(to * width).min(values.len());
+        let spec = &self.spec;
+        EpisodeView {
+            steps: to - from - 1,
+            observations: &block.observations[rows(&block.observations, spec.observation.width)],
+            actions: &block.actions[first_action * spec.action.width..last_action * spec.action.width],
+            rewards: if spec.has_rewards { &block.rewards[first_action..last_action] } else { &[] },
+            timestamps: if spec.has_timestamps { &block.timestamps[from..to] } else { &[] },
+            extras: block.extras.iter().zip(&spec.extras).map(|(values, extra)| &values[rows(values, extra.width)]).collect(),
+            ending: block.endings[before],
+        }
+    }
+
+    /// Gives every episode to a sink, in order.
+    pub fn send(&self, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
+        sink.begin(&self.spec)?;
+        for episode in 0..self.n_episodes() {
+            sink.episode(&self.episode(episode))?;
+            if let Some(mapping) = &self.mapping {
+                mapping.touched(self.spec.episode_bytes(self.index.steps(episode)));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn block_of_episode(&self, episode: usize) -> usize {
+        match self.blocks.as_slice() {
+            [_] => 0,
+            blocks => blocks.partition_point(|block| block.first_episode <= episode) - 1,
+        }
+    }
+}
+
+/// Gathers episodes in memory.
+#[derive(Debug, Default)]
+pub struct TrajectoriesBuilder {
+    spec: Option<Spec>,
+    steps: Vec<usize>,
+    observations: Vec<f32>,
+    actions: Vec<f32>,
+    rewards: Vec<f32>,
+    timestamps: Vec<f64>,
+    extras: Vec<Vec<f32>>,
+    endings: Vec<Ending>,
+    hasher: ContentHasher,
+}
+
+impl TrajectoriesBuilder {
+    /// The data set of everything gathered.
+    ///
+    /// # Panics
+    /// If no reader ever said what the columns are.
+    pub fn finish(self) -> Trajectories {
+        let block = Block {
+            first_episode: 0,
+            first_state: 0,
+            observations: self.observations.into(),
+            actions: self.actions.into(),
+            rewards: self.rewards.into(),
+            timestamps: self.timestamps.into(),
+            extras: self.extras.into_iter().map(Into::into).collect(),
+            endings: self.endings,
+        };
+        Trajectories {
+            spec: self.spec.expect("a reader begins with the spec"),
+            blocks: vec![block],
+            index: EpisodeIndex::new(self.steps.into_iter()),
+            content_hash: self.hasher.finish(),
+            mapping: None,
+        }
+    }
+}
+
+impl EpisodeSink for TrajectoriesBuilder {
+    fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
+        self.extras = vec![Vec::new(); spec.extras.len()];
+        self.spec = Some(spec.clone());
+        self.hasher.begin(spec)
+    }
+
+    fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
+        self.hasher.episode(episode)?;
+        self.steps.push(episode.steps);
+        self.observations.extend(episode.observations);
+        self.actions.extend(episode.actions);
+        self.rewards.extend(episode.rewards);
+        self.timestamps.extend(episode.timestamps);
+        for (gathered, rows) in self.extras.iter_mut().zip(&episode.extras) {
+            gathered.extend(*rows);
+        }
+        self.endings.push(episode.ending);
+        Ok(())
+    }
+}

@@ -1,0 +1,219 @@
+//! The second pass: every episode against what is usual.
+
+use super::{
+    Finding, Rule, Severity, Validation,
+    finding::Collector,
+    fingerprint::{Fingerprints, Resemblance, WINDOW},
+};
+use crate::{DataError, Defect, DimensionSummary, EpisodeSink, EpisodeView, Feature, Spec, Survey};
+
+/// A step is a jump if it is this many times as long as nine steps in ten...
+const JUMP_FACTOR: f64 = 10.0;
+/// ...and at least this share of the dimension's whole range.
+const JUMP_RANGE_SHARE: f64 = 0.05;
+/// A gap in time is one that differs from the usual by this share.
+const GAP_TOLERANCE: f64 = 0.5;
+/// Without declared bounds: if this share of actions lies in [-1, 1], the others are suspicious.
+const USUAL_SHARE: f64 = 0.99;
+
+pub(super) struct Checker<'a> {
+    spec: &'a Spec,
+    fingerprints: &'a Fingerprints,
+    collector: Collector,
+    number: usize,
+    /// For each dimension of an observation, the length from which a step is a jump; infinite if it has none.
+    jump: Vec<f32>,
+    usual_gap_seconds: Option<f64>,
+    /// Whether actions look as if they were meant for [-1, 1].
+    actions_look_bounded: bool,
+}
+
+impl<'a> Checker<'a> {
+    pub fn new(spec: &'a Spec, survey: &Survey, fingerprints: &'a Fingerprints, collector: Collector) -> Self {
+        let jump = survey.moves.iter().zip(&survey.observations).map(|(moves, summary)| {
+            let least = JUMP_RANGE_SHARE * f64::from(summary.max - summary.min);
+            moves.quantile(0.9).map_or(f32::INFINITY, |usual| (JUMP_FACTOR * usual).max(least) as f32)
+        });
+        let numbers: u64 = survey.actions.iter().map(|summary| summary.count).sum();
+        let share = 1.0 - survey.actions_beyond_one as f64 / numbers.max(1) as f64;
+        Self {
+            spec,
+            fingerprints,
+            collector,
+            number: 0,
+            jump: jump.collect(),
+            usual_gap_seconds: survey.usual_gap(),
+            actions_look_bounded: spec.action.bounds.is_empty() && share >= USUAL_SHARE,
+        }
+    }
+
+    /// What concerns the data set as a whole.
+    pub fn whole_set(&mut self, survey: &Survey) {
+        let columns = [(&self.spec.observation, &survey.observations), (&self.spec.action, &survey.actions)];
+        for (feature, summaries) in columns {
+            for (index, summary) in summaries.iter().enumerate().filter(|(_, summary)| summary.is_constant()) {
+                self.constant(feature, index, summary);
+            }
+        }
+        if self.usual_gap_seconds.is_none() {
+            self.collector.unchecked(Rule::FrameRate, "the data have neither timestamps nor a frame rate");
+        } else if !self.spec.has_timestamps {
+            self.collector.unchecked(Rule::FrameRate, "the data have no timestamps");
+        }
+        if self.spec.action.bounds.is_empty() && !self.actions_look_bounded {
+            self.collector.unchecked(Rule::ActionRange, "the range of actions is not known; give --action-range");
+        }
+    }
+
+    /// Of a file in our own layout: what it says it contains, and what it contains.
+    pub fn content_hash(&mut self, declared: &str, found: &str) {
+        if declared != found {
+            self.add(Severity::Error, Rule::ContentHash, None, None, (
+                format!("the file was written with contents {declared}, but has {found}"),
+                "it was damaged or changed; copy it again or convert the original again",
+            ));
+        }
+    }
+
+    fn constant(&mut self, feature: &Feature, index: usize, summary: &DimensionSummary) {
+        self.add(Severity::Warning, Rule::Constant, None, None, (
+            format!("{} is always {}", feature.dimension(index), summary.min),
+            "leave it out if it says nothing, or look for a sensor that was not connected",
+        ));
+    }
+
+    pub fn finish(self) -> Validation {
+        self.collector.into_validation()
+    }
+
+    fn add(
+        &mut self,
+        severity: Severity,
+        rule: Rule,
+        episode: Option<usize>,
+        row: Option<usize>,
+        (problem, hint): (String, &str),
+    ) {
+        self.collector.add(Finding { rule, severity, episode, row, problem, hint: hint.into() });
+    }
+
+    fn here(&mut self, severity: Severity, rule: Rule, row: usize, words: (String, &str)) {
+        self.add(severity, rule, Some(self.number), Some(row), words);
+    }
+
+    fn finite(&mut self, feature: &Feature, rows: &[f32]) {
+        if feature.width == 0 || rows.iter().all(|value| value.is_finite()) {
+            return;
+        }
+        for (row, values) in rows.chunks_exact(feature.width).enumerate() {
+            if let Some(index) = values.iter().position(|value| !value.is_finite()) {
+                let words = format!("{} is {}", feature.dimension(index), values[index]);
+                self.here(Severity::Error, Rule::NotFinite, row, (words, "leave the episode out, or cut it before this row"));
+            }
+        }
+    }
+
+    fn resemblance(&mut self, episode: &EpisodeView<'_>) {
+        match self.fingerprints.compare(self.spec.observation.width, self.number, episode) {
+            Some(Resemblance::Same(other)) => self.here(Severity::Error, Rule::Duplicate, 0, (
+                format!("it is the same as episode {other}"),
+                "leave one of them out: it would count twice, and may leak from training into validation",
+            )),
+            Some(Resemblance::Overlap { row, other }) => self.here(Severity::Warning, Rule::Overlap, row, (
+                format!("{WINDOW} states from here on are those that episode {other} begins with"),
+                "cut recordings into episodes that do not share states",
+            )),
+            None => {}
+        }
+    }
+
+    fn actions(&mut self, episode: &EpisodeView<'_>) {
+        let feature = &self.spec.action;
+        if feature.width == 0 || (feature.bounds.is_empty() && !self.actions_look_bounded) {
+            return;
+        }
+        for (row, action) in episode.actions.chunks_exact(feature.width).enumerate() {
+            let is_inside = |index: usize| match feature.bounds.get(index) {
+                Some(bounds) => bounds.contain(action[index]),
+                None => action[index].abs() <= 1.0,
+            };
+            let Some(index) = (0..feature.width).find(|&index| action[index].is_finite() && !is_inside(index)) else {
+                continue;
+            };
+            let name = feature.dimension(index);
+            match feature.bounds.get(index) {
+                Some(bounds) => {
+                    let show = |bound: Option<f32>| bound.map_or("open".into(), |bound| bound.to_string());
+                    let (low, high) = (show(bounds.low), show(bounds.high));
+                    let words = format!("{name} is {}, outside {low} to {high}", action[index]);
+                    let hint = "clip actions as the robot or simulator did, or correct the declared range";
+                    self.here(Severity::Error, Rule::ActionRange, row, (words, hint));
+                }
+                None => {
+                    let words = format!("{name} is {}, where nearly all actions are in -1 to 1", action[index]);
+                    let hint = "clip it, or say which range is meant with --action-range";
+                    self.here(Severity::Warning, Rule::ActionRange, row, (words, hint));
+                }
+            }
+        }
+    }
+
+    fn jumps(&mut self, episode: &EpisodeView<'_>) {
+        let width = self.spec.observation.width;
+        let before = episode.observations.chunks_exact(width);
+        let after = episode.observations[width..].chunks_exact(width);
+        for (row, (before, after)) in before.zip(after).enumerate() {
+            let jumps = |&index: &usize| (after[index] - before[index]).abs() > self.jump[index];
+            if let Some(index) = (0..width).find(jumps) {
+                let name = self.spec.observation.dimension(index);
+                let words = format!("{name} goes from {} to {} in one step", before[index], after[index]);
+                let hint = "teleporters do this; if the world was reset here, end the episode at this row (D4RL: --ends either)";
+                self.here(Severity::Warning, Rule::Jump, row, (words, hint));
+            }
+        }
+    }
+
+    fn times(&mut self, episode: &EpisodeView<'_>) {
+        let Some(usual) = self.usual_gap_seconds else { return };
+        for (row, pair) in episode.timestamps.windows(2).enumerate() {
+            let gap = pair[1] - pair[0];
+            // A time that is not a number is not forward either.
+            if gap.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) {
+                let words = format!("time goes from {} s to {} s", pair[0], pair[1]);
+                let hint = "sort the rows by time, and give every episode its own number";
+                self.here(Severity::Error, Rule::FrameRate, row, (words, hint));
+            } else if (gap - usual).abs() > GAP_TOLERANCE * usual {
+                let words = format!("{gap:.4} s pass to the next state, where {usual:.4} s are usual");
+                let hint = "frames were dropped: cut the episode here, or fill the gap; steps are only time if they are even";
+                self.here(Severity::Warning, Rule::FrameRate, row, (words, hint));
+            }
+        }
+    }
+}
+
+impl EpisodeSink for Checker<'_> {
+    fn begin(&mut self, _: &Spec) -> Result<(), DataError> {
+        Ok(())
+    }
+
+    fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
+        let spec = self.spec;
+        self.finite(&spec.observation, episode.observations);
+        self.finite(&spec.action, episode.actions);
+        self.finite(&Feature::new("reward", 1), episode.rewards);
+        for (extra, rows) in spec.extras.iter().zip(&episode.extras) {
+            self.finite(extra, rows);
+        }
+        self.resemblance(episode);
+        self.actions(episode);
+        self.jumps(episode);
+        self.times(episode);
+        self.number += 1;
+        Ok(())
+    }
+
+    /// The first pass took note of it.
+    fn defect(&mut self, _: Defect) -> Result<(), DataError> {
+        Ok(())
+    }
+}

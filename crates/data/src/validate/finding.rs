@@ -1,0 +1,167 @@
+//! What was found, where, and what to do about it.
+
+use crate::{Defect, DefectKind};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Findings kept for each rule; the rest are counted.
+const MAX_KEPT: usize = 20;
+
+/// What a data set is checked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// Columns fit each other: T actions between T + 1 states.
+    Lengths,
+    /// The ends of episodes are marked, once each: terminals against timeouts.
+    Ends,
+    /// Every episode has a transition.
+    Empty,
+    /// Frames are complete and in order.
+    Frames,
+    /// Every number is finite.
+    NotFinite,
+    /// Every dimension of an observation or action varies.
+    Constant,
+    /// No episode is there twice.
+    Duplicate,
+    /// No episode begins inside another.
+    Overlap,
+    /// Actions are inside their range.
+    ActionRange,
+    /// States follow one another without jumps.
+    Jump,
+    /// Time runs forward at its usual rate.
+    FrameRate,
+    /// The contents are those that the file was written with.
+    ContentHash,
+}
+
+impl Rule {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::Lengths,
+        Self::Ends,
+        Self::Empty,
+        Self::Frames,
+        Self::NotFinite,
+        Self::Constant,
+        Self::Duplicate,
+        Self::Overlap,
+        Self::ActionRange,
+        Self::Jump,
+        Self::FrameRate,
+        Self::ContentHash,
+    ];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lengths => "lengths",
+            Self::Ends => "ends",
+            Self::Empty => "empty",
+            Self::Frames => "frames",
+            Self::NotFinite => "not-finite",
+            Self::Constant => "constant",
+            Self::Duplicate => "duplicate",
+            Self::Overlap => "overlap",
+            Self::ActionRange => "action-range",
+            Self::Jump => "jump",
+            Self::FrameRate => "frame-rate",
+            Self::ContentHash => "content-hash",
+        }
+    }
+}
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Training on it would be wrong.
+    Error,
+    /// A person should look.
+    Warning,
+}
+
+/// One thing that was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// Which rule it breaks.
+    pub rule: Rule,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The episode, counted from 0; none if it is about the whole data set.
+    pub episode: Option<usize>,
+    /// The row inside the episode.
+    pub row: Option<usize>,
+    /// What is wrong.
+    pub problem: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+impl Finding {
+    pub(super) fn from_defect(defect: Defect) -> Self {
+        let rule = match defect.kind {
+            DefectKind::Lengths => Rule::Lengths,
+            DefectKind::Ends => Rule::Ends,
+            DefectKind::Empty => Rule::Empty,
+            DefectKind::Frames => Rule::Frames,
+        };
+        Self {
+            rule,
+            severity: Severity::Error,
+            episode: Some(defect.episode),
+            row: defect.row,
+            problem: defect.problem,
+            hint: defect.hint,
+        }
+    }
+}
+
+/// Everything that was found.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Validation {
+    /// Up to twenty findings of each rule, in the order of the data.
+    pub findings: Vec<Finding>,
+    /// How many there are of each rule, by severity.
+    pub counts: BTreeMap<Rule, BTreeMap<Severity, u64>>,
+    /// Rules that could not be checked, and why.
+    pub unchecked: BTreeMap<Rule, String>,
+}
+
+impl Validation {
+    /// How many findings of this severity there are.
+    pub fn count(&self, severity: Severity) -> u64 {
+        self.counts.values().filter_map(|counts| counts.get(&severity)).sum()
+    }
+
+    /// How many findings of a rule there are.
+    pub fn count_of(&self, rule: Rule) -> u64 {
+        self.counts.get(&rule).map_or(0, |counts| counts.values().sum())
+    }
+}
+
+/// Gathers findings without ever holding many.
+#[derive(Debug, Default)]
+pub(super) struct Collector(Validation);
+
+impl Collector {
+    pub fn add(&mut self, finding: Finding) {
+        let count = self.0.counts.entry(finding.rule).or_default().entry(finding.severity).or_default();
+        *count += 1;
+        if *count <= MAX_KEPT as u64 {
+            self.0.findings.push(finding);
+        }
+    }
+
+    pub fn unchecked(&mut self, rule: Rule, why: impl Into<String>) {
+        self.0.unchecked.insert(rule, why.into());
+    }
+
+    /// The findings by rule, those of one rule in the order of the data.
+    pub fn into_validation(mut self) -> Validation {
+        self.0.findings.sort_by_key(|finding| (finding.severity, finding.rule));
+        self.0
+    }
+}

@@ -1,0 +1,64 @@
+//! What bites people, found before training.
+//!
+//! Two passes over a data set: a [`Survey`](crate::Survey) learns what is usual, then every episode is compared with it. Each [`Finding`] says the episode,
+//! the row, and what to do. An error means that training on the data would be wrong; a warning, that a person should look.
+
+mod check;
+mod fingerprint;
+mod finding;
+
+pub use finding::{Finding, Rule, Severity, Validation};
+
+use crate::{
+    ContentHasher, DataError, Defect, EpisodeSink, EpisodeView, Spec, Survey, Trajectories,
+    formats::{Format, ReadOptions},
+};
+use check::Checker;
+use fingerprint::Fingerprints;
+use std::path::Path;
+
+/// Looks at a whole file, twice.
+pub fn validate(path: &Path, format: Format, options: &ReadOptions) -> Result<Validation, DataError> {
+    let mut first = FirstPass::default();
+    format.read(path, options, &mut first)?;
+    let FirstPass { survey, fingerprints, hasher, validation } = first;
+    let Some(spec) = survey.spec.clone().filter(|_| survey.n_episodes() > 0) else {
+        return Ok(validation.into_validation());
+    };
+    let mut checker = Checker::new(&spec, &survey, &fingerprints, validation);
+    checker.whole_set(&survey);
+    if format == Format::Layout {
+        let declared = Trajectories::open(path, crate::Access::Sequential)?.content_hash().to_owned();
+        checker.content_hash(&declared, &hasher.finish());
+    }
+    format.read(path, options, &mut checker)?;
+    Ok(checker.finish())
+}
+
+/// Learns what is usual, and takes note of what the reader itself complains about.
+#[derive(Default)]
+struct FirstPass {
+    survey: Survey,
+    fingerprints: Fingerprints,
+    hasher: ContentHasher,
+    validation: finding::Collector,
+}
+
+impl EpisodeSink for FirstPass {
+    fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
+        self.survey.begin(spec)?;
+        self.hasher.begin(spec)
+    }
+
+    fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
+        let width = self.survey.spec.as_ref().map_or(0, |spec| spec.observation.width);
+        self.fingerprints.learn(width, episode);
+        self.survey.episode(episode)?;
+        self.hasher.episode(episode)
+    }
+
+    fn defect(&mut self, defect: Defect) -> Result<(), DataError> {
+        self.validation.add(Finding::from_defect(defect));
+        Ok(())
+    }
+}

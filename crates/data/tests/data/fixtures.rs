@@ -1,0 +1,129 @@
+//! Files made by the packages that people use (`tests/fixtures/make.py`) hold what NumPy says they hold.
+
+use crate::support::{assert_summary, episodes, fixture_json, fixtures, read};
+use isochrone_data::{
+    Bounds, Ending, Trajectories,
+    formats::{Ends, Extras, Format, ReadOptions},
+};
+
+fn fixture(name: &str) -> Trajectories {
+    read(&fixtures().join(name), &ReadOptions::default()).unwrap()
+}
+
+/// Every fixture holds the same three walks.
+fn same_walks(data: &Trajectories, what: &str) {
+    let summary = fixture_json("summary.json");
+    assert_summary(data, &summary, what);
+    if data.spec().has_rewards {
+        let found: Vec<f32> = episodes(data).into_iter().flat_map(|episode| episode.rewards).collect();
+        let expected = summary["rewards"].as_array().unwrap().iter();
+        assert_eq!(found, expected.map(|value| value.as_f64().unwrap() as f32).collect::<Vec<_>>(), "{what}");
+    }
+}
+
+#[test]
+fn ogbench() {
+    let data = fixture("ogbench.npz");
+    same_walks(&data, "ogbench");
+    assert!(data.spec().has_rewards);
+    let names: Vec<_> = data.spec().extras.iter().map(|extra| (extra.name.as_str(), extra.width)).collect();
+    assert_eq!(names, [("qpos", 2)], "what has no row for every state is not a column");
+    let episode = data.episode(1);
+    assert_eq!(episode.extras[0][..2], episode.observations[..2]);
+}
+
+#[test]
+fn d4rl() {
+    for name in ["d4rl.hdf5", "d4rl-contiguous.hdf5"] {
+        assert_eq!(Format::detect(&fixtures().join(name)).unwrap(), Format::D4rl);
+        let data = fixture(name);
+        same_walks(&data, name);
+        let extras: Vec<_> = data.spec().extras.iter().map(|extra| extra.name.as_str()).collect();
+        assert_eq!(extras, ["goal", "qpos"]);
+        assert_eq!(data.episode(0).ending, Ending::Truncated);
+    }
+}
+
+#[test]
+fn d4rl_can_end_at_terminals() {
+    let options = ReadOptions { ends: Ends::Either, ..ReadOptions::default() };
+    let data = read(&fixtures().join("d4rl.hdf5"), &options).unwrap();
+    let steps: Vec<usize> = (0..data.n_episodes()).map(|episode| data.index().steps(episode)).collect();
+    assert_eq!(steps, [3, 3, 4, 12], "the visit at row 3 of the first walk now ends an episode");
+    assert_eq!(data.episode(0).ending, Ending::Terminated);
+}
+
+#[test]
+fn minari() {
+    for (name, extras) in [("plain-v0", vec!["speed"]), ("goal-v0", vec!["achieved_goal", "desired_goal", "speed"])] {
+        let path = format!("minari/{name}");
+        let data = fixture(&path);
+        same_walks(&data, name);
+        assert_eq!(data.spec().extras.iter().map(|extra| extra.name.as_str()).collect::<Vec<_>>(), extras);
+        let endings: Vec<Ending> = episodes(&data).iter().map(|episode| episode.ending).collect();
+        assert_eq!(endings, [Ending::Terminated, Ending::Truncated, Ending::Truncated]);
+        assert_eq!(data.spec().action.bounds, [Bounds { low: Some(-1.0), high: Some(1.0) }; 2]);
+        // The file itself can be named as well.
+        same_walks(&fixture(&format!("{path}/data/main_data.hdf5")), name);
+    }
+}
+
+#[test]
+fn lerobot() {
+    let data = fixture("lerobot");
+    same_walks(&data, "lerobot");
+    let spec = data.spec();
+    assert_eq!(spec.frames_per_second, Some(10.0));
+    assert_eq!(spec.observation.dimensions, ["x", "y", "height"]);
+    assert_eq!(spec.action.dimension(1), "push_y");
+    assert!(spec.has_timestamps);
+    assert_eq!(spec.extras.iter().map(|extra| (extra.name.as_str(), extra.width)).collect::<Vec<_>>(), [(
+        "observation.embedding",
+        6
+    )]);
+    let times = data.episode(2).timestamps.to_vec();
+    assert!(times.iter().enumerate().all(|(frame, time)| (time - frame as f64 / 10.0).abs() < 1e-6));
+}
+
+#[test]
+fn an_embedding_can_be_the_observation() {
+    let options = ReadOptions {
+        observations: vec!["observation.embedding".into()],
+        extras: Extras::Named(vec!["observation.state".into()]),
+        ..ReadOptions::default()
+    };
+    let data = read(&fixtures().join("lerobot"), &options).unwrap();
+    assert_eq!((data.spec().observation.width, data.spec().extras[0].width), (6, 3));
+    let episode = data.episode(0);
+    assert_eq!(episode.observations[..3], episode.extras[0][..3]);
+}
+
+#[test]
+fn tables() {
+    let options = ReadOptions {
+        observations: ["x", "y", "height"].map(String::from).to_vec(),
+        ..ReadOptions::default()
+    };
+    for name in ["table.csv", "table-snappy.parquet", "table-zstd.parquet", "table-gzip.parquet"] {
+        let data = read(&fixtures().join(name), &options).unwrap();
+        same_walks(&data, name);
+        assert_eq!(data.spec().observation.dimension(2), "height");
+        assert_eq!(data.spec().action.dimensions, ["action_x", "action_y"]);
+        assert!(data.spec().has_timestamps && data.spec().has_rewards);
+    }
+}
+
+#[test]
+fn the_same_episodes_have_the_same_hash_in_every_format() {
+    let bare = |name: &str, observations: &[&str]| {
+        let options = ReadOptions {
+            observations: observations.iter().map(ToString::to_string).collect(),
+            extras: Extras::Named(Vec::new()),
+            ..ReadOptions::default()
+        };
+        read(&fixtures().join(name), &options).unwrap().content_hash().to_owned()
+    };
+    assert_eq!(bare("table.csv", &["x", "y", "height"]), bare("table-zstd.parquet", &["x", "y", "height"]));
+    assert_eq!(bare("d4rl.hdf5", &[]), bare("d4rl-contiguous.hdf5", &[]));
+    assert_ne!(bare("ogbench.npz", &[]), bare("lerobot", &[]), "one of them has rewards");
+}

@@ -1,0 +1,9 @@
+//! Readers, writers, validation and sampling, on real files.
+
+mod fixtures;
+mod out_of_core;
+mod reference;
+mod round_trip;
+mod sampler;
+mod support;
+mod validation;

@@ -1,0 +1,32 @@
+//! A mapped file gives the batches that memory gives.
+
+use crate::support::{gather, random_walks, write};
+use isochrone_core::Discount;
+use isochrone_data::{
+    Access, Spec, Trajectories,
+    sampling::{GoalLaw, GoalLawConfig, GoalMixture, GoalSampler, SamplerConfig},
+};
+use std::sync::Arc;
+
+#[test]
+fn mapped_and_resident_data_give_the_same_batches() {
+    let mut spec = Spec::new(29, 8);
+    spec.has_rewards = true;
+    // Several record batches.
+    let data = gather(&spec, &random_walks(&spec, (0..150).map(|episode| 900 + episode), 2));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data.arrow");
+    write(&data, &path);
+    let mapped = Trajectories::open(&path, Access::Random).unwrap();
+    let mixture = GoalMixture { current: 0.1, geometric: 0.5, uniform: 0.2, random: 0.2 };
+    let law = GoalLaw::new(GoalLawConfig { mixture, ..GoalLawConfig::default() }, Discount::new(0.99).unwrap()).unwrap();
+    let sampler = |data: Trajectories| {
+        let config = SamplerConfig { batch_size: 512, goals: vec![law, law], seed: 5, stream: 0 };
+        GoalSampler::new(Arc::new(data), config).unwrap()
+    };
+    let (resident, mapped) = (sampler(data), sampler(mapped));
+    // Far enough that pages are given back and read again.
+    for step in 0..60 {
+        assert_eq!(resident.batch(step), mapped.batch(step), "batch {step}");
+    }
+}

@@ -1,0 +1,42 @@
+//! The reference data sets, as NumPy sees them and as we do.
+
+use crate::support::{assert_summary, fixture_json, read};
+use isochrone_data::{
+    formats::{Format, ReadOptions},
+    validate::{Rule, Severity, validate},
+};
+use std::path::{Path, PathBuf};
+
+/// The folder beside the checkout. Absent elsewhere: the tests then say so and skip.
+fn reference_folder() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    eprintln!("SKIPPED: the reference data sets are not at {}", folder.display());
+    None
+}
+
+#[test]
+fn reference_sets_match_numpy() {
+    let Some(folder) = reference_folder() else { return };
+    let expected = fixture_json("reference.json");
+    let expected = expected.as_object().unwrap();
+    assert_eq!(expected.len(), 8);
+    for (name, summary) in expected {
+        let data = read(&folder.join(name), &ReadOptions::default()).unwrap();
+        assert_summary(&data, summary, name);
+    }
+}
+
+#[test]
+fn reference_sets_pass_validation() {
+    let Some(folder) = reference_folder() else { return };
+    for name in fixture_json("reference.json").as_object().unwrap().keys() {
+        let found = validate(&folder.join(name), Format::OgBench, &ReadOptions::default()).unwrap();
+        assert_eq!(found.count(Severity::Error), 0, "{name}: {:#?}", found.findings);
+        // The teleport maze teleports, and nothing else does.
+        let rules: Vec<Rule> = found.counts.keys().copied().collect();
+        assert_eq!(rules, if name.contains("teleport") { vec![Rule::Jump] } else { vec![] }, "{name}: {:#?}", found.findings);
+    }
+}

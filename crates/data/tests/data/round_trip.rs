@@ -1,0 +1,157 @@
+//! What is written is read back, through every writer and reader.
+
+use crate::support::{episodes, fixtures, gather, random_walks, read, write};
+use isochrone_data::{Access, Bounds, Ending, Episode, Feature, Spec, Trajectories, formats::ReadOptions};
+use proptest::prelude::*;
+
+/// What a format keeps of an episode.
+type Keeps = fn(&Episode) -> Episode;
+
+/// Every writer, and what it keeps.
+const WRITERS: &[(&str, Keeps)] = &[
+    ("data.arrow", Episode::clone),
+    ("data.npz", |episode| Episode { ending: Ending::Unknown, timestamps: Vec::new(), ..episode.clone() }),
+    ("data", |episode| Episode { timestamps: Vec::new(), ..episode.clone() }),
+];
+
+fn full_spec() -> Spec {
+    let mut spec = Spec::new(3, 2);
+    spec.has_rewards = true;
+    spec.has_timestamps = true;
+    spec.extras = vec![Feature::new("joints", 2), Feature::new("speed", 1)];
+    spec.frames_per_second = Some(10.0);
+    spec.goal = Some(0..2);
+    spec.action.bounds = vec![Bounds { low: Some(-1.0), high: Some(1.0) }; 2];
+    spec
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #[test]
+    fn every_writer_is_read_back(
+        steps in prop::collection::vec(1usize..40, 1..12),
+        seed in any::<u64>(),
+        parts in any::<[bool; 3]>(),
+        special in prop::sample::select(vec![0.0f32, -0.0, f32::MIN_POSITIVE, f32::MAX, 1e-42]),
+    ) {
+        let mut spec = full_spec();
+        // Minari always has rewards; the others are tried without.
+        spec.has_rewards = parts[0];
+        spec.has_timestamps = parts[1];
+        if parts[2] {
+            spec.extras.clear();
+        }
+        let mut walks = random_walks(&spec, steps, seed);
+        let endings = [Ending::Terminated, Ending::Truncated, Ending::Unknown];
+        for (number, walk) in walks.iter_mut().enumerate() {
+            walk.ending = endings[number % 3];
+            walk.observations[0] = special;
+        }
+        let data = gather(&spec, &walks);
+        let folder = tempfile::tempdir().unwrap();
+        for (name, keeps) in WRITERS {
+            let path = folder.path().join(name);
+            write(&data, &path);
+            let back = read(&path, &ReadOptions::default()).unwrap();
+            let mut expected: Vec<Episode> = walks.iter().map(keeps).collect();
+            if *name == "data" && !spec.has_rewards {
+                expected.iter_mut().for_each(|e| e.rewards = vec![0.0; e.actions.len() / 2]);
+            }
+            let bits = |episodes: &[Episode]| -> Vec<u32> {
+                episodes.iter().flat_map(|e| e.observations.iter().map(|value| value.to_bits())).collect()
+            };
+            prop_assert_eq!(bits(&episodes(&back)), bits(&expected), "{}", name);
+            prop_assert_eq!(episodes(&back), expected, "{}", name);
+            prop_assert_eq!(&back.spec().extras, &spec.extras);
+        }
+    }
+}
+
+#[test]
+fn the_layout_keeps_everything_and_its_hash() {
+    let spec = full_spec();
+    let data = gather(&spec, &random_walks(&spec, [30, 1, 7], 3));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data.arrow");
+    write(&data, &path);
+    let mapped = Trajectories::open(&path, Access::Random).unwrap();
+    assert_eq!((mapped.spec(), mapped.content_hash()), (data.spec(), data.content_hash()));
+    assert_eq!(episodes(&mapped), episodes(&data));
+    assert!(mapped.is_mapped() && !data.is_mapped());
+    assert_eq!(read(&path, &ReadOptions::default()).unwrap().content_hash(), data.content_hash());
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(left.len(), 1, "no temporary file is left: {left:?}");
+}
+
+#[test]
+fn the_layout_has_many_batches_when_it_is_large() {
+    let spec = Spec::new(64, 8);
+    // 25 MB in episodes of 0.3 MB: several record batches.
+    let data = gather(&spec, &random_walks(&spec, std::iter::repeat_n(1000, 90), 5));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data.arrow");
+    write(&data, &path);
+    let mapped = Trajectories::open(&path, Access::Random).unwrap();
+    assert_eq!(mapped.content_hash(), data.content_hash());
+    for episode in [0, 57, 58, 89] {
+        assert_eq!(mapped.episode(episode), data.episode(episode));
+    }
+}
+
+#[test]
+fn states_without_actions_can_be_kept() {
+    let spec = Spec::new(2, 0);
+    let data = gather(&spec, &random_walks(&spec, [5, 3], 1));
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["data.arrow", "data.npz"] {
+        let path = folder.path().join(name);
+        write(&data, &path);
+        assert_eq!(episodes(&read(&path, &ReadOptions::default()).unwrap()), episodes(&data), "{name}");
+    }
+}
+
+#[test]
+fn every_reader_leads_to_every_writer() {
+    let options =
+        ReadOptions { observations: ["x", "y", "height"].map(String::from).to_vec(), ..ReadOptions::default() };
+    let plain = ReadOptions::default();
+    let readers = [
+        ("ogbench.npz", &plain),
+        ("d4rl.hdf5", &plain),
+        ("minari/plain-v0", &plain),
+        ("minari/goal-v0", &plain),
+        ("lerobot", &plain),
+        ("table.csv", &options),
+        ("table-snappy.parquet", &options),
+    ];
+    for (name, options) in readers {
+        let data = read(&fixtures().join(name), options).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        for (target, keeps) in WRITERS {
+            let path = folder.path().join(target);
+            write(&data, &path);
+            let back = read(&path, &ReadOptions::default()).unwrap();
+            let mut expected: Vec<Episode> = episodes(&data).iter().map(keeps).collect();
+            if *target == "data" && !data.spec().has_rewards {
+                expected.iter_mut().for_each(|e| e.rewards = vec![0.0; e.actions.len() / data.spec().action.width]);
+            }
+            assert_eq!(episodes(&back), expected, "{name} to {target}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_left_of_a_file_that_was_not_finished() {
+    use isochrone_data::{EpisodeSink as _, formats::Writer};
+    let spec = full_spec();
+    let walks = random_walks(&spec, [4], 9);
+    let folder = tempfile::tempdir().unwrap();
+    for (name, _) in WRITERS {
+        let mut writer = Writer::for_path(&folder.path().join(name)).unwrap();
+        writer.begin(&spec).unwrap();
+        writer.episode(&walks[0].view(&spec).unwrap()).unwrap();
+        drop(writer);
+        let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+        assert!(left.is_empty(), "{name} left {left:?}");
+    }
+}

@@ -1,0 +1,268 @@
+//! Batches follow their laws, and are the same whoever makes them.
+
+use crate::support::{gather, random_walks};
+use isochrone_core::Discount;
+use isochrone_data::{
+    Episode, Spec, Trajectories,
+    sampling::{
+        ELSEWHERE, EndLaw, FirstOffset, GoalBatch, GoalLaw, GoalLawConfig, GoalMixture, GoalSampler, Loader, SamplerConfig,
+    },
+};
+use std::{collections::BTreeMap, num::NonZeroUsize, sync::Arc};
+
+const GAMMA: f64 = 0.9;
+
+/// Episodes whose states say where they are: (episode, step).
+fn numbered(steps: &[usize]) -> Arc<Trajectories> {
+    let mut spec = Spec::new(2, 1);
+    spec.has_rewards = true;
+    let episode = |(number, &steps): (usize, &usize)| Episode {
+        observations: (0..=steps).flat_map(|step| [number as f32, step as f32]).collect(),
+        actions: (0..steps).map(|step| (number * 1000 + step) as f32).collect(),
+        rewards: (0..steps).map(|step| step as f32).collect(),
+        ..Episode::default()
+    };
+    Arc::new(gather(&spec, &steps.iter().enumerate().map(episode).collect::<Vec<_>>()))
+}
+
+fn mixture(current: f64, geometric: f64, uniform: f64, random: f64) -> GoalMixture {
+    GoalMixture { current, geometric, uniform, random }
+}
+
+fn law(config: GoalLawConfig) -> GoalLaw {
+    GoalLaw::new(config, Discount::new(GAMMA).unwrap()).unwrap()
+}
+
+fn sampler(data: &Arc<Trajectories>, batch_size: usize, goals: Vec<GoalLaw>) -> GoalSampler {
+    GoalSampler::new(data.clone(), SamplerConfig { batch_size, goals, seed: 11, stream: 3 }).unwrap()
+}
+
+/// The probability of exceeding a chi-square statistic, by Wilson and Hilferty's cube root: good to a percent or so.
+fn chi_square_tail(statistic: f64, degrees: usize) -> f64 {
+    let k = degrees as f64;
+    let z = ((statistic / k).cbrt() - (1.0 - 2.0 / (9.0 * k))) / (2.0 / (9.0 * k)).sqrt();
+    0.5 * (1.0 - erf(z / std::f64::consts::SQRT_2))
+}
+
+/// Abramowitz and Stegun 7.1.26.
+fn erf(x: f64) -> f64 {
+    let t = 1.0 / (1.0 + 0.327_591_1 * x.abs());
+    let poly = t * (0.254_829_592 + t * (-0.284_496_736 + t * (1.421_413_741 + t * (-1.453_152_027 + t * 1.061_405_429))));
+    x.signum() * (1.0 - poly * (-x * x).exp())
+}
+
+/// Compares counts with probabilities; cells that expect less than 5 are pooled.
+fn assert_law(counts: &BTreeMap<u64, u64>, probability: impl Fn(u64) -> f64, cells: u64, what: &str) {
+    let n = counts.values().sum::<u64>() as f64;
+    let (mut statistic, mut degrees) = (0.0, 0);
+    let mut pooled = (0.0, 0.0);
+    for cell in 0..cells {
+        let (found, expected) = (counts.get(&cell).copied().unwrap_or(0) as f64, n * probability(cell));
+        if expected < 5.0 {
+            pooled = (pooled.0 + found, pooled.1 + expected);
+        } else {
+            statistic += (found - expected).powi(2) / expected;
+            degrees += 1;
+        }
+    }
+    if pooled.1 > 0.0 {
+        statistic += (pooled.0 - pooled.1).powi(2) / pooled.1;
+        degrees += 1;
+    }
+    let total: f64 = (0..cells).map(&probability).sum();
+    assert!((total - 1.0).abs() < 1e-9, "{what}: the law itself sums to {total}");
+    assert!(counts.keys().all(|&cell| cell < cells), "{what}: {counts:?}");
+    let tail = chi_square_tail(statistic, degrees - 1);
+    assert!(tail > 1e-3, "{what}: chi-square {statistic:.1} with {} degrees has tail {tail:e}", degrees - 1);
+}
+
+/// How often each offset occurs from the first state of one long episode.
+fn offsets_from_start(config: GoalLawConfig, steps: usize) -> (BTreeMap<u64, u64>, Vec<f32>) {
+    let data = numbered(&[steps]);
+    let sampler = sampler(&data, 4096, vec![law(config)]);
+    let (mut counts, mut weights) = (BTreeMap::new(), Vec::new());
+    for step in 0..100 {
+        let batch = sampler.batch(step);
+        for row in (0..batch.rows()).filter(|&row| batch.transitions[row] == 0) {
+            *counts.entry(batch.goals[0].offsets[row] as u64).or_default() += 1;
+            weights.push(batch.goals[0].weights[row]);
+        }
+    }
+    assert!(weights.len() > 5_000);
+    (counts, weights)
+}
+
+#[test]
+fn clipped_offsets_follow_their_law() {
+    let steps = 20;
+    let (counts, weights) = offsets_from_start(GoalLawConfig::default(), steps);
+    let last = steps as u64;
+    let probability = |k: u64| if k < last { (1.0 - GAMMA) * GAMMA.powi(k as i32) } else { GAMMA.powi(k as i32) };
+    assert_law(&counts, probability, last + 1, "clip");
+    assert!(weights.iter().all(|&weight| weight == 1.0));
+}
+
+#[test]
+fn renormalised_offsets_follow_their_law() {
+    let steps = 20;
+    let config = GoalLawConfig { end: EndLaw::Renormalise, ..GoalLawConfig::default() };
+    let (counts, weights) = offsets_from_start(config, steps);
+    let mass = 1.0 - GAMMA.powi(steps as i32 + 1);
+    assert_law(&counts, |k| (1.0 - GAMMA) * GAMMA.powi(k as i32) / mass, steps as u64 + 1, "renormalise");
+    assert!(weights.iter().all(|&weight| (f64::from(weight) - mass).abs() < 1e-6));
+}
+
+#[test]
+fn offsets_can_begin_at_one() {
+    let steps = 15;
+    let config =
+        GoalLawConfig { end: EndLaw::Renormalise, first_offset: FirstOffset::Next, ..GoalLawConfig::default() };
+    let (counts, _) = offsets_from_start(config, steps);
+    let mass = 1.0 - GAMMA.powi(steps as i32);
+    let probability = |k: u64| if k == 0 { 0.0 } else { (1.0 - GAMMA) * GAMMA.powi(k as i32 - 1) / mass };
+    assert_law(&counts, probability, steps as u64 + 1, "first offset 1");
+}
+
+#[test]
+fn uniform_offsets_follow_their_law() {
+    let steps = 12;
+    let config = GoalLawConfig { mixture: mixture(0.0, 0.0, 1.0, 0.0), ..GoalLawConfig::default() };
+    let (counts, _) = offsets_from_start(config, steps);
+    assert_law(&counts, |_| 1.0 / (steps + 1) as f64, steps as u64 + 1, "uniform");
+}
+
+#[test]
+fn transitions_and_random_goals_are_all_alike() {
+    let data = numbered(&[3, 1, 10, 6, 30]);
+    let config = GoalLawConfig { mixture: mixture(0.0, 0.0, 0.0, 1.0), ..GoalLawConfig::default() };
+    let sampler = sampler(&data, 1000, vec![law(config)]);
+    let (mut transitions, mut states) = (BTreeMap::new(), BTreeMap::new());
+    let first_state: Vec<u64> = (0..5).map(|episode| data.index().states(episode).start).collect();
+    for step in 0..50 {
+        let batch = sampler.batch(step);
+        for row in 0..batch.rows() {
+            *transitions.entry(batch.transitions[row]).or_default() += 1;
+            let goal = &batch.goals[0].observations[2 * row..2 * row + 2];
+            *states.entry(first_state[goal[0] as usize] + goal[1] as u64).or_default() += 1;
+        }
+    }
+    assert_law(&transitions, |_| 1.0 / 50.0, 50, "transitions");
+    assert_law(&states, |_| 1.0 / 55.0, 55, "random goals");
+}
+
+#[test]
+fn mixtures_have_their_proportions() {
+    let data = numbered(&[400; 50]);
+    let config = GoalLawConfig { mixture: mixture(0.2, 0.5, 0.0, 0.3), ..GoalLawConfig::default() };
+    let sampler = sampler(&data, 5000, vec![law(config)]);
+    // Current: offset 0, or geometric with k = 0. Elsewhere: random, of which 1 in 50 is in the same episode.
+    let mut counts = BTreeMap::new();
+    for step in 0..20 {
+        let batch = sampler.batch(step);
+        for row in 0..batch.rows() {
+            let own = batch.observations[2 * row];
+            let kind = match batch.goals[0].offsets[row] {
+                0 => 0,
+                _ if batch.goals[0].observations[2 * row] != own => 2,
+                _ => 1,
+            };
+            *counts.entry(kind).or_default() += 1;
+        }
+    }
+    let same = 0.3 / 50.0;
+    let here = 0.2 + 0.5 * (1.0 - GAMMA) + same / 401.0;
+    let elsewhere = 0.3 - same;
+    let law = [here, 1.0 - here - elsewhere, elsewhere];
+    assert_law(&counts, |kind| law[kind as usize], 3, "mixture");
+}
+
+#[test]
+fn rows_are_what_they_say() {
+    let data = numbered(&[3, 1, 10, 6, 30]);
+    let future = law(GoalLawConfig { mixture: mixture(0.1, 0.6, 0.3, 0.0), ..GoalLawConfig::default() });
+    let random = law(GoalLawConfig { mixture: mixture(0.0, 0.0, 0.0, 1.0), ..GoalLawConfig::default() });
+    let sampler = sampler(&data, 777, vec![future, random, future]);
+    for step in 0..40 {
+        let batch = sampler.batch(step);
+        for row in 0..batch.rows() {
+            let pair = |values: &[f32]| (values[2 * row] as usize, values[2 * row + 1] as usize);
+            let (episode, at) = pair(&batch.observations);
+            assert_eq!(pair(&batch.next_observations), (episode, at + 1), "the next state is the next state");
+            assert_eq!(batch.actions[row], (episode * 1000 + at) as f32);
+            assert_eq!(batch.rewards[row], at as f32);
+            for (kind, goals) in batch.goals.iter().enumerate() {
+                let (goal_episode, goal_at) = pair(&goals.observations);
+                let last = data.index().steps(goal_episode);
+                assert_eq!(goals.actions[row], (goal_episode * 1000 + goal_at.min(last - 1)) as f32);
+                assert!(goal_at <= last);
+                let is_ahead = goal_episode == episode && goal_at >= at;
+                assert!(is_ahead || kind == 1, "a future goal never leaves its episode");
+                let offset = if is_ahead { (goal_at - at) as i32 } else { ELSEWHERE };
+                assert_eq!(goals.offsets[row], offset);
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_do_not_depend_on_the_batch_size() {
+    let data = numbered(&[30, 40, 50]);
+    let laws = vec![law(GoalLawConfig::default())];
+    let (small, large) = (sampler(&data, 100, laws.clone()).batch(9), sampler(&data, 257, laws).batch(9));
+    assert_eq!(small.transitions[..], large.transitions[..100]);
+    assert_eq!(small.goals[0].observations[..], large.goals[0].observations[..200]);
+}
+
+#[test]
+fn streams_and_steps_differ() {
+    let data = numbered(&[300, 400]);
+    let draw = |seed, stream, step| {
+        let config = SamplerConfig { batch_size: 64, goals: vec![law(GoalLawConfig::default())], seed, stream };
+        GoalSampler::new(data.clone(), config).unwrap().batch(step).transitions
+    };
+    let first = draw(1, 1, 1);
+    assert_eq!(first, draw(1, 1, 1));
+    for other in [draw(2, 1, 1), draw(1, 2, 1), draw(1, 1, 2)] {
+        let same = first.iter().zip(&other).filter(|(a, b)| a == b).count();
+        assert!(same < 8, "{same} of 64 rows agree");
+    }
+}
+
+#[test]
+fn any_number_of_loader_threads_and_any_resume_point_give_the_same_batches() {
+    let spec = Spec::new(5, 2);
+    let data = Arc::new(gather(&spec, &random_walks(&spec, [50, 80, 20, 33], 4)));
+    let config = GoalLawConfig { mixture: mixture(0.1, 0.4, 0.2, 0.3), ..GoalLawConfig::default() };
+    let sampler = sampler(&data, 130, vec![law(config)]);
+    let expected: Vec<GoalBatch> = (0..60).map(|step| sampler.batch(step)).collect();
+    let number = |n: usize| NonZeroUsize::new(n).unwrap();
+    for workers in [1, 2, 4] {
+        for ahead in [1, 3] {
+            for first in [0, 1, 17, 58] {
+                let mut loader = Loader::start(&sampler, first as u64, number(workers), number(ahead));
+                for batch in &expected[first..] {
+                    assert_eq!(loader.next_batch(), batch, "{workers} workers from step {first}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn impossible_settings_are_refused() {
+    let discount = Discount::new(GAMMA).unwrap();
+    for parts in [(0.5, 0.6, 0.0, 0.0), (-0.5, 1.5, 0.0, 0.0), (f64::NAN, 1.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0)] {
+        let config = GoalLawConfig { mixture: mixture(parts.0, parts.1, parts.2, parts.3), ..GoalLawConfig::default() };
+        let error = GoalLaw::new(config, discount).unwrap_err().to_string();
+        assert!(error.contains("sum to 1"), "{error}");
+    }
+    let data = numbered(&[3]);
+    let one = law(GoalLawConfig::default());
+    for (batch_size, goals) in [(0, vec![one]), (1 << 24, vec![one]), (8, vec![]), (8, vec![one; 4])] {
+        let config = SamplerConfig { batch_size, goals, seed: 0, stream: 0 };
+        assert!(GoalSampler::new(data.clone(), config).is_err());
+    }
+    let nothing = Arc::new(gather(&Spec::new(2, 1), &[]));
+    let config = SamplerConfig { batch_size: 8, goals: vec![one], seed: 0, stream: 0 };
+    assert!(GoalSampler::new(nothing, config).is_err());
+}
