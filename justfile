@@ -7,7 +7,7 @@ default:
     @just --list --unsorted
 
 # Everything CI checks, cheapest first.
-check: fmt typos deny lint test doc
+check: fmt typos deny lint test test-python doc
 
 # Formatting.
 fmt:
@@ -52,6 +52,23 @@ bench-nn: peers
     mv target/bench-nn.md docs/results/bench-nn.md
     cat docs/results/bench-nn.md
 
+# Goal batches beside NumPy, and our layout beside Parquet; writes docs/results/bench-data.md. About two minutes on two idle cores.
+bench-data:
+    mkdir -p docs/results
+    test -x target/peers/bin/python || python3 -m venv target/peers
+    target/peers/bin/pip install --quiet --disable-pip-version-check numpy==2.4.6
+    cargo bench -p isochrone-data --bench sample --locked > target/bench-data.md
+    mv target/bench-data.md docs/results/bench-data.md
+    cat docs/results/bench-data.md
+
+# Goal batches from a mapped file of BYTES in FOLDER (made and removed); writes docs/results/bench-data-large.md. Empties the system's cache if it may.
+bench-data-large BYTES="50000000000" FOLDER="target":
+    mkdir -p docs/results
+    cargo bench -p isochrone-data --bench sample --locked -- --disk-bytes {{ BYTES }} --disk-folder "$PWD/{{ FOLDER }}" > target/bench-data-large.md
+    mv target/bench-data-large.md docs/results/bench-data-large.md
+    rm -f "{{ FOLDER }}/isochrone-bench.arrow"
+    cat docs/results/bench-data-large.md
+
 # Install what bench-nn compares with, into target/peers. PyTorch may fail; JAX may not.
 peers:
     test -x target/peers/bin/python || python3 -m venv target/peers
@@ -61,6 +78,25 @@ peers:
 # The operations on a graphics processor, against the CPU. Without one, Debian's mesa-vulkan-drivers has a software driver.
 test-gpu:
     cargo nextest run -p isochrone-nn --features wgpu --locked -E 'test(graphics_processor)'
+
+# A million damaged files of each format, or as many as said; a few thousand are part of `test`.
+fuzz INPUTS="1000000" SEED="1":
+    ISOCHRONE_FUZZ_INPUTS={{ INPUTS }} ISOCHRONE_FUZZ_SEED={{ SEED }} cargo nextest run --workspace --locked --no-fail-fast --success-output=immediate -E 'binary(fuzz)'
+
+# The Python packages that make the fixtures, and read what we write.
+python:
+    test -x target/python/bin/python || python3 -m venv target/python
+    target/python/bin/pip install --quiet --disable-pip-version-check -r crates/data/tests/fixtures/requirements.txt
+
+# Make the fixtures again.
+fixtures: python
+    target/python/bin/python crates/data/tests/fixtures/make.py ../shared/data
+
+# Files written by us, read by NumPy, Minari and PyArrow.
+test-python: python
+    # As `test` builds it: another set of packages would compile everything again.
+    cargo nextest run --workspace --locked --no-run
+    target/python/bin/python crates/data/tests/fixtures/read_back.py target/debug/isochrone
 
 # Draw the pictures of the README and the guide again.
 pictures:

@@ -79,7 +79,11 @@ impl DataError {
     }
 
     pub(crate) fn write(path: &Path, source: std::io::Error) -> Self {
-        Self::Io { path: path.into(), source, hint: "check that the folder exists, can be written and has room" }
+        Self::Io {
+            path: path.into(),
+            source,
+            hint: "check that the folder exists, can be written and has room",
+        }
     }
 
     pub(crate) fn malformed(path: &Path, problem: impl Into<String>, hint: impl Into<String>) -> Self {

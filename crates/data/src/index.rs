@@ -4,8 +4,8 @@ use std::ops::Range;
 
 /// Where the episodes of a data set lie when all their states are counted one after another.
 ///
-/// Episode `e` has the states `first_state(e) .. first_state(e + 1)`, and one transition less. Takes 8 bytes per episode, and 4 to 8
-/// more for the two lookup tables.
+/// Episode `e` has the states `first_state(e) .. first_state(e + 1)`, and one transition less. Takes 8 bytes per episode, and 32 to 64
+/// for the two lookup tables.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct EpisodeIndex {
     /// One more entry than episodes.
@@ -65,6 +65,9 @@ impl EpisodeIndex {
     }
 }
 
+/// Few buckets then hold the beginning of an episode, and a search seldom has a choice, which a processor would have to guess.
+const BUCKETS_PER_EPISODE: u64 = 8;
+
 /// For evenly spaced numbers, the last episode that begins at or before each: a search has only to look between two
 /// neighbouring entries.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -79,7 +82,7 @@ impl Buckets {
         assert!(u32::try_from(n).is_ok(), "at most 2^32 - 1 episodes");
         let total = first(n);
         let mut shift = 0;
-        while total >> shift > 2 * n as u64 {
+        while total >> shift > BUCKETS_PER_EPISODE * n as u64 {
             shift += 1;
         }
         let mut episode = 0;

@@ -216,7 +216,9 @@ impl EpisodeSink for Survey {
         }
         episode.rewards.iter().for_each(|&reward| self.rewards.add(reward));
         self.actions_beyond_one += episode.actions.iter().filter(|action| action.abs() > 1.0).count() as u64;
-        for (before, after) in episode.observations.chunks_exact(width).zip(episode.observations[width..].chunks_exact(width)) {
+        for (before, after) in
+            episode.observations.chunks_exact(width).zip(episode.observations[width..].chunks_exact(width))
+        {
             for ((moves, before), after) in self.moves.iter_mut().zip(before).zip(after) {
                 moves.add((after - before).abs());
             }

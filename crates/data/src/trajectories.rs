@@ -1,9 +1,8 @@
 //! A data set: episodes as blocks of columns, in memory or in a mapped file.
 
 use crate::{
-    ContentHasher, DataError, EpisodeIndex, EpisodeSink, EpisodeView, Spec,
-    episode::Ending,
-    mapping::Mapping,
+    ContentHasher, DataError, EpisodeIndex, EpisodeSink, EpisodeView, Spec, episode::Ending,
+    mapping::Mapping, resident::on_large_pages,
 };
 use arrow_buffer::ScalarBuffer;
 use std::sync::Arc;
@@ -75,7 +74,8 @@ impl Trajectories {
     pub fn episode(&self, episode: usize) -> EpisodeView<'_> {
         let block = &self.blocks[self.block_of_episode(episode)];
         let states = self.index.states(episode);
-        let (from, to) = ((states.start - block.first_state) as usize, (states.end - block.first_state) as usize);
+        let (from, to) =
+            ((states.start - block.first_state) as usize, (states.end - block.first_state) as usize);
         let before = episode - block.first_episode;
         let (first_action, last_action) = (from - before, to - before - 1);
         let rows = |values: &'_ ScalarBuffer<f32>, width: usize| from * width..(to * width).min(values.len());
@@ -86,7 +86,12 @@ impl Trajectories {
             actions: &block.actions[first_action * spec.action.width..last_action * spec.action.width],
             rewards: if spec.has_rewards { &block.rewards[first_action..last_action] } else { &[] },
             timestamps: if spec.has_timestamps { &block.timestamps[from..to] } else { &[] },
-            extras: block.extras.iter().zip(&spec.extras).map(|(values, extra)| &values[rows(values, extra.width)]).collect(),
+            extras: block
+                .extras
+                .iter()
+                .zip(&spec.extras)
+                .map(|(values, extra)| &values[rows(values, extra.width)])
+                .collect(),
             ending: block.endings[before],
         }
     }
@@ -134,9 +139,9 @@ impl TrajectoriesBuilder {
         let block = Block {
             first_episode: 0,
             first_state: 0,
-            observations: self.observations.into(),
-            actions: self.actions.into(),
-            rewards: self.rewards.into(),
+            observations: on_large_pages(self.observations),
+            actions: on_large_pages(self.actions),
+            rewards: on_large_pages(self.rewards),
             timestamps: self.timestamps.into(),
             extras: self.extras.into_iter().map(Into::into).collect(),
             endings: self.endings,

@@ -5,6 +5,7 @@
 //!
 //! - [`exact`]: exact successor distances of tabular processes, with certified error bounds;
 //! - [`plot`]: heat maps with isochrones, ranked bars;
+//! - [`data`]: logs of behaviour in every format people have, checked, converted and sampled;
 //! - [`input`]: text maps, MDP files and event logs.
 //!
 //! ```
@@ -23,4 +24,5 @@
 pub mod input;
 
 pub use isochrone_core::{Discount, DiscountError, exact, rng};
+pub use isochrone_data as data;
 pub use isochrone_eval::plot;

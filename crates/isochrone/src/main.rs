@@ -18,20 +18,23 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
+    Data(verbs::data::Args),
     Exact(Box<verbs::exact::Args>),
 }
 
 fn main() -> ExitCode {
+    stay_silent_about_guarded_panics();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return refuse(&error),
     };
     let mut out = BufWriter::new(std::io::stdout().lock());
     let outcome = match cli.verb {
-        Verb::Exact(args) => verbs::exact::run(&args, &mut out),
+        Verb::Data(args) => verbs::data::run(&args, &mut out),
+        Verb::Exact(args) => verbs::exact::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
     };
-    match outcome.and_then(|()| Ok(out.flush()?)) {
-        Ok(()) => ExitCode::SUCCESS,
+    match outcome.and_then(|code| Ok(out.flush().map(|()| code)?)) {
+        Ok(code) => code,
         // A reader that has seen enough (`| head`) is not an error.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -39,6 +42,16 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// A library that panics on a damaged file is caught, and the file's error is all that a user should read.
+fn stay_silent_about_guarded_panics() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !isochrone::data::is_guarded() {
+            usual(panic);
+        }
+    }));
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
@@ -58,7 +71,7 @@ fn refuse(error: &clap::Error) -> ExitCode {
     let lines = before_usage.lines().map(str::trim).filter(|line| !line.is_empty());
     let (tips, problem): (Vec<&str>, Vec<&str>) = lines.partition(|line| line.starts_with("tip: "));
     let hint =
-        tips.first().map_or("see isochrone --help, or isochrone exact --help", |tip| &tip["tip: ".len()..]);
+        tips.first().map_or("see isochrone --help, or the --help of the verb", |tip| &tip["tip: ".len()..]);
     eprintln!("{}; hint: {hint}", problem.join(" "));
     ExitCode::from(2)
 }

@@ -39,7 +39,8 @@ pub(super) trait Table {
 }
 
 const OBSERVATIONS: &[&str] = &["observations", "observation", "observation.state", "obs", "state"];
-const OBSERVATION_PREFIXES: &[&str] = &["observation_", "observations_", "observation.", "obs_", "obs.", "state_"];
+const OBSERVATION_PREFIXES: &[&str] =
+    &["observation_", "observations_", "observation.", "obs_", "obs.", "state_"];
 const ACTIONS: &[&str] = &["actions", "action"];
 const ACTION_PREFIXES: &[&str] = &["action_", "actions_", "action."];
 const EPISODES: &[&str] =
@@ -71,7 +72,11 @@ impl Choice {
         let find = |name: &str| columns.iter().position(|column| column.name == name);
         let named = |name: &String| {
             find(name).ok_or_else(|| {
-                DataError::malformed(path, format!("it has no column '{name}'"), format!("its columns are {}", list()))
+                DataError::malformed(
+                    path,
+                    format!("it has no column '{name}'"),
+                    format!("its columns are {}", list()),
+                )
             })
         };
         let usual = |names: &[&str]| names.iter().find_map(|name| find(name));
@@ -79,7 +84,10 @@ impl Choice {
             Some(name) => named(name).map(Some),
             None => Ok(usual(names)),
         };
-        let several = |wanted: &[String], names: &[&str], prefixes: &[&str]| -> Result<Vec<usize>, DataError> {
+        let several = |wanted: &[String],
+                       names: &[&str],
+                       prefixes: &[&str]|
+         -> Result<Vec<usize>, DataError> {
             if !wanted.is_empty() {
                 return wanted.iter().map(named).collect();
             }
@@ -87,7 +95,9 @@ impl Choice {
                 return Ok(vec![column]);
             }
             let with = |prefix: &str| -> Vec<usize> {
-                (0..columns.len()).filter(|&at| columns[at].name.starts_with(prefix) && !columns[at].is_text).collect()
+                (0..columns.len())
+                    .filter(|&at| columns[at].name.starts_with(prefix) && !columns[at].is_text)
+                    .collect()
             };
             Ok(prefixes.iter().map(|prefix| with(prefix)).find(|found| !found.is_empty()).unwrap_or_default())
         };
@@ -106,18 +116,27 @@ impl Choice {
             return Err(DataError::malformed(path, "no column looks like an observation", hint));
         }
         if choice.episode.is_none() && choice.ends.is_none() {
-            let hint = format!("name the column that tells episodes apart with --episode; there are {}", list());
+            let hint =
+                format!("name the column that tells episodes apart with --episode; there are {}", list());
             return Err(DataError::malformed(path, "no column tells episodes apart", hint));
         }
         let single = [choice.reward, choice.time, choice.ends, choice.frame];
         let vectors = choice.observations.iter().chain(&choice.actions).copied();
         if let Some(at) = vectors.chain(single.into_iter().flatten()).find(|&at| columns[at].is_text) {
             let hint = "choose columns of numbers for everything but the episode";
-            return Err(DataError::malformed(path, format!("column '{}' holds texts", columns[at].name), hint));
+            return Err(DataError::malformed(
+                path,
+                format!("column '{}' holds texts", columns[at].name),
+                hint,
+            ));
         }
         if let Some(at) = single.into_iter().flatten().find(|&at| columns[at].width != 1) {
             let hint = "rewards, times and flags are single numbers";
-            return Err(DataError::malformed(path, format!("column '{}' holds lists", columns[at].name), hint));
+            return Err(DataError::malformed(
+                path,
+                format!("column '{}' holds lists", columns[at].name),
+                hint,
+            ));
         }
         let taken: HashSet<usize> = choice
             .observations
@@ -151,12 +170,14 @@ impl Choice {
         spec.action = feature("actions", &self.actions);
         spec.has_rewards = self.reward.is_some();
         spec.has_timestamps = self.time.is_some();
-        spec.extras = self.extras.iter().map(|&at| Feature::new(&columns[at].name, columns[at].width)).collect();
+        spec.extras =
+            self.extras.iter().map(|&at| Feature::new(&columns[at].name, columns[at].width)).collect();
         spec
     }
 
     fn all(&self) -> Vec<usize> {
-        let mut all: Vec<usize> = self.observations.iter().chain(&self.actions).chain(&self.extras).copied().collect();
+        let mut all: Vec<usize> =
+            self.observations.iter().chain(&self.actions).chain(&self.extras).copied().collect();
         all.extend([self.episode, self.reward, self.time, self.ends, self.frame].into_iter().flatten());
         all.sort_unstable();
         all.dedup();
@@ -211,7 +232,8 @@ impl<'a> TableReader<'a> {
 
     /// The rows that follow.
     pub fn rows(&mut self, chunk: &Chunk) -> Result<(), DataError> {
-        let place = |column: usize| self.chosen.binary_search(&column).expect("every use of a column is chosen");
+        let place =
+            |column: usize| self.chosen.binary_search(&column).expect("every use of a column is chosen");
         let observations: Vec<usize> = self.choice.observations.iter().map(|&at| place(at)).collect();
         let actions: Vec<usize> = self.choice.actions.iter().map(|&at| place(at)).collect();
         let extras: Vec<usize> = self.choice.extras.iter().map(|&at| place(at)).collect();
@@ -233,7 +255,8 @@ impl<'a> TableReader<'a> {
                 let (index, expected) = (values(at)[0], self.assembler.rows());
                 if index != expected as f64 {
                     let problem = format!("row {expected} has frame_index {index}");
-                    let hint = "frames are missing or out of order; write every frame of an episode, in order";
+                    let hint =
+                        "frames are missing or out of order; write every frame of an episode, in order";
                     self.assembler.defect(DefectKind::Frames, Some(expected), problem, hint.into())?;
                 }
             }
@@ -293,7 +316,11 @@ pub(super) fn read(
     let choice = Choice::of(path, &columns, options)?;
     let mut spec = choice.spec(&columns);
     if spec.observation.width == 0 {
-        return Err(DataError::malformed(path, "its observations are empty", "see what isochrone data inspect lists"));
+        return Err(DataError::malformed(
+            path,
+            "its observations are empty",
+            "see what isochrone data inspect lists",
+        ));
     }
     options.complete(&mut spec)?;
     let mut reader = TableReader::begin(path, &columns, &choice, &spec, sink)?;

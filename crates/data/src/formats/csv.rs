@@ -85,7 +85,8 @@ impl Table for CsvTable {
                 }
                 let value = number(field).ok_or_else(|| {
                     let line = record.position().map_or(0, csv::Position::line);
-                    let problem = format!("line {line}, column '{}': '{field}' is not a number", self.columns[at].name);
+                    let problem =
+                        format!("line {line}, column '{}': '{field}' is not a number", self.columns[at].name);
                     DataError::malformed(&self.path, problem, HINT)
                 })?;
                 chunk.numbers[slot].push(value);

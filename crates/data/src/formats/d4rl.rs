@@ -99,7 +99,9 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
             assembler.row(&values, rows)?;
             if was_terminal && assembler.last_step_is_a_jump() {
                 let row = assembler.rows() - 2;
-                let problem = format!("row {row} is terminal and the next state is far away, but no timeout is set there");
+                let problem = format!(
+                    "row {row} is terminal and the next state is far away, but no timeout is set there"
+                );
                 let hint = "the world was reset: read the file with --ends either (mazes keep going after terminals: --ends timeouts)";
                 assembler.defect(DefectKind::Ends, Some(row), problem, hint.into())?;
             }

@@ -51,9 +51,8 @@ impl<'a> Assembler<'a> {
         const FACTOR: f32 = 10.0;
         let width = self.spec.observation.width;
         let states: Vec<&[f32]> = self.episode.observations.rchunks_exact(width).take(STEPS + 1).collect();
-        let length = |pair: &[&[f32]]| {
-            pair[0].iter().zip(pair[1]).map(|(a, b)| (a - b) * (a - b)).sum::<f32>().sqrt()
-        };
+        let length =
+            |pair: &[&[f32]]| pair[0].iter().zip(pair[1]).map(|(a, b)| (a - b) * (a - b)).sum::<f32>().sqrt();
         let lengths: Vec<f32> = states.windows(2).map(length).collect();
         match lengths.split_first() {
             Some((last, before)) if !before.is_empty() => {
@@ -64,7 +63,11 @@ impl<'a> Assembler<'a> {
     }
 
     /// A state with its extra columns.
-    pub fn row<'r>(&mut self, row: &Row<'_>, extras: impl Iterator<Item = &'r [f32]>) -> Result<(), DataError> {
+    pub fn row<'r>(
+        &mut self,
+        row: &Row<'_>,
+        extras: impl Iterator<Item = &'r [f32]>,
+    ) -> Result<(), DataError> {
         self.episode.observations.extend(row.observation);
         self.episode.actions.extend(row.action);
         if self.spec.has_rewards {

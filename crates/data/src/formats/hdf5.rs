@@ -16,6 +16,34 @@ pub(super) fn open(path: &Path, hint: &str) -> Result<File, DataError> {
         .map_err(|error| DataError::malformed(path, format!("not a readable HDF5 file: {error}"), hint))
 }
 
+/// Refuses what would be allocated before it is found not to be there: shapes, chunks and their places in the file.
+fn check_sizes(file_bytes: u64, data: &Dataset, numbers: Option<u64>) -> Result<(), String> {
+    let read = |error: hdf5_pure::Error| error.to_string();
+    let too_much = || "it declares more than the file can hold".to_owned();
+    let number_bytes = data.element_size().map_err(read)?;
+    if number_bytes > 8 {
+        return Err(format!("its numbers have {number_bytes} bytes each"));
+    }
+    let fits = |numbers: Option<u64>| {
+        numbers
+            .and_then(|n| n.checked_mul(number_bytes))
+            .is_some_and(|bytes| bytes / MAX_EXPANSION <= file_bytes)
+    };
+    let Some(chunk_shape) = data.chunk_shape().map_err(read)? else {
+        return if fits(numbers) { Ok(()) } else { Err(too_much()) };
+    };
+    let chunk_numbers = chunk_shape.iter().try_fold(1u64, |product, &side| product.checked_mul(side));
+    if !fits(numbers) || !fits(chunk_numbers) {
+        return Err(too_much());
+    }
+    for chunk in data.chunks().map_err(read)? {
+        if chunk.address.checked_add(chunk.storage_size).is_none_or(|end| end > file_bytes) {
+            return Err("a chunk lies outside the file".into());
+        }
+    }
+    Ok(())
+}
+
 /// A data set of one or two dimensions.
 pub(super) struct Column {
     pub name: String,
@@ -33,17 +61,13 @@ impl Column {
             [rows, width] => (rows, width),
             _ => return Err(format!("'{name}' has shape {shape:?}, not one or two dimensions")),
         };
-        let bytes = match data.dtype().map_err(|error| format!("'{name}': {error}"))? {
-            DType::F64 | DType::I64 | DType::U64 => 8,
-            DType::F32 | DType::I32 | DType::U32 => 4,
-            DType::I16 | DType::U16 => 2,
-            DType::I8 | DType::U8 | DType::Enum(_) => 1,
+        use DType::{Enum, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+        match data.dtype().map_err(|error| format!("'{name}': {error}"))? {
+            F32 | F64 | I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64 | Enum(_) => {}
             other => return Err(format!("'{name}' has type {other}, not numbers")),
-        };
-        let declared = rows.checked_mul(width).and_then(|n| n.checked_mul(bytes));
-        if declared.is_none_or(|bytes| bytes / MAX_EXPANSION > file.file_size()) {
-            return Err(format!("'{name}' declares {rows} x {width} numbers, more than the file can hold"));
         }
+        check_sizes(file.file_size(), &data, rows.checked_mul(width))
+            .map_err(|problem| format!("'{name}': {problem}"))?;
         let width = usize::try_from(width).map_err(|_| format!("'{name}' is too wide"))?;
         Ok(Self { name: name.to_owned(), data, rows, width })
     }
@@ -56,7 +80,11 @@ impl Column {
         if values.len() as u64 == count * self.width as u64 {
             Ok(values)
         } else {
-            Err(format!("'{}' ends at row {}", self.name, start + values.len() as u64 / self.width.max(1) as u64))
+            Err(format!(
+                "'{}' ends at row {}",
+                self.name,
+                start + values.len() as u64 / self.width.max(1) as u64
+            ))
         }
     }
 

@@ -16,10 +16,7 @@
 
 use crate::{
     Access, ContentHasher, DataError, EpisodeIndex, EpisodeSink, EpisodeView, Spec, Trajectories,
-    episode::Ending,
-    formats::atomic::AtomicFile,
-    mapping::Mapping,
-    trajectories::Block,
+    episode::Ending, formats::atomic::AtomicFile, guard::guarded, mapping::Mapping, trajectories::Block,
 };
 use arrow_array::{
     Array, ArrayRef, FixedSizeListArray, Float32Array, Float64Array, ListArray, RecordBatch, StringArray,
@@ -43,6 +40,9 @@ const SPEC_KEY: &str = "isochrone.spec";
 const HASH_KEY: &str = "isochrone.sha256";
 /// A record batch is written when its episodes reach this size: large enough that batches are few, small enough to be gathered in memory.
 const BATCH_BYTES: usize = 16 << 20;
+
+/// Arrow's rule for where buffers begin; a mapped file begins at a page.
+const ALIGNMENT: usize = 8;
 
 fn vectors(name: &str, width: usize) -> Field {
     let row = DataType::FixedSizeList(Arc::new(Field::new("item", DataType::Float32, false)), width as i32);
@@ -182,7 +182,8 @@ impl Batch {
         };
         let vectors = |name: &str, offsets: &OffsetBuffer<i32>, values: Vec<f32>, width: usize| {
             let item = Arc::new(Field::new("item", DataType::Float32, false));
-            let rows = FixedSizeListArray::new(item, width as i32, Arc::new(Float32Array::from(values)), None);
+            let rows =
+                FixedSizeListArray::new(item, width as i32, Arc::new(Float32Array::from(values)), None);
             list(name, offsets, Arc::new(rows))
         };
         let mut columns = vec![vectors("observations", &states, self.observations, spec.observation.width)];
@@ -252,8 +253,7 @@ pub(crate) fn from_bytes(path: &Path, bytes: Buffer) -> Result<Trajectories, Dat
         let message = checked_message(&bytes[..footer_start], place)
             .map_err(|problem| fail(format!("record batch {number}: {problem}")))?;
         let data = bytes.slice_with_length(place.offset() as usize, message);
-        let batch = decoder
-            .read_record_batch(place, &data)
+        let batch = guarded(|| decoder.read_record_batch(place, &data))
             .map_err(|error| fail(format!("record batch {number}: {error}")))?
             .ok_or_else(|| fail(format!("record batch {number} is empty")))?;
         let first_episode = steps.len();
@@ -287,6 +287,9 @@ fn checked_message(bytes: &[u8], place: &arrow_ipc::Block) -> Result<usize, Stri
         (part(place.offset())?, part(place.metaDataLength().into())?, part(place.bodyLength())?);
     let length = head.checked_add(body).ok_or_else(outside)?;
     let end = offset.checked_add(length).filter(|&end| end <= bytes.len()).ok_or_else(outside)?;
+    if !(offset + head).is_multiple_of(ALIGNMENT) {
+        return Err("its body is not aligned".into());
+    }
     let message = &bytes[offset..end - body];
     let message = match message {
         [0xff, 0xff, 0xff, 0xff, _, _, _, _, rest @ ..] => rest,
@@ -309,6 +312,9 @@ fn checked_message(bytes: &[u8], place: &arrow_ipc::Block) -> Result<usize, Stri
         let (offset, length) = (part(buffer.offset())?, part(buffer.length())?);
         if offset.checked_add(length).is_none_or(|end| end > body) {
             return Err("a buffer lies outside".into());
+        }
+        if offset % ALIGNMENT != 0 {
+            return Err("a buffer is not aligned".into());
         }
     }
     Ok(length)
@@ -337,9 +343,14 @@ fn block_of(
         let column = list(name);
         let offsets = column.offsets();
         let fit = offsets.iter().zip(&offsets[1..]).zip(steps);
-        if let Some(episode) = fit.clone().position(|((from, to), &steps)| (to - from) as usize != steps + 1 - fewer) {
+        if let Some(episode) =
+            fit.clone().position(|((from, to), &steps)| (to - from) as usize != steps + 1 - fewer)
+        {
             let at = first_episode + episode;
-            return Err(format!("column '{name}' of episode {at} has a wrong length for {} steps", steps[episode]));
+            return Err(format!(
+                "column '{name}' of episode {at} has a wrong length for {} steps",
+                steps[episode]
+            ));
         }
         let (first, last) = (offsets[0], offsets[offsets.len() - 1]);
         if first != 0 || last as usize != column.values().len() {

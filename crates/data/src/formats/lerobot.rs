@@ -31,7 +31,11 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     let info: Value = serde_json::from_str(&text).map_err(|error| fail(error.to_string()))?;
     let version = info["codebase_version"].as_str().unwrap_or("no version");
     if !version.starts_with("v3.") && !version.starts_with("v2.") {
-        return Err(DataError::malformed(&info_file, format!("codebase_version is {version}"), "versions 2 and 3 can be read"));
+        return Err(DataError::malformed(
+            &info_file,
+            format!("codebase_version is {version}"),
+            "versions 2 and 3 can be read",
+        ));
     }
     let files = parquet_files(&path.join("data"))?;
     let Some(first) = files.first() else {

@@ -8,11 +8,12 @@ use super::{
     hdf5::{self, Column},
 };
 use crate::{
-    Bounds, DataError, Defect, DefectKind, Episode, EpisodeSink, EpisodeView, Feature, Spec,
-    episode::Ending,
+    Bounds, DataError, Defect, DefectKind, Episode, EpisodeSink, EpisodeView, Feature, Spec, episode::Ending,
     formats::flat::MAX_EPISODE_BYTES,
 };
-use hdf5_pure::{AttrValue, EnumTypeBuilder, File, FileAccessProperties, FileBuilder, Group, SyncPolicy, make_i8_type};
+use hdf5_pure::{
+    AttrValue, EnumTypeBuilder, File, FileAccessProperties, FileBuilder, Group, SyncPolicy, make_i8_type,
+};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -42,7 +43,8 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     let Some((_, first)) = episodes.first() else {
         return Err(fail("it has no group episode_0".into()));
     };
-    let layout = Layout::of(&file, first, options).map_err(|problem| fail(format!("episode_0: {problem}")))?;
+    let layout =
+        Layout::of(&file, first, options).map_err(|problem| fail(format!("episode_0: {problem}")))?;
     let mut spec = layout.spec.clone();
     describe_actions(&main.with_file_name("metadata.json"), &mut spec);
     options.complete(&mut spec)?;
@@ -60,7 +62,11 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
             Ok(episode) => episode,
             Err(Trouble::File(problem)) => return Err(fail(format!("episode_{number}: {problem}"))),
             Err(Trouble::Episode(kind, problem)) => {
-                sink.defect(defect(kind, problem, "T actions lie between T + 1 observations: the last state belongs to the episode"))?;
+                sink.defect(defect(
+                    kind,
+                    problem,
+                    "T actions lie between T + 1 observations: the last state belongs to the episode",
+                ))?;
                 continue;
             }
         };
@@ -72,7 +78,11 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
             }
             None => {
                 let problem = "its columns are not those of the first episode".to_owned();
-                sink.defect(defect(DefectKind::Lengths, problem, "every episode must have the same columns"))?;
+                sink.defect(defect(
+                    DefectKind::Lengths,
+                    problem,
+                    "every episode must have the same columns",
+                ))?;
             }
         }
     }
@@ -133,7 +143,9 @@ impl Layout {
         let extras = extras.filter(|name| !observations.contains(name));
         let extras: Vec<Column> = extras
             .filter_map(|name| open(&name).ok())
-            .filter(|column| column.rows == states && column.width > 0 && options.wants_extra(column.short_name()))
+            .filter(|column| {
+                column.rows == states && column.width > 0 && options.wants_extra(column.short_name())
+            })
             .collect();
         spec.extras = extras.iter().map(|column| Feature::new(column.short_name(), column.width)).collect();
         let extras = extras.into_iter().map(|column| column.name).collect();
@@ -185,7 +197,9 @@ impl Layout {
         let (terminations, truncations) = (flags("terminations")?, flags("truncations")?);
         let is_set = |flags: &[f32]| flags.last().is_some_and(|&flag| flag != 0.0);
         let early = terminations.iter().zip(truncations.iter().chain(std::iter::repeat(&0.0)));
-        if let Some(row) = early.take(steps.saturating_sub(1) as usize).position(|(&a, &b)| a != 0.0 || b != 0.0) {
+        if let Some(row) =
+            early.take(steps.saturating_sub(1) as usize).position(|(&a, &b)| a != 0.0 || b != 0.0)
+        {
             let problem = format!("episode_{number} is marked as ended at step {row} of {steps}");
             return Err(Trouble::Episode(DefectKind::Ends, problem));
         }
@@ -343,7 +357,10 @@ impl EpisodeSink for MinariWriter {
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
         let open = self.open.as_mut().expect("begin comes first");
         open.write(episode).map_err(|error| {
-            DataError::write(&self.folder, std::io::Error::other(format!("episode {}: {error}", open.episodes)))
+            DataError::write(
+                &self.folder,
+                std::io::Error::other(format!("episode {}: {error}", open.episodes)),
+            )
         })
     }
 }
@@ -376,7 +393,8 @@ impl Open {
             let mut flags = vec![0u8; episode.steps];
             *flags.last_mut().expect("an episode has a step") = u8::from(episode.ending == ending);
             // What h5py makes of NumPy's booleans.
-            let boolean = EnumTypeBuilder::with_base(make_i8_type()).raw_value("FALSE", &[0]).raw_value("TRUE", &[1]);
+            let boolean =
+                EnumTypeBuilder::with_base(make_i8_type()).raw_value("FALSE", &[0]).raw_value("TRUE", &[1]);
             let boolean = boolean.build()?;
             root.create_dataset(&format!("{group}/{name}"), |data| {
                 data.with_raw_data(boolean, flags, steps);

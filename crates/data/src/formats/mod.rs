@@ -63,7 +63,8 @@ impl Format {
 
     /// The format of an existing file or folder, by its name and, for HDF5, its contents.
     pub fn detect(path: &Path) -> Result<Self, DataError> {
-        let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
+        let extension =
+            path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
         if let Err(error) = std::fs::metadata(path) {
             return Err(DataError::read(path, error));
         }
@@ -85,7 +86,12 @@ impl Format {
     }
 
     /// Reads a file or folder of this format, one episode at a time.
-    pub fn read(self, path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
+    pub fn read(
+        self,
+        path: &Path,
+        options: &ReadOptions,
+        sink: &mut dyn EpisodeSink,
+    ) -> Result<(), DataError> {
         match self {
             Self::Layout => {
                 let mut data = Trajectories::open(path, Access::Sequential)?;

@@ -9,11 +9,7 @@ use super::{
     atomic::AtomicFile,
     flat::{Assembler, Row},
 };
-use crate::{
-    DataError, DefectKind, EpisodeSink, EpisodeView, Feature, Spec,
-    episode::Ending,
-    npy::Rows,
-};
+use crate::{DataError, DefectKind, EpisodeSink, EpisodeView, Feature, Spec, episode::Ending, npy::Rows};
 use std::{
     fs::File,
     io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write},
@@ -21,7 +17,8 @@ use std::{
 };
 use zip::{ZipArchive, ZipWriter, write::SimpleFileOptions};
 
-const HINT: &str = "an OGBench file is made with np.savez_compressed(name, observations=..., actions=..., terminals=...)";
+const HINT: &str =
+    "an OGBench file is made with np.savez_compressed(name, observations=..., actions=..., terminals=...)";
 
 type Archive = ZipArchive<BufReader<File>>;
 
@@ -35,10 +32,8 @@ fn open(path: &Path) -> Result<Archive, DataError> {
 pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
     let fail = |problem: String| DataError::malformed(path, problem, HINT);
     let archive = open(path)?;
-    let names: Vec<String> = archive
-        .file_names()
-        .filter_map(|name| Some(name.ok()?.strip_suffix(".npy")?.to_owned()))
-        .collect();
+    let names: Vec<String> =
+        archive.file_names().filter_map(|name| Some(name.ok()?.strip_suffix(".npy")?.to_owned())).collect();
     for needed in ["observations", "actions", "terminals"] {
         if !names.iter().any(|name| name == needed) {
             return Err(fail(format!("it has no array '{needed}', only {}", names.join(", "))));
@@ -73,7 +68,9 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
             return Err(DataError::malformed(path, problem, hint));
         }
     }
-    columns.retain(|(name, rows)| rows.rows == n && rows.width > 0 && (*name == "rewards" || options.wants_extra(name)));
+    columns.retain(|(name, rows)| {
+        rows.rows == n && rows.width > 0 && (*name == "rewards" || options.wants_extra(name))
+    });
     let mut rewards = take(&mut columns, "rewards").filter(|rows| rows.width == 1);
     columns.sort_by_key(|(name, _)| *name);
 
@@ -155,7 +152,8 @@ impl NpzWriter {
             let Spool { name, width, file } = column;
             let mut file = file.into_inner().map_err(|error| fail(error.into_error()))?;
             file.seek(SeekFrom::Start(0)).map_err(fail)?;
-            let options = SimpleFileOptions::default().large_file(rows.saturating_mul(4 * width as u64 + 4) >> 32 > 0);
+            let options =
+                SimpleFileOptions::default().large_file(rows.saturating_mul(4 * width as u64 + 4) >> 32 > 0);
             archive.start_file(format!("{name}.npy"), options).map_err(|error| fail(error.into()))?;
             copy_array(&mut archive, &name, rows, width, &mut BufReader::new(file)).map_err(fail)?;
         }
@@ -166,7 +164,13 @@ impl NpzWriter {
 }
 
 /// Copies a spooled column as an array: flags as booleans, vectors as a matrix, the rest as they are.
-fn copy_array(to: &mut dyn Write, name: &str, rows: u64, width: usize, from: &mut dyn Read) -> std::io::Result<()> {
+fn copy_array(
+    to: &mut dyn Write,
+    name: &str,
+    rows: u64,
+    width: usize,
+    from: &mut dyn Read,
+) -> std::io::Result<()> {
     use npyz::{AutoSerialize, WriteOptions, WriterBuilder};
     let mut bytes = [0; 4];
     let mut next = || from.read_exact(&mut bytes).map(|()| f32::from_le_bytes(bytes));

@@ -64,14 +64,20 @@ impl ReadOptions {
     pub(crate) fn complete(&self, spec: &mut Spec) -> Result<(), DataError> {
         if let Some(rate) = self.frames_per_second {
             if !(rate > 0.0 && rate.is_finite()) {
-                return Err(DataError::setting(format!("{rate} frames per second"), "give a positive number"));
+                return Err(DataError::setting(
+                    format!("{rate} frames per second"),
+                    "give a positive number",
+                ));
             }
             spec.frames_per_second = Some(rate);
         }
         if let Some(goal) = &self.goal {
             if goal.start >= goal.end || goal.end > spec.observation.width {
                 return Err(DataError::setting(
-                    format!("goal space {}..{} of {} dimensions", goal.start, goal.end, spec.observation.width),
+                    format!(
+                        "goal space {}..{} of {} dimensions",
+                        goal.start, goal.end, spec.observation.width
+                    ),
                     "give the first dimension and the one after the last, such as 0..2",
                 ));
             }

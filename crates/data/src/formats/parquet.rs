@@ -4,7 +4,7 @@ use super::{
     ReadOptions,
     columns::{self, Chunk, Table, TableColumn},
 };
-use crate::{DataError, EpisodeSink};
+use crate::{DataError, EpisodeSink, guard::guarded};
 use arrow_array::{
     Array, ArrayRef, BooleanArray, FixedSizeListArray, GenericListArray, LargeStringArray, OffsetSizeTrait,
     PrimitiveArray, StringArray,
@@ -17,7 +17,9 @@ use arrow_array::{
 use arrow_schema::DataType;
 use parquet::arrow::{
     ProjectionMask,
-    arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder},
+    arrow_reader::{
+        ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+    },
 };
 use std::{
     fs::File,
@@ -50,7 +52,7 @@ impl ParquetTable {
         let fail = |problem: String| DataError::malformed(path, problem, HINT);
         let file = File::open(path).map_err(|error| DataError::read(path, error))?;
         let size = file.metadata().map_err(|error| DataError::read(path, error))?.len();
-        let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
+        let metadata = guarded(|| ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()))
             .map_err(|error| fail(format!("not a readable Parquet file: {error}")))?;
         check_sizes(&metadata, size).map_err(fail)?;
         let mut table = Self { path: path.into(), metadata, columns: Vec::new(), roots: Vec::new() };
@@ -64,7 +66,9 @@ impl ParquetTable {
                         None => continue,
                     }
                 }
-                DataType::FixedSizeList(item, width) if is_number(item.data_type()) => (*width as usize, false),
+                DataType::FixedSizeList(item, width) if is_number(item.data_type()) => {
+                    (*width as usize, false)
+                }
                 kind if is_number(kind) => (1, false),
                 _ => continue,
             };
@@ -77,20 +81,24 @@ impl ParquetTable {
     fn batches(&self, roots: &[usize], rows: usize) -> Result<ParquetRecordBatchReader, DataError> {
         let file = File::open(&self.path).map_err(|error| DataError::read(&self.path, error))?;
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), roots.iter().copied());
-        ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
-            .with_projection(mask)
-            .with_batch_size(rows)
-            .build()
-            .map_err(|error| DataError::malformed(&self.path, error.to_string(), HINT))
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
+        let builder = builder.with_projection(mask).with_batch_size(rows);
+        guarded(|| builder.build()).map_err(|problem| DataError::malformed(&self.path, problem, HINT))
     }
 
     /// The length of a column's first list; lists of other lengths are found when they come.
     fn first_length(&self, root: usize) -> Result<Option<usize>, DataError> {
-        let Some(batch) = self.batches(&[root], 1)?.next() else { return Ok(None) };
-        let batch = batch.map_err(|error| DataError::malformed(&self.path, error.to_string(), HINT))?;
+        let mut batches = self.batches(&[root], 1)?;
+        let batch = guarded(|| batches.next().transpose());
+        let batch = batch.map_err(|problem| DataError::malformed(&self.path, problem, HINT))?;
+        let Some(batch) = batch else { return Ok(None) };
         let length = match batch.column(0).data_type() {
-            DataType::List(_) => batch.column(0).as_list::<i32>().iter().next().flatten().map(|list| list.len()),
-            DataType::LargeList(_) => batch.column(0).as_list::<i64>().iter().next().flatten().map(|list| list.len()),
+            DataType::List(_) => {
+                batch.column(0).as_list::<i32>().iter().next().flatten().map(|list| list.len())
+            }
+            DataType::LargeList(_) => {
+                batch.column(0).as_list::<i64>().iter().next().flatten().map(|list| list.len())
+            }
             _ => None,
         };
         Ok(length)
@@ -131,8 +139,12 @@ impl Table for ParquetTable {
         rows: &mut dyn FnMut(&Chunk) -> Result<(), DataError>,
     ) -> Result<(), DataError> {
         let roots: Vec<usize> = chosen.iter().map(|&at| self.roots[at]).collect();
-        for batch in self.batches(&roots, CHUNK_ROWS)? {
-            let batch = batch.map_err(|error| DataError::malformed(&self.path, error.to_string(), HINT))?;
+        let mut batches = self.batches(&roots, CHUNK_ROWS)?;
+        let next = |batches: &mut ParquetRecordBatchReader| {
+            guarded(|| batches.next().transpose())
+                .map_err(|problem| DataError::malformed(&self.path, problem, HINT))
+        };
+        while let Some(batch) = next(&mut batches)? {
             let mut chunk = Chunk { rows: batch.num_rows(), numbers: Vec::new(), texts: Vec::new() };
             // The reader keeps the file's order, and so do the columns chosen.
             for (&at, array) in chosen.iter().zip(batch.columns()) {

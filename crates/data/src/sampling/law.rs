@@ -89,7 +89,9 @@ impl GoalLaw {
         let sum: f64 = parts.iter().sum();
         if parts.iter().any(|part| !(0.0..=1.0).contains(part)) || (sum - 1.0).abs() > 1e-9 {
             return Err(DataError::setting(
-                format!("goals drawn current {current}, geometric {geometric}, uniform {uniform}, random {random}"),
+                format!(
+                    "goals drawn current {current}, geometric {geometric}, uniform {uniform}, random {random}"
+                ),
                 "give probabilities that sum to 1",
             ));
         }
@@ -106,7 +108,14 @@ impl GoalLaw {
     }
 
     /// A goal for the transition that begins at state number `state` of `episode`. `kind` and `value` are 64 random bits each.
-    pub(super) fn draw(&self, index: &EpisodeIndex, episode: usize, state: u64, kind: u64, value: u64) -> Goal {
+    pub(super) fn draw(
+        &self,
+        index: &EpisodeIndex,
+        episode: usize,
+        state: u64,
+        kind: u64,
+        value: u64,
+    ) -> Goal {
         let kind = unit(kind);
         if kind >= self.below[2] {
             let state = below(value, index.n_states());
@@ -132,7 +141,7 @@ impl GoalLaw {
             }
         };
         // Inverse of the cumulative law: 1 - gamma^(k + 1) > u.
-        let offset = (-unit(value) * mass).ln_1p() / self.ln_gamma;
+        let offset = (1.0 - unit(value) * mass).ln() / self.ln_gamma;
         let offset = (offset as u64).min(choices - 1);
         Goal { state: state + first + offset, episode, weight }
     }

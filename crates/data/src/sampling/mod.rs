@@ -29,6 +29,7 @@
 mod batch;
 mod law;
 mod loader;
+mod prefetch;
 mod sampler;
 
 pub use batch::{ELSEWHERE, GoalBatch, GoalRows};

@@ -4,16 +4,21 @@ use super::{
     GoalBatch, GoalLaw,
     batch::ELSEWHERE,
     law::{Goal, below},
+    prefetch::prefetch,
 };
-use crate::{DataError, Trajectories, mapping::ACCESS_BYTES, trajectories::Block};
+use crate::{
+    DataError, Trajectories,
+    mapping::{ACCESS_BYTES, Mapping},
+    trajectories::Block,
+};
 use isochrone_core::rng;
 use rand_chacha::{ChaCha8Rng, rand_core::Rng};
-use std::{hint::black_box, sync::Arc};
+use std::sync::Arc;
 
 /// Rows planned, then gathered: far enough ahead that memory is read in parallel, few enough to stay in the nearest cache.
 const CHUNK_ROWS: usize = 64;
-/// A row has one `ChaCha` block of random numbers to itself: two words choose the transition, four each goal.
-const WORDS_PER_ROW: usize = 16;
+/// A row has 64 random bits for its transition and 128 for each goal: half a `ChaCha` block for one goal, a whole one for more.
+const DRAWS_PER_BLOCK: usize = 8;
 /// As many as a row has random numbers for.
 const MAX_GOALS: usize = 3;
 /// Rows of a batch, so that steps and rows share the 64 bits of a block's number.
@@ -21,8 +26,8 @@ const MAX_ROWS_LOG2: u32 = 24;
 
 /// Draws transitions of a data set, all alike, with goals.
 ///
-/// The random numbers of row `r` of batch `step` are the `ChaCha8` block number `step * 2^24 + r` of (seed, stream): every row is a pure function of
-/// those four numbers, whoever computes it, when, and after whatever.
+/// The random numbers of row `r` of batch `step` are number `step * 2^24 + r` of the `ChaCha8` blocks of (seed, stream), or of its half blocks if there is one
+/// law of goals: every row is a pure function of those four numbers, whoever computes it, when, and after whatever.
 #[derive(Debug, Clone)]
 pub struct GoalSampler {
     data: Arc<Trajectories>,
@@ -56,7 +61,10 @@ impl GoalSampler {
     /// Checks that there is something to draw from.
     pub fn new(data: Arc<Trajectories>, config: SamplerConfig) -> Result<Self, DataError> {
         if data.n_transitions() == 0 {
-            return Err(DataError::setting("the data set has no transition", "give episodes of two states or more"));
+            return Err(DataError::setting(
+                "the data set has no transition",
+                "give episodes of two states or more",
+            ));
         }
         if config.batch_size == 0 || config.batch_size >> MAX_ROWS_LOG2 > 0 {
             return Err(DataError::setting(
@@ -100,8 +108,9 @@ impl GoalSampler {
         batch.resize(rows, self.config.goals.len(), &self.data.spec);
         batch.step = step;
         let mut random = rng::stream(self.config.seed, self.config.stream);
-        let first_block = u128::from(step) << MAX_ROWS_LOG2;
-        random.set_word_pos(first_block * WORDS_PER_ROW as u128);
+        let first_row = u128::from(step) << MAX_ROWS_LOG2;
+        // A draw has 64 bits, two of the generator's words.
+        random.set_word_pos(first_row * 2 * self.draws_per_row() as u128);
         let mut from = 0;
         while from < rows {
             let to = (from + CHUNK_ROWS).min(rows);
@@ -114,17 +123,23 @@ impl GoalSampler {
         let mut states = [Place::default(); CHUNK_ROWS];
         let mut goals = [[Place::default(); CHUNK_ROWS]; MAX_GOALS];
         let (states, n_goals) = (&mut states[..to - from], self.config.goals.len());
-        for (place, row) in states.iter_mut().zip(from..to) {
-            let mut words = [0u8; 4 * WORDS_PER_ROW];
-            random.fill_bytes(&mut words);
-            let word = |at: usize| u64::from_le_bytes(words[8 * at..8 * at + 8].try_into().expect("eight bytes"));
-            let transition = below(word(0), self.data.n_transitions());
+        let draws_per_row = self.draws_per_row();
+        let mut bits = [0u8; 8 * DRAWS_PER_BLOCK * CHUNK_ROWS];
+        random.fill_bytes(&mut bits[..8 * draws_per_row * (to - from)]);
+        for ((place, row), draws) in states.iter_mut().zip(from..to).zip(bits.chunks_exact(8 * draws_per_row))
+        {
+            let draw =
+                |at: usize| u64::from_le_bytes(draws[8 * at..8 * at + 8].try_into().expect("eight bytes"));
+            let transition = below(draw(0), self.data.n_transitions());
             let (episode, state) = self.data.index.episode_of_transition(transition);
             batch.transitions[row] = transition;
             *place = self.place(episode, state);
+            self.prefetch(place, 2);
             for (kind, law) in self.config.goals.iter().enumerate() {
-                let goal = law.draw(&self.data.index, episode, state, word(1 + 2 * kind), word(2 + 2 * kind));
-                goals[kind][row - from] = self.goal_place(&goal);
+                let goal = law.draw(&self.data.index, episode, state, draw(1 + 2 * kind), draw(2 + 2 * kind));
+                let goal_place = self.goal_place(&goal);
+                self.prefetch(&goal_place, 1);
+                goals[kind][row - from] = goal_place;
                 let drawn = &mut batch.goals[kind];
                 drawn.weights[row] = goal.weight;
                 drawn.offsets[row] = match goal.state.checked_sub(state) {
@@ -134,11 +149,16 @@ impl GoalSampler {
             }
         }
         let goals = goals[..n_goals].iter().map(|places| &places[..to - from]);
-        self.want(states, goals.clone());
-        self.gather(from, states, goals, batch);
         if let Some(mapping) = &self.data.mapping {
+            self.want(mapping, states, goals.clone());
             mapping.touched((to - from) * ACCESS_BYTES * 2 * (1 + n_goals));
         }
+        self.gather(from, states, goals, batch);
+    }
+
+    /// Random numbers of 64 bits that a row has to itself.
+    fn draws_per_row(&self) -> usize {
+        if self.config.goals.len() == 1 { DRAWS_PER_BLOCK / 2 } else { DRAWS_PER_BLOCK }
     }
 
     fn place(&self, episode: usize, state: u64) -> Place {
@@ -155,28 +175,24 @@ impl GoalSampler {
         Place { action: place.action - usize::from(is_last), ..place }
     }
 
-    /// Brings what will be gathered nearer, all rows at once: pages of a mapped file are asked for before the first is waited for, and
-    /// cache lines are touched by loads that do not depend on each other.
-    fn want<'p>(&self, states: &[Place], goals: impl Iterator<Item = &'p [Place]> + Clone) {
+    /// Asks for the cache lines of some states and the action of the first: while the next rows are drawn, they arrive.
+    fn prefetch(&self, place: &Place, states: usize) {
         let (observation, action) = (self.data.spec.observation.width, self.data.spec.action.width);
-        let all = || {
-            let goals = goals.clone().flatten().map(|place| (place, 1));
-            states.iter().map(|place| (place, 2)).chain(goals)
-        };
-        if let Some(mapping) = &self.data.mapping {
-            for (place, states) in all() {
-                let block = &self.data.blocks[place.block];
-                mapping.want(&block.observations[place.state * observation..(place.state + states) * observation]);
-                mapping.want(&block.actions[place.action * action..(place.action + 1) * action]);
-            }
-        }
-        let mut sum = 0.0;
-        for (place, _) in all() {
+        let block = &self.data.blocks[place.block];
+        prefetch(&block.observations[place.state * observation..(place.state + states) * observation]);
+        prefetch(&block.actions[place.action * action..(place.action + 1) * action]);
+    }
+
+    /// Asks for the pages of a mapped file, all rows at once, before the first is waited for.
+    fn want<'p>(&self, mapping: &Mapping, states: &[Place], goals: impl Iterator<Item = &'p [Place]>) {
+        let (observation, action) = (self.data.spec.observation.width, self.data.spec.action.width);
+        let states = states.iter().map(|place| (place, 2));
+        for (place, states) in states.chain(goals.flatten().map(|place| (place, 1))) {
             let block = &self.data.blocks[place.block];
-            sum += block.observations[place.state * observation];
-            sum += block.actions.get(place.action * action).copied().unwrap_or(0.0);
+            mapping
+                .want(&block.observations[place.state * observation..(place.state + states) * observation]);
+            mapping.want(&block.actions[place.action * action..(place.action + 1) * action]);
         }
-        black_box(sum);
     }
 
     fn gather<'p>(

@@ -29,7 +29,12 @@ pub(super) struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    pub fn new(spec: &'a Spec, survey: &Survey, fingerprints: &'a Fingerprints, collector: Collector) -> Self {
+    pub fn new(
+        spec: &'a Spec,
+        survey: &Survey,
+        fingerprints: &'a Fingerprints,
+        collector: Collector,
+    ) -> Self {
         let jump = survey.moves.iter().zip(&survey.observations).map(|(moves, summary)| {
             let least = JUMP_RANGE_SHARE * f64::from(summary.max - summary.min);
             moves.quantile(0.9).map_or(f32::INFINITY, |usual| (JUMP_FACTOR * usual).max(least) as f32)
@@ -51,7 +56,8 @@ impl<'a> Checker<'a> {
     pub fn whole_set(&mut self, survey: &Survey) {
         let columns = [(&self.spec.observation, &survey.observations), (&self.spec.action, &survey.actions)];
         for (feature, summaries) in columns {
-            for (index, summary) in summaries.iter().enumerate().filter(|(_, summary)| summary.is_constant()) {
+            for (index, summary) in summaries.iter().enumerate().filter(|(_, summary)| summary.is_constant())
+            {
                 self.constant(feature, index, summary);
             }
         }
@@ -61,25 +67,38 @@ impl<'a> Checker<'a> {
             self.collector.unchecked(Rule::FrameRate, "the data have no timestamps");
         }
         if self.spec.action.bounds.is_empty() && !self.actions_look_bounded {
-            self.collector.unchecked(Rule::ActionRange, "the range of actions is not known; give --action-range");
+            self.collector
+                .unchecked(Rule::ActionRange, "the range of actions is not known; give --action-range");
         }
     }
 
     /// Of a file in our own layout: what it says it contains, and what it contains.
     pub fn content_hash(&mut self, declared: &str, found: &str) {
         if declared != found {
-            self.add(Severity::Error, Rule::ContentHash, None, None, (
-                format!("the file was written with contents {declared}, but has {found}"),
-                "it was damaged or changed; copy it again or convert the original again",
-            ));
+            self.add(
+                Severity::Error,
+                Rule::ContentHash,
+                None,
+                None,
+                (
+                    format!("the file was written with contents {declared}, but has {found}"),
+                    "it was damaged or changed; copy it again or convert the original again",
+                ),
+            );
         }
     }
 
     fn constant(&mut self, feature: &Feature, index: usize, summary: &DimensionSummary) {
-        self.add(Severity::Warning, Rule::Constant, None, None, (
-            format!("{} is always {}", feature.dimension(index), summary.min),
-            "leave it out if it says nothing, or look for a sensor that was not connected",
-        ));
+        self.add(
+            Severity::Warning,
+            Rule::Constant,
+            None,
+            None,
+            (
+                format!("{} is always {}", feature.dimension(index), summary.min),
+                "leave it out if it says nothing, or look for a sensor that was not connected",
+            ),
+        );
     }
 
     pub fn finish(self) -> Validation {
@@ -108,21 +127,36 @@ impl<'a> Checker<'a> {
         for (row, values) in rows.chunks_exact(feature.width).enumerate() {
             if let Some(index) = values.iter().position(|value| !value.is_finite()) {
                 let words = format!("{} is {}", feature.dimension(index), values[index]);
-                self.here(Severity::Error, Rule::NotFinite, row, (words, "leave the episode out, or cut it before this row"));
+                self.here(
+                    Severity::Error,
+                    Rule::NotFinite,
+                    row,
+                    (words, "leave the episode out, or cut it before this row"),
+                );
             }
         }
     }
 
     fn resemblance(&mut self, episode: &EpisodeView<'_>) {
         match self.fingerprints.compare(self.spec.observation.width, self.number, episode) {
-            Some(Resemblance::Same(other)) => self.here(Severity::Error, Rule::Duplicate, 0, (
-                format!("it is the same as episode {other}"),
-                "leave one of them out: it would count twice, and may leak from training into validation",
-            )),
-            Some(Resemblance::Overlap { row, other }) => self.here(Severity::Warning, Rule::Overlap, row, (
-                format!("{WINDOW} states from here on are those that episode {other} begins with"),
-                "cut recordings into episodes that do not share states",
-            )),
+            Some(Resemblance::Same(other)) => self.here(
+                Severity::Error,
+                Rule::Duplicate,
+                0,
+                (
+                    format!("it is the same as episode {other}"),
+                    "leave one of them out: it would count twice, and may leak from training into validation",
+                ),
+            ),
+            Some(Resemblance::Overlap { row, other }) => self.here(
+                Severity::Warning,
+                Rule::Overlap,
+                row,
+                (
+                    format!("{WINDOW} states from here on are those that episode {other} begins with"),
+                    "cut recordings into episodes that do not share states",
+                ),
+            ),
             None => {}
         }
     }
@@ -137,7 +171,9 @@ impl<'a> Checker<'a> {
                 Some(bounds) => bounds.contain(action[index]),
                 None => action[index].abs() <= 1.0,
             };
-            let Some(index) = (0..feature.width).find(|&index| action[index].is_finite() && !is_inside(index)) else {
+            let Some(index) =
+                (0..feature.width).find(|&index| action[index].is_finite() && !is_inside(index))
+            else {
                 continue;
             };
             let name = feature.dimension(index);
@@ -150,7 +186,8 @@ impl<'a> Checker<'a> {
                     self.here(Severity::Error, Rule::ActionRange, row, (words, hint));
                 }
                 None => {
-                    let words = format!("{name} is {}, where nearly all actions are in -1 to 1", action[index]);
+                    let words =
+                        format!("{name} is {}, where nearly all actions are in -1 to 1", action[index]);
                     let hint = "clip it, or say which range is meant with --action-range";
                     self.here(Severity::Warning, Rule::ActionRange, row, (words, hint));
                 }

@@ -4,8 +4,8 @@
 //! the row, and what to do. An error means that training on the data would be wrong; a warning, that a person should look.
 
 mod check;
-mod fingerprint;
 mod finding;
+mod fingerprint;
 
 pub use finding::{Finding, Rule, Severity, Validation};
 

@@ -55,7 +55,9 @@ fn d4rl_can_end_at_terminals() {
 
 #[test]
 fn minari() {
-    for (name, extras) in [("plain-v0", vec!["speed"]), ("goal-v0", vec!["achieved_goal", "desired_goal", "speed"])] {
+    for (name, extras) in
+        [("plain-v0", vec!["speed"]), ("goal-v0", vec!["achieved_goal", "desired_goal", "speed"])]
+    {
         let path = format!("minari/{name}");
         let data = fixture(&path);
         same_walks(&data, name);
@@ -77,10 +79,10 @@ fn lerobot() {
     assert_eq!(spec.observation.dimensions, ["x", "y", "height"]);
     assert_eq!(spec.action.dimension(1), "push_y");
     assert!(spec.has_timestamps);
-    assert_eq!(spec.extras.iter().map(|extra| (extra.name.as_str(), extra.width)).collect::<Vec<_>>(), [(
-        "observation.embedding",
-        6
-    )]);
+    assert_eq!(
+        spec.extras.iter().map(|extra| (extra.name.as_str(), extra.width)).collect::<Vec<_>>(),
+        [("observation.embedding", 6)]
+    );
     let times = data.episode(2).timestamps.to_vec();
     assert!(times.iter().enumerate().all(|(frame, time)| (time - frame as f64 / 10.0).abs() < 1e-6));
 }

@@ -19,7 +19,9 @@ fn mapped_and_resident_data_give_the_same_batches() {
     write(&data, &path);
     let mapped = Trajectories::open(&path, Access::Random).unwrap();
     let mixture = GoalMixture { current: 0.1, geometric: 0.5, uniform: 0.2, random: 0.2 };
-    let law = GoalLaw::new(GoalLawConfig { mixture, ..GoalLawConfig::default() }, Discount::new(0.99).unwrap()).unwrap();
+    let law =
+        GoalLaw::new(GoalLawConfig { mixture, ..GoalLawConfig::default() }, Discount::new(0.99).unwrap())
+            .unwrap();
     let sampler = |data: Trajectories| {
         let config = SamplerConfig { batch_size: 512, goals: vec![law, law], seed: 5, stream: 0 };
         GoalSampler::new(Arc::new(data), config).unwrap()

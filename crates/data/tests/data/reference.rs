@@ -37,6 +37,11 @@ fn reference_sets_pass_validation() {
         assert_eq!(found.count(Severity::Error), 0, "{name}: {:#?}", found.findings);
         // The teleport maze teleports, and nothing else does.
         let rules: Vec<Rule> = found.counts.keys().copied().collect();
-        assert_eq!(rules, if name.contains("teleport") { vec![Rule::Jump] } else { vec![] }, "{name}: {:#?}", found.findings);
+        assert_eq!(
+            rules,
+            if name.contains("teleport") { vec![Rule::Jump] } else { vec![] },
+            "{name}: {:#?}",
+            found.findings
+        );
     }
 }

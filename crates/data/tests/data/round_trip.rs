@@ -112,8 +112,10 @@ fn states_without_actions_can_be_kept() {
 
 #[test]
 fn every_reader_leads_to_every_writer() {
-    let options =
-        ReadOptions { observations: ["x", "y", "height"].map(String::from).to_vec(), ..ReadOptions::default() };
+    let options = ReadOptions {
+        observations: ["x", "y", "height"].map(String::from).to_vec(),
+        ..ReadOptions::default()
+    };
     let plain = ReadOptions::default();
     let readers = [
         ("ogbench.npz", &plain),
@@ -133,7 +135,9 @@ fn every_reader_leads_to_every_writer() {
             let back = read(&path, &ReadOptions::default()).unwrap();
             let mut expected: Vec<Episode> = episodes(&data).iter().map(keeps).collect();
             if *target == "data" && !data.spec().has_rewards {
-                expected.iter_mut().for_each(|e| e.rewards = vec![0.0; e.actions.len() / data.spec().action.width]);
+                expected
+                    .iter_mut()
+                    .for_each(|e| e.rewards = vec![0.0; e.actions.len() / data.spec().action.width]);
             }
             assert_eq!(episodes(&back), expected, "{name} to {target}");
         }

@@ -5,7 +5,8 @@ use isochrone_core::Discount;
 use isochrone_data::{
     Episode, Spec, Trajectories,
     sampling::{
-        ELSEWHERE, EndLaw, FirstOffset, GoalBatch, GoalLaw, GoalLawConfig, GoalMixture, GoalSampler, Loader, SamplerConfig,
+        ELSEWHERE, EndLaw, FirstOffset, GoalBatch, GoalLaw, GoalLawConfig, GoalMixture, GoalSampler, Loader,
+        SamplerConfig,
     },
 };
 use std::{collections::BTreeMap, num::NonZeroUsize, sync::Arc};
@@ -47,7 +48,9 @@ fn chi_square_tail(statistic: f64, degrees: usize) -> f64 {
 /// Abramowitz and Stegun 7.1.26.
 fn erf(x: f64) -> f64 {
     let t = 1.0 / (1.0 + 0.327_591_1 * x.abs());
-    let poly = t * (0.254_829_592 + t * (-0.284_496_736 + t * (1.421_413_741 + t * (-1.453_152_027 + t * 1.061_405_429))));
+    let poly = t
+        * (0.254_829_592
+            + t * (-0.284_496_736 + t * (1.421_413_741 + t * (-1.453_152_027 + t * 1.061_405_429))));
     x.signum() * (1.0 - poly * (-x * x).exp())
 }
 
@@ -97,7 +100,8 @@ fn clipped_offsets_follow_their_law() {
     let steps = 20;
     let (counts, weights) = offsets_from_start(GoalLawConfig::default(), steps);
     let last = steps as u64;
-    let probability = |k: u64| if k < last { (1.0 - GAMMA) * GAMMA.powi(k as i32) } else { GAMMA.powi(k as i32) };
+    let probability =
+        |k: u64| if k < last { (1.0 - GAMMA) * GAMMA.powi(k as i32) } else { GAMMA.powi(k as i32) };
     assert_law(&counts, probability, last + 1, "clip");
     assert!(weights.iter().all(|&weight| weight == 1.0));
 }
@@ -115,8 +119,11 @@ fn renormalised_offsets_follow_their_law() {
 #[test]
 fn offsets_can_begin_at_one() {
     let steps = 15;
-    let config =
-        GoalLawConfig { end: EndLaw::Renormalise, first_offset: FirstOffset::Next, ..GoalLawConfig::default() };
+    let config = GoalLawConfig {
+        end: EndLaw::Renormalise,
+        first_offset: FirstOffset::Next,
+        ..GoalLawConfig::default()
+    };
     let (counts, _) = offsets_from_start(config, steps);
     let mass = 1.0 - GAMMA.powi(steps as i32);
     let probability = |k: u64| if k == 0 { 0.0 } else { (1.0 - GAMMA) * GAMMA.powi(k as i32 - 1) / mass };
@@ -217,7 +224,8 @@ fn rows_do_not_depend_on_the_batch_size() {
 fn streams_and_steps_differ() {
     let data = numbered(&[300, 400]);
     let draw = |seed, stream, step| {
-        let config = SamplerConfig { batch_size: 64, goals: vec![law(GoalLawConfig::default())], seed, stream };
+        let config =
+            SamplerConfig { batch_size: 64, goals: vec![law(GoalLawConfig::default())], seed, stream };
         GoalSampler::new(data.clone(), config).unwrap().batch(step).transitions
     };
     let first = draw(1, 1, 1);
@@ -251,8 +259,13 @@ fn any_number_of_loader_threads_and_any_resume_point_give_the_same_batches() {
 #[test]
 fn impossible_settings_are_refused() {
     let discount = Discount::new(GAMMA).unwrap();
-    for parts in [(0.5, 0.6, 0.0, 0.0), (-0.5, 1.5, 0.0, 0.0), (f64::NAN, 1.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0)] {
-        let config = GoalLawConfig { mixture: mixture(parts.0, parts.1, parts.2, parts.3), ..GoalLawConfig::default() };
+    for parts in
+        [(0.5, 0.6, 0.0, 0.0), (-0.5, 1.5, 0.0, 0.0), (f64::NAN, 1.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0)]
+    {
+        let config = GoalLawConfig {
+            mixture: mixture(parts.0, parts.1, parts.2, parts.3),
+            ..GoalLawConfig::default()
+        };
         let error = GoalLaw::new(config, discount).unwrap_err().to_string();
         assert!(error.contains("sum to 1"), "{error}");
     }

@@ -1,10 +1,10 @@
 //! What the tests share.
 
+use isochrone_core::rng;
 use isochrone_data::{
-    DataError, Episode, EpisodeSink, EpisodeView, Spec, Trajectories, TrajectoriesBuilder,
+    DataError, Episode, EpisodeSink, Spec, Trajectories, TrajectoriesBuilder,
     formats::{Format, ReadOptions, Writer},
 };
-use isochrone_core::rng;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -63,26 +63,15 @@ pub fn random_walks(spec: &Spec, steps: impl IntoIterator<Item = usize>, seed: u
         observations: walk(many((steps + 1) * spec.observation.width), spec.observation.width),
         actions: many(steps * spec.action.width),
         rewards: if spec.has_rewards { many(steps) } else { Vec::new() },
-        timestamps: if spec.has_timestamps { (0..=steps).map(|step| step as f64 / 10.0).collect() } else { Vec::new() },
+        timestamps: if spec.has_timestamps {
+            (0..=steps).map(|step| step as f64 / 10.0).collect()
+        } else {
+            Vec::new()
+        },
         extras: spec.extras.iter().map(|extra| many((steps + 1) * extra.width)).collect(),
         ..Episode::default()
     };
     steps.into_iter().map(&mut episode).collect()
-}
-
-/// Counts episodes and keeps nothing.
-#[derive(Default)]
-pub struct Count(pub usize);
-
-impl EpisodeSink for Count {
-    fn begin(&mut self, _: &Spec) -> Result<(), DataError> {
-        Ok(())
-    }
-
-    fn episode(&mut self, _: &EpisodeView<'_>) -> Result<(), DataError> {
-        self.0 += 1;
-        Ok(())
-    }
 }
 
 /// Compares a data set with what NumPy said of the same file.
@@ -102,13 +91,26 @@ pub fn assert_summary(data: &Trajectories, expected: &Value, what: &str) {
     assert_eq!(data.n_episodes() as u64, expected["episodes"].as_u64().unwrap(), "{what}");
     assert_eq!(data.n_transitions(), expected["transitions"].as_u64().unwrap(), "{what}");
     if let Some(steps) = expected["steps"].as_array() {
-        let found: Vec<u64> = (0..data.n_episodes()).map(|episode| data.index().steps(episode) as u64).collect();
+        let found: Vec<u64> =
+            (0..data.n_episodes()).map(|episode| data.index().steps(episode) as u64).collect();
         assert_eq!(found, steps.iter().map(|steps| steps.as_u64().unwrap()).collect::<Vec<_>>(), "{what}");
     }
     close(survey.observations.iter().map(|dimension| dimension.mean).collect(), "observation_mean", 1e-9);
-    close(survey.observations.iter().map(|dimension| dimension.standard_deviation()).collect(), "observation_std", 1e-9);
-    close(survey.observations.iter().map(|dimension| f64::from(dimension.min)).collect(), "observation_min", 1e-12);
-    close(survey.observations.iter().map(|dimension| f64::from(dimension.max)).collect(), "observation_max", 1e-12);
+    close(
+        survey.observations.iter().map(isochrone_data::DimensionSummary::standard_deviation).collect(),
+        "observation_std",
+        1e-9,
+    );
+    close(
+        survey.observations.iter().map(|dimension| f64::from(dimension.min)).collect(),
+        "observation_min",
+        1e-12,
+    );
+    close(
+        survey.observations.iter().map(|dimension| f64::from(dimension.max)).collect(),
+        "observation_max",
+        1e-12,
+    );
     close(survey.actions.iter().map(|dimension| dimension.mean).collect(), "action_mean", 1e-9);
     let widths = (data.spec().observation.width, data.spec().action.width);
     let state = |episode: usize, is_last: bool| -> Vec<f64> {
@@ -126,8 +128,13 @@ pub fn assert_summary(data: &Trajectories, expected: &Value, what: &str) {
     for boundary in expected["boundaries"].as_array().unwrap() {
         let episode = boundary[0].as_u64().unwrap() as usize;
         for (row, found) in [(1, state(episode, true)), (2, state(episode + 1, false))] {
-            let expected = boundary[row].as_array().unwrap().iter().map(|value| value.as_f64().unwrap() as f32);
-            assert_eq!(found.iter().map(|&value| value as f32).collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "{what}");
+            let expected =
+                boundary[row].as_array().unwrap().iter().map(|value| value.as_f64().unwrap() as f32);
+            assert_eq!(
+                found.iter().map(|&value| value as f32).collect::<Vec<_>>(),
+                expected.collect::<Vec<_>>(),
+                "{what}"
+            );
         }
     }
 }

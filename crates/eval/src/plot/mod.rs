@@ -6,7 +6,9 @@ mod export;
 mod field;
 mod palette;
 mod scale;
+mod trajectories;
 
 pub use bars::{Bar, BarChart};
 pub use export::{Picture, PlotError};
 pub use field::{FieldMap, Glyph};
+pub use trajectories::TrajectoryPlot;

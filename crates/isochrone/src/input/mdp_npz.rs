@@ -11,6 +11,7 @@ use super::{
     InputError, NamedMdp,
     csr::{Csr, mdp_from_rows},
 };
+use isochrone_data::npy;
 use std::{
     io::{Cursor, Read},
     path::Path,
@@ -19,9 +20,8 @@ use std::{
 const HINT: &str = "write the file with scipy.sparse.save_npz(name, vstack([P_0, P_1, ...]).tocsr())";
 /// No array of a file may unpack to more. Deflate expands by up to a factor of 1032.
 const MAX_ARRAY_BYTES: u64 = 4 << 30;
-/// NumPy refuses longer headers too.
-const MAX_HEADER_BYTES: usize = 10_000;
 
+type Array<'b> = npyz::NpyFile<npy::Checked<&'b [u8]>>;
 type Archive = zip::ZipArchive<Cursor<Vec<u8>>>;
 
 /// Reads a process from an `.npz` file.
@@ -99,7 +99,7 @@ impl Reader<'_> {
         Ok(values)
     }
 
-    fn wrong_type(&self, name: &str, npy: &npyz::NpyFile<&[u8]>, expected: &str) -> InputError {
+    fn wrong_type(&self, name: &str, npy: &Array<'_>, expected: &str) -> InputError {
         self.fail(format!("{name} has type {}, not {expected}", npy.dtype().descr()))
     }
 
@@ -108,10 +108,8 @@ impl Reader<'_> {
         unpack(self.archive, name).map_err(|problem| self.fail(problem))
     }
 
-    fn open<'b>(&self, name: &str, bytes: &'b [u8]) -> Result<npyz::NpyFile<&'b [u8]>, InputError> {
-        check_header(bytes).map_err(|problem| self.fail(format!("array '{name}': {problem}")))?;
-        npyz::NpyFile::new(bytes)
-            .map_err(|error| self.fail(format!("array '{name}' is not a NumPy array: {error}")))
+    fn open<'b>(&self, name: &str, bytes: &'b [u8]) -> Result<Array<'b>, InputError> {
+        npy::open(bytes).map_err(|problem| self.fail(format!("array '{name}': {problem}")))
     }
 
     /// Collects the elements that are really there: the length declared is not trusted with an allocation.
@@ -143,25 +141,4 @@ fn unpack(archive: &mut Archive, name: &str) -> Result<Vec<u8>, String> {
         return Err(format!("array '{name}' unpacks to more than {} GiB", MAX_ARRAY_BYTES >> 30));
     }
     Ok(bytes)
-}
-
-/// Refuses headers that no NumPy writes but that could exhaust a parser: too long, too deeply nested, or with
-/// dimensions whose product does not fit in 64 bits.
-fn check_header(bytes: &[u8]) -> Result<(), String> {
-    let declared = match bytes {
-        [0x93, b'N', b'U', b'M', b'P', b'Y', 1, _, a, b, ..] => u64::from(u16::from_le_bytes([*a, *b])),
-        [0x93, b'N', b'U', b'M', b'P', b'Y', 2 | 3, _, a, b, c, d, ..] => {
-            u64::from(u32::from_le_bytes([*a, *b, *c, *d]))
-        }
-        _ => return Err("not a NumPy array".into()),
-    };
-    if declared > MAX_HEADER_BYTES as u64 {
-        return Err(format!("its header is {declared} bytes long"));
-    }
-    let header = &bytes[8..bytes.len().min(12 + declared as usize)];
-    let header = header.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let brackets = header.iter().filter(|byte| b"([{".contains(byte)).count();
-    // Fewer than 19 digits in all: no product of dimensions can overflow.
-    let digits = header.iter().filter(|byte| byte.is_ascii_digit()).count();
-    if brackets > 8 || digits > 18 { Err("its header is not of a plain array".into()) } else { Ok(()) }
 }

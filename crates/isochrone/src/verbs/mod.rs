@@ -1,4 +1,5 @@
 //! What the command can do.
 
+pub mod data;
 pub mod exact;
 mod report;

@@ -1,6 +1,8 @@
 //! One table, three ways to print it.
 
+use isochrone::plot::Picture;
 use serde_json::{Map, Value, json};
+use std::path::Path;
 
 /// A number of things: `1 cell`, `2 cells`.
 pub fn count(n: usize, thing: &str) -> String {
@@ -125,4 +127,11 @@ impl Report {
         }
         String::from_utf8(writer.into_inner().expect("writing to memory")).expect("fields are UTF-8")
     }
+}
+
+/// Saves a picture and says so.
+pub fn save(picture: &Picture, path: &Path) -> anyhow::Result<()> {
+    picture.save(path)?;
+    eprintln!("drew {}", path.display());
+    Ok(())
 }

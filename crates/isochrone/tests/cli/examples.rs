@@ -6,14 +6,15 @@ use crate::run::{isochrone_in, workspace};
 fn committed_pictures_are_current() {
     let root = workspace();
     let pictures = [
-        ("slippery-maze", "examples/slippery-maze.txt --slip 0.2"),
-        ("teleport-maze", "examples/teleport-maze.txt --slip 0.1"),
-        ("orders", "examples/orders.csv --goal delivered"),
+        ("slippery-maze", "exact examples/slippery-maze.txt --slip 0.2"),
+        ("teleport-maze", "exact examples/teleport-maze.txt --slip 0.1"),
+        ("orders", "exact examples/orders.csv --goal delivered"),
+        ("walks", "data inspect examples/walks.csv --observations x,y"),
     ];
     let folder = tempfile::tempdir().unwrap();
     for (name, arguments) in pictures {
         let drawn = folder.path().join(format!("{name}.svg"));
-        let outcome = isochrone_in(&root, &format!("exact {arguments} --plot {}", drawn.display()));
+        let outcome = isochrone_in(&root, &format!("{arguments} --plot {}", drawn.display()));
         assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
         let committed = std::fs::read_to_string(root.join(format!("docs/pictures/{name}.svg"))).unwrap();
         assert!(

@@ -4,4 +4,5 @@ mod examples;
 mod hostile;
 mod house;
 mod run;
+mod verb_data;
 mod verb_exact;

@@ -1,10 +1,10 @@
 //! Event logs.
 
 use super::{
-    Args, save, solve,
+    Args, solve,
     solve::{MAX_BARS, left_out, quoted},
 };
-use crate::verbs::report::{Field, Report, count};
+use crate::verbs::report::{Field, Report, count, save};
 use anyhow::{anyhow, bail};
 use isochrone::{
     exact::hitting_statistics,

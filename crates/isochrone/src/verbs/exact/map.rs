@@ -1,7 +1,7 @@
 //! Text maps.
 
-use super::{Args, save, solve};
-use crate::verbs::report::{Field, Report, Style, count};
+use super::{Args, solve};
+use crate::verbs::report::{Field, Report, Style, count, save};
 use anyhow::{Context, anyhow, bail};
 use isochrone::{
     exact::{Cell, Direction, GoalDistances, GridWorld, TabularMdp, path_to_goal},

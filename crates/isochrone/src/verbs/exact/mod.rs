@@ -9,10 +9,7 @@ use super::report::Style;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use isochrone::{Discount, input::LogColumns, plot::Picture};
-use std::{
-    io::Write,
-    path::{Path, PathBuf},
-};
+use std::{io::Write, path::PathBuf};
 
 /// Exact distances in time: from every state to a goal, for a map, an MDP file or an event log
 ///
@@ -202,11 +199,4 @@ impl Args {
         }
         Ok(())
     }
-}
-
-/// Saves a picture and says so.
-fn save(picture: &Picture, path: &Path) -> anyhow::Result<()> {
-    picture.save(path)?;
-    eprintln!("drew {}", path.display());
-    Ok(())
 }

@@ -1,10 +1,10 @@
 //! MDP files.
 
 use super::{
-    Args, save, solve,
+    Args, solve,
     solve::{MAX_BARS, left_out, quoted},
 };
-use crate::verbs::report::{Field, Report, count};
+use crate::verbs::report::{Field, Report, count, save};
 use anyhow::{anyhow, bail};
 use isochrone::{
     exact::{GoalDistances, path_to_goal},

@@ -1,0 +1,70 @@
+//! Episodes of noise: what they say does not matter here, only how much it is.
+
+use isochrone_core::Discount;
+use isochrone_data::{
+    EpisodeSink, EpisodeView, Spec, Trajectories,
+    sampling::{GoalLaw, GoalLawConfig, GoalSampler, SamplerConfig},
+};
+use std::sync::Arc;
+
+/// Width of an observation and of an action: the ant of the mazes.
+pub const WIDTHS: (usize, usize) = (29, 8);
+/// Steps of an episode.
+pub const STEPS: usize = 1000;
+
+/// Gives a sink this many episodes of noise.
+pub fn send(episodes: usize, sink: &mut dyn EpisodeSink) {
+    let spec = Spec::new(WIDTHS.0, WIDTHS.1);
+    sink.begin(&spec).unwrap();
+    let mut state = 1u64;
+    let mut noise = move || {
+        // Xorshift: not good, but fast and hard to compress.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 40) as f32 / (1 << 23) as f32 - 1.0
+    };
+    let mut observations = vec![0.0; (STEPS + 1) * WIDTHS.0];
+    let mut actions = vec![0.0; STEPS * WIDTHS.1];
+    for _ in 0..episodes {
+        observations.iter_mut().for_each(|value| *value = noise());
+        actions.iter_mut().for_each(|value| *value = noise());
+        let view = EpisodeView {
+            steps: STEPS,
+            observations: &observations,
+            actions: &actions,
+            rewards: &[],
+            timestamps: &[],
+            extras: Vec::new(),
+            ending: isochrone_data::Ending::Unknown,
+        };
+        sink.episode(&view).unwrap();
+    }
+}
+
+/// Geometric goals at gamma 0.99, clipped.
+pub fn sampler(data: Trajectories, batch_size: usize) -> GoalSampler {
+    let law = GoalLaw::new(GoalLawConfig::default(), Discount::new(0.99).unwrap()).unwrap();
+    GoalSampler::new(Arc::new(data), SamplerConfig { batch_size, goals: vec![law], seed: 1, stream: 0 })
+        .unwrap()
+}
+
+/// The middle one.
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// What this was measured on.
+pub fn machine() -> String {
+    let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = processor.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));
+    format!(
+        "- isochrone {}, seed 1, synthetic noise, observations {}, actions {}, episodes of {STEPS} steps\n- processor: {}, {} cores",
+        env!("CARGO_PKG_VERSION"),
+        WIDTHS.0,
+        WIDTHS.1,
+        name.unwrap_or("unknown"),
+        std::thread::available_parallelism().map_or(0, std::num::NonZeroUsize::get)
+    )
+}

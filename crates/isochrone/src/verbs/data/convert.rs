@@ -1,0 +1,117 @@
+//! `isochrone data convert`: from any format to those that we write.
+
+use super::source::Source;
+use anyhow::bail;
+use isochrone::data::{ContentHasher, DataError, Defect, EpisodeSink, EpisodeView, Spec, formats::Writer};
+use serde_json::json;
+use std::{io::Write, path::PathBuf};
+
+/// Converts a data set, one episode at a time: it does not have to fit in memory
+///
+/// The name of the result says its format: .arrow (our own layout, an Arrow file that is mapped, not loaded), .npz (OGBench), or a new
+/// folder (Minari). The result appears whole or not at all.
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    source: Source,
+
+    /// The result: a name that ends in .arrow or .npz, or a new folder for a Minari data set
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+
+    /// Replace an existing file
+    #[arg(long)]
+    force: bool,
+
+    /// Leave out episodes that cannot be put together, instead of stopping at the first
+    #[arg(long)]
+    keep_going: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  isochrone data convert examples/walks.csv --observations x,y -o walks.arrow
+  isochrone data convert antmaze.hdf5 --ends timeouts --goal 0..2 -o antmaze.npz
+  isochrone data convert my-lerobot-dataset -o minari/my-dataset-v0";
+
+/// Runs the verb; data goes to `out`.
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    if args.output.exists() && (!args.force || args.output.is_dir()) {
+        let hint =
+            if args.output.is_dir() { "choose a new folder" } else { "choose another name, or say --force" };
+        bail!("{} already exists; hint: {hint}", args.output.display());
+    }
+    let mut conversion = Conversion {
+        writer: Writer::for_path(&args.output)?,
+        hasher: ContentHasher::default(),
+        episodes: 0,
+        transitions: 0,
+        defects: 0,
+        keep_going: args.keep_going,
+        leaves_out: Vec::new(),
+    };
+    args.source.read(&mut conversion)?;
+    if conversion.episodes == 0 {
+        bail!("{}: it has no episode; hint: nothing was written", args.source.path().display());
+    }
+    conversion.writer.finish()?;
+    let Conversion { episodes, transitions, defects, leaves_out, hasher, .. } = conversion;
+    let hash = hasher.finish();
+    let output = args.output.display();
+    if args.json {
+        let report = json!({
+            "output": output.to_string(),
+            "episodes": episodes,
+            "transitions": transitions,
+            "defects": defects,
+            "not_kept": leaves_out,
+            "content_sha256": hash,
+            "version": env!("CARGO_PKG_VERSION"),
+        });
+        writeln!(out, "{report:#}")?;
+    } else {
+        writeln!(out, "{output}: {episodes} episodes, {transitions} transitions, sha256 {hash}")?;
+    }
+    if !leaves_out.is_empty() {
+        eprintln!("warning: the format of {output} does not hold {}", leaves_out.join(", "));
+    }
+    if defects > 0 {
+        eprintln!("warning: {defects} defects were passed over; isochrone data validate lists them");
+    }
+    Ok(())
+}
+
+struct Conversion {
+    writer: Writer,
+    hasher: ContentHasher,
+    episodes: u64,
+    transitions: u64,
+    defects: u64,
+    keep_going: bool,
+    leaves_out: Vec<&'static str>,
+}
+
+impl EpisodeSink for Conversion {
+    fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
+        self.leaves_out = self.writer.leaves_out(spec);
+        self.hasher.begin(spec)?;
+        self.writer.begin(spec)
+    }
+
+    fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
+        self.episodes += 1;
+        self.transitions += episode.steps as u64;
+        self.hasher.episode(episode)?;
+        self.writer.episode(episode)
+    }
+
+    fn defect(&mut self, defect: Defect) -> Result<(), DataError> {
+        self.defects += 1;
+        if self.keep_going { Ok(()) } else { Err(defect.into()) }
+    }
+}

@@ -1,0 +1,192 @@
+//! `isochrone data inspect`: what is in a data set.
+
+use super::source::Source;
+use crate::verbs::report::{Field, Report, Style, save};
+use isochrone::{
+    data::{
+        ContentHasher, DataError, Defect, DimensionSummary, EpisodeSink, EpisodeView, Feature, Spec, Survey,
+    },
+    plot::{Picture, TrajectoryPlot},
+};
+use serde_json::json;
+use std::{io::Write, path::PathBuf};
+
+/// What is in a data set: episodes, lengths, columns and their ranges
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    source: Source,
+
+    /// Draw a picture (.svg or .png): lengths of episodes, and the first two dimensions of their states
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
+
+    /// Print the columns as CSV
+    #[arg(long)]
+    csv: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  isochrone data inspect examples/walks.csv --observations x,y --plot walks.svg
+  isochrone data inspect pointmaze-medium-navigate-v0.npz --json
+  isochrone data inspect ~/.minari/datasets/D4RL/pointmaze/open-v2
+  isochrone data inspect my-lerobot-dataset --observations observation.embedding
+
+Formats: docs/data.md.";
+
+/// Runs the verb; data goes to `out`.
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    if let Some(path) = &args.plot {
+        Picture::check_path(path)?;
+    }
+    let mut look = Look::default();
+    args.source.read(&mut look)?;
+    let Look { survey, hasher, defects } = look;
+    let spec = survey.spec.clone().unwrap_or_else(|| Spec::new(0, 0));
+    let report = report(&spec, &survey, args.source.format()?.name(), &hasher.finish());
+    if !args.json && !args.csv {
+        write!(out, "{}", heading(&spec, &survey, &report, &args.source.name()))?;
+    }
+    let style = match (args.json, args.csv) {
+        (true, _) => Style::Json,
+        (_, true) => Style::Csv,
+        _ => Style::Text,
+    };
+    write!(out, "{}", report.print(style))?;
+    if let Some(first) = defects.first() {
+        eprintln!("warning: {first} ({} such; isochrone data validate lists them)", defects.len());
+    }
+    if let Some(path) = &args.plot {
+        save(&picture(&spec, &survey, &args.source.name()), path)?;
+    }
+    Ok(())
+}
+
+/// Gathers everything in one pass; broken episodes are noted and passed over.
+#[derive(Default)]
+struct Look {
+    survey: Survey,
+    hasher: ContentHasher,
+    defects: Vec<Defect>,
+}
+
+impl EpisodeSink for Look {
+    fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
+        self.survey.begin(spec)?;
+        self.hasher.begin(spec)
+    }
+
+    fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
+        self.survey.episode(episode)?;
+        self.hasher.episode(episode)
+    }
+
+    fn defect(&mut self, defect: Defect) -> Result<(), DataError> {
+        self.defects.push(defect);
+        Ok(())
+    }
+}
+
+fn report(spec: &Spec, survey: &Survey, format: &str, content_hash: &str) -> Report {
+    let mut report =
+        Report { columns: vec!["column", "min", "max", "mean", "std", "not_finite"], ..Report::default() };
+    let mut add = |feature: &Feature, summaries: &[DimensionSummary]| {
+        for (index, summary) in summaries.iter().enumerate() {
+            let number = |value: f64| match summary.count {
+                0 => Field::Missing,
+                _ => Field::Number(value, 4),
+            };
+            report.rows.push(vec![
+                Field::Text(feature.dimension(index)),
+                number(summary.min.into()),
+                number(summary.max.into()),
+                number(summary.mean),
+                number(summary.standard_deviation()),
+                Field::Count(summary.non_finite as usize),
+            ]);
+        }
+    };
+    add(&spec.observation, &survey.observations);
+    add(&spec.action, &survey.actions);
+    if spec.has_rewards {
+        add(&Feature::new("reward", 1), std::slice::from_ref(&survey.rewards));
+    }
+    for (extra, summaries) in spec.extras.iter().zip(&survey.extras) {
+        add(extra, summaries);
+    }
+    let (least, most) = (survey.lengths.keys().next().copied(), survey.lengths.keys().last().copied());
+    let facts = json!({
+        "format": format,
+        "episodes": survey.n_episodes(),
+        "transitions": survey.n_transitions(),
+        "states": survey.n_transitions() + survey.n_episodes(),
+        "steps": {"min": least, "max": most, "mean": mean_steps(survey)},
+        "endings": {"unknown": survey.endings[0], "terminated": survey.endings[1], "truncated": survey.endings[2]},
+        "observation_width": spec.observation.width,
+        "action_width": spec.action.width,
+        "frames_per_second": spec.frames_per_second,
+        "usual_gap_seconds": survey.usual_gap(),
+        "goal_space": [spec.goal_space().start, spec.goal_space().end],
+        "content_sha256": content_hash,
+        "version": env!("CARGO_PKG_VERSION"),
+    });
+    if let serde_json::Value::Object(facts) = facts {
+        report.facts = facts;
+    }
+    report
+}
+
+fn mean_steps(survey: &Survey) -> Option<f64> {
+    (survey.n_episodes() > 0).then(|| survey.n_transitions() as f64 / survey.n_episodes() as f64)
+}
+
+/// The facts, as people read them.
+fn heading(spec: &Spec, survey: &Survey, report: &Report, name: &str) -> String {
+    let mut lines = vec![format!("{name} ({})", report.facts["format"].as_str().unwrap_or_default())];
+    let (episodes, transitions) = (survey.n_episodes(), survey.n_transitions());
+    lines.push(format!(
+        "episodes     {episodes}, {transitions} transitions between {} states",
+        transitions + episodes
+    ));
+    let (least, most) = (survey.lengths.keys().next(), survey.lengths.keys().last());
+    if let (Some(least), Some(most), Some(mean)) = (least, most, mean_steps(survey)) {
+        lines.push(format!("steps        {least} to {most}, mean {mean:.1}"));
+    }
+    if survey.endings[0] < episodes {
+        lines.push(format!(
+            "endings      {} terminated, {} truncated, {} unknown",
+            survey.endings[1], survey.endings[2], survey.endings[0]
+        ));
+    }
+    lines.push(match (spec.frames_per_second, survey.usual_gap()) {
+        (Some(rate), _) => format!("frame rate   {rate} per second"),
+        (None, Some(gap)) => format!("frame rate   {:.4} per second, from the timestamps", 1.0 / gap),
+        (None, None) => "frame rate   not known; distances will be in steps".to_owned(),
+    });
+    lines.push(match &spec.goal {
+        Some(goal) => format!("goal space   dimensions {}..{} of an observation", goal.start, goal.end),
+        None => format!("goal space   all {} dimensions of an observation", spec.observation.width),
+    });
+    lines
+        .push(format!("content      sha256 {}", report.facts["content_sha256"].as_str().unwrap_or_default()));
+    lines.join("\n") + "\n\n"
+}
+
+fn picture(spec: &Spec, survey: &Survey, name: &str) -> Picture {
+    let axis = |index: usize| {
+        if index < spec.observation.width { spec.observation.dimension(index) } else { String::new() }
+    };
+    TrajectoryPlot {
+        title: format!("{name}: {} transitions", survey.n_transitions()),
+        lengths: survey.lengths.iter().map(|(&steps, &count)| (steps, count)).collect(),
+        paths: survey.paths().to_vec(),
+        axes: [axis(0), axis(1)],
+    }
+    .draw()
+}

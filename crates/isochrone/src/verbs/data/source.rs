@@ -1,0 +1,205 @@
+//! Where logs come from, and what the user says about them.
+
+use anyhow::bail;
+use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressStyle};
+use isochrone::data::{
+    Bounds, DataError, Defect, EpisodeSink, EpisodeView, Spec,
+    formats::{Ends, Extras, Format, ReadOptions},
+};
+use std::{ops::Range, path::PathBuf};
+
+/// The file and how to read it; the same for every verb.
+#[derive(clap::Args)]
+pub struct Source {
+    /// A file (.npz, .hdf5, .parquet, .csv, .arrow) or the folder of a Minari or LeRobot data set
+    input: PathBuf,
+
+    /// What the input is, where its name does not say
+    #[arg(long, value_enum)]
+    format: Option<FormatArg>,
+
+    /// Columns that make up an observation, in this order (tables, LeRobot, Minari)
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    observations: Vec<String>,
+
+    /// Columns that make up an action (tables, LeRobot, Minari)
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    actions: Vec<String>,
+
+    /// Tables: the column that tells episodes apart
+    #[arg(long, value_name = "COLUMN")]
+    episode: Option<String>,
+
+    /// Tables: the column with the reward
+    #[arg(long, value_name = "COLUMN")]
+    reward: Option<String>,
+
+    /// Tables: the column with the time in seconds
+    #[arg(long, value_name = "COLUMN")]
+    time: Option<String>,
+
+    /// Keep only these further columns; by default all that have a number for every state
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    extras: Vec<String>,
+
+    /// Keep no further columns
+    #[arg(long, conflicts_with = "extras")]
+    no_extras: bool,
+
+    /// D4RL: what ends an episode; by default timeouts where the file has any
+    #[arg(long, value_enum)]
+    ends: Option<EndsArg>,
+
+    /// States per second, where the file does not say
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    fps: Option<f64>,
+
+    /// The dimensions of an observation that are the goal space, such as 0..2
+    #[arg(long, value_name = "FROM..TO", value_parser = parse_range)]
+    goal: Option<Range<usize>>,
+
+    /// The least and greatest value of an action, such as -1,1, where the file does not say
+    #[arg(long, value_name = "LOW,HIGH", value_parser = parse_bounds, allow_hyphen_values = true)]
+    action_range: Option<Bounds>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormatArg {
+    /// Our own layout
+    Arrow,
+    /// NumPy archive with observations, actions, terminals
+    Ogbench,
+    /// Flat HDF5 with observations, actions, terminals, timeouts
+    D4rl,
+    Minari,
+    Lerobot,
+    Parquet,
+    Csv,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum EndsArg {
+    /// Mazes: terminals mark visits of the goal
+    Timeouts,
+    Terminals,
+    /// Locomotion: a fall resets the world
+    Either,
+}
+
+fn parse_range(text: &str) -> Result<Range<usize>, String> {
+    let range = text.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
+    range.ok_or_else(|| "not two numbers like 0..2".into())
+}
+
+fn parse_bounds(text: &str) -> Result<Bounds, String> {
+    let numbers = text
+        .split_once(',')
+        .and_then(|(low, high)| Some((low.trim().parse().ok()?, high.trim().parse().ok()?)));
+    match numbers {
+        Some((low, high)) if low < high => Ok(Bounds { low: Some(low), high: Some(high) }),
+        _ => Err("not two rising numbers like -1,1".into()),
+    }
+}
+
+impl Source {
+    pub fn path(&self) -> &PathBuf {
+        &self.input
+    }
+
+    /// What people call the data: the name of the file or folder.
+    pub fn name(&self) -> String {
+        self.input.file_name().unwrap_or(self.input.as_os_str()).to_string_lossy().into_owned()
+    }
+
+    pub fn format(&self) -> anyhow::Result<Format> {
+        let format = match self.format {
+            None => Format::detect(&self.input)?,
+            Some(FormatArg::Arrow) => Format::Layout,
+            Some(FormatArg::Ogbench) => Format::OgBench,
+            Some(FormatArg::D4rl) => Format::D4rl,
+            Some(FormatArg::Minari) => Format::Minari,
+            Some(FormatArg::Lerobot) => Format::LeRobot,
+            Some(FormatArg::Parquet) => Format::Parquet,
+            Some(FormatArg::Csv) => Format::Csv,
+        };
+        self.refuse_flags_of_other_formats(format)?;
+        Ok(format)
+    }
+
+    /// A flag that would do nothing is an error, not a surprise.
+    fn refuse_flags_of_other_formats(&self, format: Format) -> anyhow::Result<()> {
+        let is_table = matches!(format, Format::Parquet | Format::Csv | Format::LeRobot);
+        let chooses_columns = is_table || format == Format::Minari;
+        let flags = [
+            ("--observations", !self.observations.is_empty(), chooses_columns),
+            ("--actions", !self.actions.is_empty(), chooses_columns),
+            ("--episode", self.episode.is_some(), is_table),
+            ("--reward", self.reward.is_some(), is_table),
+            ("--time", self.time.is_some(), is_table),
+            ("--ends", self.ends.is_some(), format == Format::D4rl),
+            ("--extras", !self.extras.is_empty() || self.no_extras, format != Format::Layout),
+        ];
+        match flags.into_iter().find(|(_, is_given, applies)| *is_given && !applies) {
+            Some((flag, ..)) => {
+                bail!("{flag} does not apply to {} data; hint: leave it out, or say --format", format.name())
+            }
+            None => Ok(()),
+        }
+    }
+
+    pub fn options(&self) -> ReadOptions {
+        ReadOptions {
+            observations: self.observations.clone(),
+            actions: self.actions.clone(),
+            episode: self.episode.clone(),
+            reward: self.reward.clone(),
+            time: self.time.clone(),
+            extras: match self.extras.is_empty() && !self.no_extras {
+                true => Extras::All,
+                false => Extras::Named(self.extras.clone()),
+            },
+            ends: match self.ends {
+                None => Ends::Auto,
+                Some(EndsArg::Timeouts) => Ends::Timeouts,
+                Some(EndsArg::Terminals) => Ends::Terminals,
+                Some(EndsArg::Either) => Ends::Either,
+            },
+            frames_per_second: self.fps,
+            goal: self.goal.clone(),
+            action_bounds: self.action_range,
+        }
+    }
+
+    /// Reads everything into a sink, with a count of what was read on terminals.
+    pub fn read(&self, sink: &mut dyn EpisodeSink) -> anyhow::Result<()> {
+        let bar = ProgressBar::new_spinner();
+        let style = ProgressStyle::with_template("{spinner} {human_pos} transitions read, {per_sec}");
+        bar.set_style(style.expect("the template is well formed"));
+        let mut counted = Counted { sink, bar: &bar };
+        let outcome = self.format()?.read(&self.input, &self.options(), &mut counted);
+        bar.finish_and_clear();
+        Ok(outcome?)
+    }
+}
+
+/// Shows how far reading is.
+struct Counted<'a> {
+    sink: &'a mut dyn EpisodeSink,
+    bar: &'a ProgressBar,
+}
+
+impl EpisodeSink for Counted<'_> {
+    fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
+        self.sink.begin(spec)
+    }
+
+    fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
+        self.bar.inc(episode.steps as u64);
+        self.sink.episode(episode)
+    }
+
+    fn defect(&mut self, defect: Defect) -> Result<(), DataError> {
+        self.sink.defect(defect)
+    }
+}

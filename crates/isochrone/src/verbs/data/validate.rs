@@ -1,0 +1,115 @@
+//! `isochrone data validate`: what would go wrong later.
+
+use super::source::Source;
+use isochrone::data::validate::{Finding, Rule, Severity, Validation, validate};
+use serde_json::json;
+use std::{io::Write, process::ExitCode};
+
+/// Checks a data set for what bites people, and says where and what to do
+///
+/// An error means that training on the data would be wrong: the exit code is then 1. A warning means that a person should look: a
+/// teleporter is a jump, too.
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    source: Source,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  isochrone data validate examples/walks.csv --observations x,y
+  isochrone data validate antmaze.hdf5 --ends timeouts --action-range -1,1
+  isochrone data validate my-lerobot-dataset --json
+
+What is checked: docs/data.md.";
+
+/// Runs the verb; data goes to `out`.
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    let found = validate(args.source.path(), args.source.format()?, &args.source.options())?;
+    let is_clean = found.count(Severity::Error) == 0;
+    if args.json {
+        let report = json!({
+            "input": args.source.name(),
+            "passed": is_clean,
+            "errors": found.count(Severity::Error),
+            "warnings": found.count(Severity::Warning),
+            "counts": found.counts,
+            "findings": found.findings,
+            "unchecked": found.unchecked,
+            "version": env!("CARGO_PKG_VERSION"),
+        });
+        writeln!(out, "{report:#}")?;
+    } else {
+        write!(out, "{}", text(&found, &args.source.name()))?;
+    }
+    Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Findings shown of one rule; JSON has more.
+const SHOWN: u64 = 5;
+
+fn text(found: &Validation, name: &str) -> String {
+    let mut text = String::new();
+    let mut last_hint = String::new();
+    let mut shown: Option<(Rule, Severity, u64)> = None;
+    for finding in &found.findings {
+        let number = match shown {
+            Some((rule, severity, number)) if (rule, severity) == (finding.rule, finding.severity) => {
+                number + 1
+            }
+            _ => 1,
+        };
+        shown = Some((finding.rule, finding.severity, number));
+        if number <= SHOWN {
+            text += &format!(
+                "{} {}: {}{}",
+                severity(finding.severity),
+                finding.rule.name(),
+                place(finding),
+                finding.problem
+            );
+            if finding.hint != last_hint {
+                text += &format!("; hint: {}", finding.hint);
+                last_hint.clone_from(&finding.hint);
+            }
+            text += "\n";
+        }
+        let total = found
+            .counts
+            .get(&finding.rule)
+            .and_then(|counts| counts.get(&finding.severity))
+            .copied()
+            .unwrap_or(0);
+        if number == SHOWN && total > SHOWN {
+            text += &format!("  and {} more of these\n", total - SHOWN);
+        }
+    }
+    let count = |n: u64, thing: &str| format!("{n} {thing}{}", if n == 1 { "" } else { "s" });
+    let (errors, warnings) = (found.count(Severity::Error), found.count(Severity::Warning));
+    let verdict = if errors == 0 { "passed" } else { "failed" };
+    text += &format!("{name}: {verdict}, {}, {}\n", count(errors, "error"), count(warnings, "warning"));
+    for (rule, why) in &found.unchecked {
+        text += &format!("not checked: {}, {why}\n", rule.name());
+    }
+    text
+}
+
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    }
+}
+
+fn place(finding: &Finding) -> String {
+    match (finding.episode, finding.row) {
+        (Some(episode), Some(row)) => format!("episode {episode}, row {row}: "),
+        (Some(episode), None) => format!("episode {episode}: "),
+        _ => String::new(),
+    }
+}
