@@ -9,6 +9,8 @@ use sha2::{Digest, Sha256};
 #[derive(Debug, Clone, Default)]
 pub struct ContentHasher {
     state: Sha256,
+    /// Extra columns by name: formats keep them in different orders.
+    extras_by_name: Vec<usize>,
 }
 
 impl ContentHasher {
@@ -21,7 +23,10 @@ impl ContentHasher {
 impl EpisodeSink for ContentHasher {
     fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
         self.state.update(b"isochrone trajectories 1\n");
-        let extras = spec.extras.iter().map(|extra| (extra.name.as_str(), extra.width));
+        self.extras_by_name = (0..spec.extras.len()).collect();
+        self.extras_by_name.sort_by_key(|&at| &spec.extras[at].name);
+        let extras =
+            self.extras_by_name.iter().map(|&at| (spec.extras[at].name.as_str(), spec.extras[at].width));
         let columns = [("observations", spec.observation.width), ("actions", spec.action.width)];
         for (name, width) in columns.into_iter().chain(extras) {
             self.state.update((name.len() as u64).to_le_bytes());
@@ -39,8 +44,8 @@ impl EpisodeSink for ContentHasher {
         self.state.update(little_endian(episode.actions));
         self.state.update(little_endian(episode.rewards));
         self.state.update(little_endian(episode.timestamps));
-        for rows in &episode.extras {
-            self.state.update(little_endian(rows));
+        for &at in &self.extras_by_name {
+            self.state.update(little_endian(episode.extras[at]));
         }
         Ok(())
     }

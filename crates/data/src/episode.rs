@@ -1,6 +1,6 @@
 //! One episode: T + 1 states, T actions between them.
 
-use crate::Spec;
+use crate::{DataError, Spec};
 use serde::{Deserialize, Serialize};
 
 /// How an episode ended.
@@ -52,6 +52,8 @@ pub struct Episode {
 /// An episode that lies in a file, a data set or an [`Episode`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct EpisodeView<'a> {
+    /// Its number in the file, counted from 0; broken episodes before it count as well.
+    pub number: usize,
     /// The number of actions T.
     pub steps: usize,
     /// `[T + 1, observation width]`.
@@ -82,6 +84,7 @@ impl Episode {
             && self.extras.len() == spec.extras.len()
             && self.extras.iter().zip(&spec.extras).all(|(rows, extra)| rows.len() == states * extra.width);
         fits.then(|| EpisodeView {
+            number: 0,
             steps,
             observations: &self.observations,
             actions: &self.actions,
@@ -104,6 +107,22 @@ impl Episode {
 }
 
 impl EpisodeView<'_> {
+    /// The same with its number.
+    pub fn numbered(self, number: usize) -> Self {
+        Self { number, ..self }
+    }
+
+    /// What keeps episodes refuses those without a transition: nothing could be drawn from them.
+    pub(crate) fn require_transition(&self) -> Result<(), DataError> {
+        if self.steps > 0 {
+            return Ok(());
+        }
+        Err(DataError::setting(
+            format!("episode {} has a single state and no transition", self.number),
+            "leave it out",
+        ))
+    }
+
     /// A copy that owns its columns.
     pub fn to_owned(&self) -> Episode {
         Episode {

@@ -86,20 +86,17 @@ impl DimensionSummary {
 }
 
 /// How often a dimension moves how far in a step, by quarters of an octave.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct MoveHistogram {
     still: u64,
+    /// Empty until something moves.
     bins: Vec<u64>,
 }
 
 const BINS_PER_OCTAVE: f64 = 4.0;
 const OCTAVES: i32 = 80;
 
-impl Default for MoveHistogram {
-    fn default() -> Self {
-        Self { still: 0, bins: vec![0; 2 * OCTAVES as usize * BINS_PER_OCTAVE as usize] }
-    }
-}
+const BINS: usize = 2 * OCTAVES as usize * BINS_PER_OCTAVE as usize;
 
 impl MoveHistogram {
     fn add(&mut self, distance: f32) {
@@ -107,8 +104,8 @@ impl MoveHistogram {
             self.still += 1;
         } else if distance.is_finite() {
             let bin = (f64::from(distance).log2() + f64::from(OCTAVES)) * BINS_PER_OCTAVE;
-            let last = self.bins.len() - 1;
-            self.bins[(bin.max(0.0) as usize).min(last)] += 1;
+            self.bins.resize(BINS, 0);
+            self.bins[(bin.max(0.0) as usize).min(BINS - 1)] += 1;
         }
     }
 

@@ -81,6 +81,7 @@ impl Trajectories {
         let rows = |values: &'_ ScalarBuffer<f32>, width: usize| from * width..(to * width).min(values.len());
         let spec = &self.spec;
         EpisodeView {
+            number: episode,
             steps: to - from - 1,
             observations: &block.observations[rows(&block.observations, spec.observation.width)],
             actions: &block.actions[first_action * spec.action.width..last_action * spec.action.width],
@@ -164,6 +165,7 @@ impl EpisodeSink for TrajectoriesBuilder {
     }
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
+        episode.require_transition()?;
         self.hasher.episode(episode)?;
         self.steps.push(episode.steps);
         self.observations.extend(episode.observations);

@@ -30,6 +30,7 @@ pub fn send(episodes: usize, sink: &mut dyn EpisodeSink) {
         observations.iter_mut().for_each(|value| *value = noise());
         actions.iter_mut().for_each(|value| *value = noise());
         let view = EpisodeView {
+            number: 0,
             steps: STEPS,
             observations: &observations,
             actions: &actions,

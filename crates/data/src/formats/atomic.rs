@@ -85,7 +85,9 @@ pub(crate) fn commit_folder(temporary: tempfile::TempDir, destination: &Path) ->
         let error = std::io::Error::new(std::io::ErrorKind::AlreadyExists, "it already exists");
         return Err(DataError::Io { path: destination.into(), source: error, hint: "choose a new name" });
     }
-    let folder = temporary.keep();
-    std::fs::rename(&folder, destination).map_err(fail)?;
+    File::open(temporary.path()).and_then(|folder| folder.sync_all()).map_err(fail)?;
+    std::fs::rename(temporary.path(), destination).map_err(fail)?;
+    // Nothing is left under the old name to be removed.
+    let _ = temporary.keep();
     File::open(folder_of(destination)).and_then(|parent| parent.sync_all()).map_err(fail)
 }

@@ -14,26 +14,35 @@ pub(super) struct TableColumn {
     pub width: usize,
     /// Texts can tell episodes apart, nothing else.
     pub is_text: bool,
+    /// Why its contents cannot be used, if they cannot.
+    pub problem: Option<String>,
+}
+
+impl TableColumn {
+    fn is_number(&self) -> bool {
+        !self.is_text && self.problem.is_none()
+    }
 }
 
 /// Rows of some columns of a table, in the order asked for.
 pub(super) struct Chunk {
     pub rows: usize,
-    /// `[rows, width]` for each column of numbers; empty for texts.
+    /// `[rows, width]` for each column but that of episodes.
     pub numbers: Vec<Vec<f64>>,
-    /// For each column of texts; empty for numbers.
-    pub texts: Vec<Vec<String>>,
+    /// What tells episodes apart, as a text: numbers of a recording can have more digits than a float64. Empty if nothing does.
+    pub episodes: Vec<String>,
 }
 
 /// A table that can be read from front to back.
 pub(super) trait Table {
-    /// All its columns that hold numbers or texts.
+    /// All its columns.
     fn columns(&self) -> &[TableColumn];
 
-    /// Hands out the chosen columns, some rows at a time.
+    /// Hands out the chosen columns, some rows at a time; that of `episodes` as texts.
     fn read(
         &mut self,
         chosen: &[usize],
+        episodes: Option<usize>,
         rows: &mut dyn FnMut(&Chunk) -> Result<(), DataError>,
     ) -> Result<(), DataError>;
 }
@@ -80,9 +89,12 @@ impl Choice {
             })
         };
         let usual = |names: &[&str]| names.iter().find_map(|name| find(name));
+        // A column of texts under a usual name is something else: dates, remarks.
+        let usual_number =
+            |names: &[&str]| names.iter().find_map(|name| find(name).filter(|&at| !columns[at].is_text));
         let one = |wanted: &Option<String>, names: &[&str]| match wanted {
             Some(name) => named(name).map(Some),
-            None => Ok(usual(names)),
+            None => Ok(usual_number(names)),
         };
         let several = |wanted: &[String],
                        names: &[&str],
@@ -96,7 +108,7 @@ impl Choice {
             }
             let with = |prefix: &str| -> Vec<usize> {
                 (0..columns.len())
-                    .filter(|&at| columns[at].name.starts_with(prefix) && !columns[at].is_text)
+                    .filter(|&at| columns[at].name.starts_with(prefix) && columns[at].is_number())
                     .collect()
             };
             Ok(prefixes.iter().map(|prefix| with(prefix)).find(|found| !found.is_empty()).unwrap_or_default())
@@ -104,11 +116,14 @@ impl Choice {
         let mut choice = Self {
             observations: several(&options.observations, OBSERVATIONS, OBSERVATION_PREFIXES)?,
             actions: several(&options.actions, ACTIONS, ACTION_PREFIXES)?,
-            episode: one(&options.episode, EPISODES)?,
+            episode: match &options.episode {
+                Some(name) => Some(named(name)?),
+                None => usual(EPISODES),
+            },
             reward: one(&options.reward, REWARDS)?,
             time: one(&options.time, TIMES)?,
-            ends: usual(ENDS),
-            frame: usual(FRAMES),
+            ends: usual_number(ENDS),
+            frame: usual_number(FRAMES),
             extras: Vec::new(),
         };
         if choice.observations.is_empty() {
@@ -130,8 +145,21 @@ impl Choice {
                 hint,
             ));
         }
-        if let Some(at) = single.into_iter().flatten().find(|&at| columns[at].width != 1) {
-            let hint = "rewards, times and flags are single numbers";
+        let all = choice.observations.iter().chain(&choice.actions).copied();
+        let all = all.chain([choice.episode].into_iter().chain(single).flatten());
+        for at in all {
+            if let Some(problem) = &columns[at].problem {
+                let hint = "store it as numbers or lists of numbers, or name another column";
+                return Err(DataError::malformed(
+                    path,
+                    format!("column '{}': {problem}", columns[at].name),
+                    hint,
+                ));
+            }
+        }
+        let scalars = [choice.episode].into_iter().chain(single).flatten();
+        if let Some(at) = scalars.into_iter().find(|&at| columns[at].width != 1) {
+            let hint = "episodes, rewards, times and flags are single values";
             return Err(DataError::malformed(
                 path,
                 format!("column '{}' holds lists", columns[at].name),
@@ -146,7 +174,7 @@ impl Choice {
             .chain([choice.episode].into_iter().chain(single).flatten())
             .collect();
         choice.extras = (0..columns.len())
-            .filter(|at| !taken.contains(at) && !columns[*at].is_text && columns[*at].width > 0)
+            .filter(|at| !taken.contains(at) && columns[*at].is_number() && columns[*at].width > 0)
             .filter(|&at| !BOOKKEEPING.contains(&columns[at].name.as_str()))
             .filter(|&at| options.wants_extra(&columns[at].name))
             .collect();
@@ -185,21 +213,15 @@ impl Choice {
     }
 }
 
-/// What tells episodes apart.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Key {
-    Number(u64),
-    Text(String),
-}
-
 /// Rows of one or several tables on their way to episodes.
 pub(super) struct TableReader<'a> {
     choice: &'a Choice,
     chosen: Vec<usize>,
     widths: Vec<usize>,
     assembler: Assembler<'a>,
-    present: Option<Key>,
-    finished: HashSet<Key>,
+    present: Option<String>,
+    finished: HashSet<String>,
+    next_frame: f64,
     row: RowBuffers,
 }
 
@@ -222,16 +244,25 @@ impl<'a> TableReader<'a> {
         let widths = chosen.iter().map(|&at| columns[at].width).collect();
         let row = RowBuffers { extras: vec![Vec::new(); choice.extras.len()], ..RowBuffers::default() };
         let assembler = Assembler::begin(path, sink, spec)?;
-        Ok(Self { choice, chosen, widths, assembler, present: None, finished: HashSet::new(), row })
+        Ok(Self {
+            choice,
+            chosen,
+            widths,
+            assembler,
+            present: None,
+            finished: HashSet::new(),
+            next_frame: 0.0,
+            row,
+        })
     }
 
-    /// The columns that [`rows`](Self::rows) expects.
-    pub fn chosen(&self) -> &[usize] {
-        &self.chosen
+    /// Gives all rows of a table.
+    pub fn read(&mut self, table: &mut dyn Table) -> Result<(), DataError> {
+        let (chosen, episodes) = (self.chosen.clone(), self.choice.episode);
+        table.read(&chosen, episodes, &mut |chunk| self.rows(chunk))
     }
 
-    /// The rows that follow.
-    pub fn rows(&mut self, chunk: &Chunk) -> Result<(), DataError> {
+    fn rows(&mut self, chunk: &Chunk) -> Result<(), DataError> {
         let place =
             |column: usize| self.chosen.binary_search(&column).expect("every use of a column is chosen");
         let observations: Vec<usize> = self.choice.observations.iter().map(|&at| place(at)).collect();
@@ -244,21 +275,21 @@ impl<'a> TableReader<'a> {
         for row in 0..chunk.rows {
             let values = |at: usize| &chunk.numbers[at][row * widths[at]..(row + 1) * widths[at]];
             let number = |at: Option<usize>| at.map_or(0.0, |at| values(at)[0]);
-            if let Some(at) = episode {
-                let key = match chunk.texts[at].get(row) {
-                    Some(text) => Key::Text(text.clone()),
-                    None => Key::Number(values(at)[0].to_bits()),
-                };
-                self.turn_to(key)?;
+            if episode.is_some() {
+                self.turn_to(&chunk.episodes[row])?;
             }
             if let Some(at) = frame {
-                let (index, expected) = (values(at)[0], self.assembler.rows());
-                if index != expected as f64 {
-                    let problem = format!("row {expected} has frame_index {index}");
+                let (index, at_row) = (values(at)[0], self.assembler.rows());
+                if at_row == 0 {
+                    self.next_frame = 0.0;
+                }
+                if index != self.next_frame {
+                    let problem = format!("row {at_row} has frame_index {index}, not {}", self.next_frame);
                     let hint =
                         "frames are missing or out of order; write every frame of an episode, in order";
-                    self.assembler.defect(DefectKind::Frames, Some(expected), problem, hint.into())?;
+                    self.assembler.defect(DefectKind::Frames, Some(at_row), problem, hint.into())?;
                 }
+                self.next_frame = index + 1.0;
             }
             let gather = |into: &mut Vec<f32>, columns: &[usize]| {
                 into.clear();
@@ -276,31 +307,35 @@ impl<'a> TableReader<'a> {
                 timestamp: number(time),
             };
             self.assembler.row(&state, self.row.extras.iter().map(Vec::as_slice))?;
-            if episode.is_none() && number(ends) != 0.0 {
+            // What is missing is not an end.
+            if episode.is_none() && number(ends) > 0.0 {
                 self.assembler.end(Ending::Unknown)?;
             }
         }
         Ok(())
     }
 
-    fn turn_to(&mut self, key: Key) -> Result<(), DataError> {
-        if self.present.as_ref() == Some(&key) {
+    fn turn_to(&mut self, episode: &str) -> Result<(), DataError> {
+        if self.present.as_deref() == Some(episode) {
             return Ok(());
         }
         self.assembler.end(Ending::Unknown)?;
-        if self.finished.contains(&key) {
-            let problem = format!("its number {key:?} was seen before");
+        if self.finished.contains(episode) {
+            let problem = format!("its number '{episode}' was seen before");
             let hint = "sort the table by episode and time, and give every episode its own number";
             self.assembler.defect(DefectKind::Ends, Some(0), problem, hint.into())?;
         }
-        if let Some(previous) = self.present.replace(key) {
-            self.finished.insert(previous);
-        }
+        self.finished.extend(self.present.replace(episode.to_owned()));
         Ok(())
     }
 
     /// No more rows.
     pub fn finish(mut self) -> Result<(), DataError> {
+        if self.choice.episode.is_none() && self.assembler.rows() > 0 {
+            let problem = format!("its {} rows are not closed", self.assembler.rows());
+            let hint = "mark the last row of every episode, the last one included";
+            self.assembler.defect(DefectKind::Ends, Some(self.assembler.rows() - 1), problem, hint.into())?;
+        }
         self.assembler.end(Ending::Unknown)
     }
 }
@@ -315,16 +350,8 @@ pub(super) fn read(
     let columns = table.columns().to_vec();
     let choice = Choice::of(path, &columns, options)?;
     let mut spec = choice.spec(&columns);
-    if spec.observation.width == 0 {
-        return Err(DataError::malformed(
-            path,
-            "its observations are empty",
-            "see what isochrone data inspect lists",
-        ));
-    }
     options.complete(&mut spec)?;
     let mut reader = TableReader::begin(path, &columns, &choice, &spec, sink)?;
-    let chosen = reader.chosen().to_vec();
-    table.read(&chosen, &mut |chunk| reader.rows(chunk))?;
+    reader.read(table)?;
     reader.finish()
 }

@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-const HINT: &str = "a table has a line of names and then numbers; fields of a state's last row may be empty";
+const HINT: &str = "a table has a line of names and then numbers; fields of an episode's last action may be empty; remarks are left out with --no-extras";
 const CHUNK_ROWS: usize = 1024;
 
 /// Reads a table.
@@ -42,7 +42,12 @@ impl CsvTable {
         let columns = names
             .iter()
             .enumerate()
-            .map(|(at, name)| TableColumn { name: name.trim().to_owned(), width: 1, is_text: is_text(at) })
+            .map(|(at, name)| TableColumn {
+                name: name.trim().to_owned(),
+                width: 1,
+                is_text: is_text(at),
+                problem: None,
+            })
             .collect();
         Ok(Self { path: path.into(), reader, columns, first })
     }
@@ -66,21 +71,18 @@ impl Table for CsvTable {
     fn read(
         &mut self,
         chosen: &[usize],
+        episodes: Option<usize>,
         rows: &mut dyn FnMut(&Chunk) -> Result<(), DataError>,
     ) -> Result<(), DataError> {
-        let empty = || Chunk {
-            rows: 0,
-            numbers: vec![Vec::new(); chosen.len()],
-            texts: vec![Vec::new(); chosen.len()],
-        };
+        let empty = || Chunk { rows: 0, numbers: vec![Vec::new(); chosen.len()], episodes: Vec::new() };
         let mut chunk = empty();
         let mut record = self.first.take().unwrap_or_default();
         let mut is_there = !record.is_empty();
         while is_there {
             for (slot, &at) in chosen.iter().enumerate() {
                 let field = record.get(at).unwrap_or_default();
-                if self.columns[at].is_text {
-                    chunk.texts[slot].push(field.to_owned());
+                if Some(at) == episodes {
+                    chunk.episodes.push(field.trim().to_owned());
                     continue;
                 }
                 let value = number(field).ok_or_else(|| {

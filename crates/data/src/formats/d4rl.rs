@@ -1,7 +1,7 @@
 //! D4RL files: HDF5 with flat `observations, actions, rewards, terminals, timeouts`, and `infos/*`.
 //!
-//! A row is a state and what was done there; where an episode ends is said by flags. In the mazes `timeouts` end episodes and
-//! `terminals` only mark visits of the goal; in locomotion both end them: [`Ends`] decides. The state after an episode's last row is not
+//! A row is a state and what was done there; where an episode ends is said by flags. In the mazes, which record `infos/goal`, `timeouts` end episodes and
+//! `terminals` only mark visits of the goal; in locomotion both end them. Where a file could be either, the user has to say: [`Ends`]. The state after an episode's last row is not
 //! stored, so that row's action is left out, unless the file has `next_observations`.
 
 use super::{
@@ -9,7 +9,7 @@ use super::{
     flat::{Assembler, Row},
     hdf5::{self, Column, WINDOW_ROWS},
 };
-use crate::{DataError, DefectKind, EpisodeSink, Feature, Spec, episode::Ending};
+use crate::{DataError, Defect, DefectKind, EpisodeSink, Feature, Spec, episode::Ending};
 use hdf5_pure::{File, Group};
 use std::path::Path;
 
@@ -49,22 +49,26 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     let next = of_length(column("next_observations")?)?.filter(|next| next.width == observations.width);
     let extras = extra_columns(&file, n, options);
 
-    let has_any = |flags: &Option<Column>| -> Result<bool, DataError> {
-        let Some(flags) = flags else { return Ok(false) };
-        for start in (0..n).step_by(WINDOW_ROWS as usize) {
-            if flags.read(start, WINDOW_ROWS).map_err(fail)?.iter().any(|&flag| flag != 0.0) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    };
     let (by_timeouts, by_terminals) = match options.ends {
         Ends::Timeouts => (true, false),
         Ends::Terminals => (false, true),
         Ends::Either => (true, true),
-        Ends::Auto => match has_any(&timeouts)? {
-            true => (true, false),
-            false => (false, true),
+        Ends::Auto => match usual_ends(n, terminals.as_ref(), timeouts.as_ref()).map_err(fail)? {
+            UsualEnds::Timeouts => (true, false),
+            UsualEnds::Terminals => (false, true),
+            // Mazes record their goal: there a terminal is a visit of it.
+            UsualEnds::Unclear { .. } if file.dataset("infos/goal").is_ok() => (true, false),
+            UsualEnds::Unclear { row } => {
+                sink.defect(Defect {
+                    path: path.into(),
+                    episode: 0,
+                    row: usize::try_from(row).ok(),
+                    kind: DefectKind::Ends,
+                    problem: format!("it has both timeouts and terminals, and row {row} of the file is terminal without a timeout"),
+                    hint: "say --ends either if a terminal ends the episode (locomotion), --ends timeouts if it goes on (mazes)".into(),
+                })?;
+                (true, true)
+            }
         },
     };
 
@@ -73,7 +77,6 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     spec.extras = extras.iter().map(|extra| Feature::new(extra.short_name(), extra.width)).collect();
     options.complete(&mut spec)?;
     let mut assembler = Assembler::begin(path, sink, &spec)?;
-    let mut was_terminal = false;
     for start in (0..n).step_by(WINDOW_ROWS as usize) {
         let window = |column: &Option<Column>| match column {
             Some(column) => column.read(start, WINDOW_ROWS).map_err(fail),
@@ -97,17 +100,8 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
             };
             let rows = extras.iter().zip(&extra_rows).map(|(extra, rows)| &rows[part(rows, extra.width)]);
             assembler.row(&values, rows)?;
-            if was_terminal && assembler.last_step_is_a_jump() {
-                let row = assembler.rows() - 2;
-                let problem = format!(
-                    "row {row} is terminal and the next state is far away, but no timeout is set there"
-                );
-                let hint = "the world was reset: read the file with --ends either (mazes keep going after terminals: --ends timeouts)";
-                assembler.defect(DefectKind::Ends, Some(row), problem, hint.into())?;
-            }
             let is_set = |flags: &[f32]| flags.get(row).is_some_and(|&flag| flag != 0.0);
             let (is_terminal, is_timeout) = (is_set(&terminal), is_set(&timeout));
-            was_terminal = is_terminal && options.ends == Ends::Auto;
             let ending = match (is_terminal && by_terminals, is_timeout && by_timeouts) {
                 (true, _) => Ending::Terminated,
                 (false, true) => Ending::Truncated,
@@ -130,6 +124,34 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
         assembler.end(Ending::Unknown)?;
     }
     Ok(())
+}
+
+/// What the flags of a file say about its episodes.
+enum UsualEnds {
+    Timeouts,
+    Terminals,
+    /// Both occur, and at this row a terminal without a timeout.
+    Unclear {
+        row: u64,
+    },
+}
+
+fn usual_ends(rows: u64, terminals: Option<&Column>, timeouts: Option<&Column>) -> Result<UsualEnds, String> {
+    let (mut has_timeout, mut lone_terminal) = (false, None);
+    for start in (0..rows).step_by(WINDOW_ROWS as usize) {
+        let window =
+            |flags: Option<&Column>| flags.map_or(Ok(Vec::new()), |flags| flags.read(start, WINDOW_ROWS));
+        let (terminal, timeout) = (window(terminals)?, window(timeouts)?);
+        has_timeout |= timeout.iter().any(|&flag| flag != 0.0);
+        let is_timeout = |at: usize| timeout.get(at).is_some_and(|&flag| flag != 0.0);
+        let lone = terminal.iter().enumerate().position(|(at, &flag)| flag != 0.0 && !is_timeout(at));
+        lone_terminal = lone_terminal.or(lone.map(|at| start + at as u64));
+    }
+    Ok(match lone_terminal {
+        _ if !has_timeout => UsualEnds::Terminals,
+        None => UsualEnds::Timeouts,
+        Some(row) => UsualEnds::Unclear { row },
+    })
 }
 
 /// The columns of `infos` that have a row for every state.

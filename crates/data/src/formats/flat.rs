@@ -15,6 +15,7 @@ pub(crate) struct Assembler<'a> {
     episode: Episode,
     rows: usize,
     number: usize,
+    is_broken: bool,
 }
 
 /// One state and what was done there.
@@ -32,7 +33,7 @@ impl<'a> Assembler<'a> {
     pub fn begin(path: &'a Path, sink: &'a mut dyn EpisodeSink, spec: &'a Spec) -> Result<Self, DataError> {
         sink.begin(spec)?;
         let episode = Episode { extras: vec![Vec::new(); spec.extras.len()], ..Episode::default() };
-        Ok(Self { path, sink, spec, episode, rows: 0, number: 0 })
+        Ok(Self { path, sink, spec, episode, rows: 0, number: 0, is_broken: false })
     }
 
     /// The rows of the present episode so far.
@@ -43,23 +44,6 @@ impl<'a> Assembler<'a> {
     /// The number of the present episode.
     pub fn number(&self) -> usize {
         self.number
-    }
-
-    /// Whether the last two states are much farther apart than those before them.
-    pub fn last_step_is_a_jump(&self) -> bool {
-        const STEPS: usize = 50;
-        const FACTOR: f32 = 10.0;
-        let width = self.spec.observation.width;
-        let states: Vec<&[f32]> = self.episode.observations.rchunks_exact(width).take(STEPS + 1).collect();
-        let length =
-            |pair: &[&[f32]]| pair[0].iter().zip(pair[1]).map(|(a, b)| (a - b) * (a - b)).sum::<f32>().sqrt();
-        let lengths: Vec<f32> = states.windows(2).map(length).collect();
-        match lengths.split_first() {
-            Some((last, before)) if !before.is_empty() => {
-                *last > FACTOR * before.iter().sum::<f32>() / before.len() as f32
-            }
-            _ => false,
-        }
     }
 
     /// A state with its extra columns.
@@ -122,17 +106,18 @@ impl<'a> Assembler<'a> {
             let problem = "it has a single state and no transition".to_owned();
             let hint = "leave it out, or mark the end of the episode on its last row only".to_owned();
             self.defect(DefectKind::Empty, Some(0), problem, hint)?;
-        } else {
+        } else if !self.is_broken {
             let view = self.episode.view(self.spec).expect("rows of the spec's widths");
-            self.sink.episode(&view)?;
+            self.sink.episode(&view.numbered(self.number))?;
         }
         self.episode.clear();
         self.rows = 0;
+        self.is_broken = false;
         self.number += 1;
         Ok(())
     }
 
-    /// Tells the sink that the present episode has a defect.
+    /// Tells the sink that the present episode has a defect. A sink that goes on is not given the episode.
     pub fn defect(
         &mut self,
         kind: DefectKind,
@@ -140,6 +125,7 @@ impl<'a> Assembler<'a> {
         problem: String,
         hint: String,
     ) -> Result<(), DataError> {
+        self.is_broken = true;
         self.sink.defect(Defect { path: self.path.into(), episode: self.number, row, kind, problem, hint })
     }
 }

@@ -30,6 +30,7 @@ use arrow_ipc::{
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::{
+    collections::HashSet,
     io::BufWriter,
     path::{Path, PathBuf},
     sync::Arc,
@@ -140,6 +141,7 @@ impl EpisodeSink for LayoutWriter {
     }
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
+        episode.require_transition()?;
         let bytes = {
             let open = self.open.as_mut().expect("begin comes first");
             open.spec.episode_bytes(episode.steps)
@@ -271,6 +273,10 @@ fn check_spec(spec: &Spec) -> Result<(), String> {
     if spec.observation.width == 0 || widths.clone().any(|width| width > i32::MAX as usize) {
         return Err(format!("its spec has impossible widths {:?}", widths.collect::<Vec<_>>()));
     }
+    let names: HashSet<&str> = spec.extras.iter().map(|extra| extra.name.as_str()).collect();
+    if names.len() < spec.extras.len() || spec.extras.iter().any(|extra| extra.width == 0) {
+        return Err("its spec has two extra columns of one name, or an empty one".into());
+    }
     match &spec.goal {
         Some(goal) if goal.start >= goal.end || goal.end > spec.observation.width => {
             Err(format!("its goal space {goal:?} is not part of {} observations", spec.observation.width))
@@ -335,7 +341,10 @@ fn block_of(
     let offsets = list("observations").offsets();
     for (from, to) in offsets.iter().zip(&offsets[1..]) {
         let states = (to - from) as usize;
-        steps.push(states.checked_sub(1).ok_or_else(|| format!("episode {} has no state", steps.len()))?);
+        if states < 2 {
+            return Err(format!("episode {} has no transition", steps.len()));
+        }
+        steps.push(states - 1);
     }
     let steps = &steps[first_episode..];
     // The lengths of a column's lists are those of the observations, less what `fewer` says.

@@ -47,17 +47,18 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     describe(&info, &mut spec);
     options.complete(&mut spec)?;
     let declared = declared_lengths(&path.join("meta/episodes"))?;
+    let expected = info["total_episodes"].as_u64().map_or(declared.len(), |total| total as usize);
     let mut counting = Counting { sink, path, declared, episode: 0 };
     let mut reader = TableReader::begin(path, &columns, &choice, &spec, &mut counting)?;
-    let chosen = reader.chosen().to_vec();
     for file in &files {
         let mut table = ParquetTable::open(file)?;
         if table.columns() != columns {
             return Err(DataError::malformed(file, "its columns are not those of the first file", HINT));
         }
-        table.read(&chosen, &mut |chunk| reader.rows(chunk))?;
+        reader.read(&mut table)?;
     }
-    reader.finish()
+    reader.finish()?;
+    counting.finish(expected)
 }
 
 /// Names of dimensions and the frame rate.
@@ -92,7 +93,8 @@ fn parquet_files(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
             false => {}
         }
     }
-    files.sort();
+    // file-1000 comes after file-999.
+    files.sort_by_key(|file| (file.as_os_str().len(), file.clone()));
     Ok(files)
 }
 
@@ -114,7 +116,7 @@ fn declared_lengths(folder: &Path) -> Result<BTreeMap<usize, usize>, DataError> 
         chosen.sort_unstable();
         let place = |column| chosen.iter().position(|&at| at == column).expect("one of three");
         let (episode, from, to) = (place(episode), place(from), place(to));
-        table.read(&chosen, &mut |chunk| {
+        table.read(&chosen, None, &mut |chunk| {
             for row in 0..chunk.rows {
                 let value = |at: usize| chunk.numbers[at].get(row).copied().unwrap_or(0.0);
                 lengths.insert(value(episode) as usize, (value(to) - value(from)) as usize);
@@ -133,6 +135,23 @@ struct Counting<'a> {
     episode: usize,
 }
 
+impl Counting<'_> {
+    /// After the last episode: whether all of them came.
+    fn finish(self, expected: usize) -> Result<(), DataError> {
+        if self.episode == expected {
+            return Ok(());
+        }
+        self.sink.defect(Defect {
+            path: self.path.join("meta/info.json"),
+            episode: self.episode,
+            row: None,
+            kind: DefectKind::Lengths,
+            problem: format!("the metadata count {expected} episodes, the data have {}", self.episode),
+            hint: "a download is incomplete, or the metadata are of another version".into(),
+        })
+    }
+}
+
 impl EpisodeSink for Counting<'_> {
     fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
         self.sink.begin(spec)
@@ -140,21 +159,24 @@ impl EpisodeSink for Counting<'_> {
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
         let frames = episode.steps + 1;
-        if let Some(&declared) = self.declared.get(&self.episode).filter(|&&declared| declared != frames) {
-            self.sink.defect(Defect {
-                path: self.path.join("meta/episodes"),
-                episode: self.episode,
-                row: None,
-                kind: DefectKind::Lengths,
-                problem: format!("the metadata give it {declared} frames, the data have {frames}"),
-                hint: "the files are of different versions, or a download is incomplete".into(),
-            })?;
-        }
+        let declared = self.declared.get(&self.episode).copied().unwrap_or(frames);
         self.episode += 1;
-        self.sink.episode(episode)
+        if declared == frames {
+            return self.sink.episode(episode);
+        }
+        self.sink.defect(Defect {
+            path: self.path.join("meta/episodes"),
+            episode: episode.number,
+            row: None,
+            kind: DefectKind::Lengths,
+            problem: format!("the metadata give it {declared} frames, the data have {frames}"),
+            hint: "the files are of different versions, or a download is incomplete".into(),
+        })
     }
 
     fn defect(&mut self, defect: Defect) -> Result<(), DataError> {
+        // An episode that is not passed on was there all the same.
+        self.episode = self.episode.max(defect.episode + 1);
         self.sink.defect(defect)
     }
 }

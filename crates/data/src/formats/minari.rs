@@ -49,6 +49,18 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     describe_actions(&main.with_file_name("metadata.json"), &mut spec);
     options.complete(&mut spec)?;
     sink.begin(&spec)?;
+    if let Some(declared) = declared_episodes(&main.with_file_name("metadata.json"))
+        && declared != episodes.len() as u64
+    {
+        sink.defect(Defect {
+            path: main.clone(),
+            episode: episodes.len(),
+            row: None,
+            kind: DefectKind::Lengths,
+            problem: format!("metadata.json counts {declared} episodes, the file has {}", episodes.len()),
+            hint: "a download is incomplete, or the metadata are of another version".into(),
+        })?;
+    }
     for (at, (number, group)) in episodes.iter().enumerate() {
         let defect = |kind, problem: String, hint: &str| Defect {
             path: main.clone(),
@@ -62,16 +74,16 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
             Ok(episode) => episode,
             Err(Trouble::File(problem)) => return Err(fail(format!("episode_{number}: {problem}"))),
             Err(Trouble::Episode(kind, problem)) => {
-                sink.defect(defect(
-                    kind,
-                    problem,
-                    "T actions lie between T + 1 observations: the last state belongs to the episode",
-                ))?;
+                let hint = match kind {
+                    DefectKind::Ends => "an episode ends at its last step: split it there, or clear the flag",
+                    _ => "T actions lie between T + 1 observations: the last state belongs to the episode",
+                };
+                sink.defect(defect(kind, problem, hint))?;
                 continue;
             }
         };
         match episode.view(&spec) {
-            Some(view) if view.steps > 0 => sink.episode(&view)?,
+            Some(view) if view.steps > 0 => sink.episode(&view.numbered(at))?,
             Some(_) => {
                 let problem = "it has a single state and no transition".to_owned();
                 sink.defect(defect(DefectKind::Empty, problem, "leave it out"))?;
@@ -147,7 +159,13 @@ impl Layout {
                 column.rows == states && column.width > 0 && options.wants_extra(column.short_name())
             })
             .collect();
-        spec.extras = extras.iter().map(|column| Feature::new(column.short_name(), column.width)).collect();
+        // The last part of a path is enough unless two have it in common.
+        let name = |column: &Column| {
+            let is_shared =
+                extras.iter().filter(|other| other.short_name() == column.short_name()).count() > 1;
+            if is_shared { column.name.replace('/', ".") } else { column.short_name().to_owned() }
+        };
+        spec.extras = extras.iter().map(|column| Feature::new(name(column), column.width)).collect();
         let extras = extras.into_iter().map(|column| column.name).collect();
         Ok(Self { spec, observations, actions, extras })
     }
@@ -196,10 +214,10 @@ impl Layout {
         };
         let (terminations, truncations) = (flags("terminations")?, flags("truncations")?);
         let is_set = |flags: &[f32]| flags.last().is_some_and(|&flag| flag != 0.0);
-        let early = terminations.iter().zip(truncations.iter().chain(std::iter::repeat(&0.0)));
-        if let Some(row) =
-            early.take(steps.saturating_sub(1) as usize).position(|(&a, &b)| a != 0.0 || b != 0.0)
-        {
+        let is_end = |row: usize| {
+            [&terminations, &truncations].iter().any(|flags| flags.get(row).is_some_and(|&flag| flag != 0.0))
+        };
+        if let Some(row) = (0..steps.saturating_sub(1) as usize).find(|&row| is_end(row)) {
             let problem = format!("episode_{number} is marked as ended at step {row} of {steps}");
             return Err(Trouble::Episode(DefectKind::Ends, problem));
         }
@@ -260,6 +278,10 @@ fn describe_actions(metadata: &Path, spec: &mut Spec) {
     }
 }
 
+fn declared_episodes(metadata: &Path) -> Option<u64> {
+    serde_json::from_str::<Value>(&read_small(metadata)?).ok()?["total_episodes"].as_u64()
+}
+
 /// A text that is not larger than metadata can be.
 pub(super) fn read_small(path: &Path) -> Option<String> {
     let length = std::fs::metadata(path).ok()?.len();
@@ -316,7 +338,11 @@ impl MinariWriter {
             "author": [],
             "dataset_size": (size as f64 / 1e5).round() / 10.0,
         });
-        std::fs::write(data.join("metadata.json"), metadata.to_string()).map_err(fail)?;
+        let metadata_file = data.join("metadata.json");
+        std::fs::write(&metadata_file, metadata.to_string()).map_err(fail)?;
+        for written in [metadata_file.as_path(), &data.join(MAIN_FILE), &data] {
+            std::fs::File::open(written).and_then(|file| file.sync_all()).map_err(fail)?;
+        }
         atomic::commit_folder(open.temporary, &folder)
     }
 }
@@ -355,6 +381,7 @@ impl EpisodeSink for MinariWriter {
     }
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
+        episode.require_transition()?;
         let open = self.open.as_mut().expect("begin comes first");
         open.write(episode).map_err(|error| {
             DataError::write(

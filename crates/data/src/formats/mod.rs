@@ -155,6 +155,12 @@ impl Writer {
             losses.extend(spec.has_timestamps.then_some("timestamps"));
             losses.extend(spec.frames_per_second.is_some().then_some("the frame rate"));
             losses.extend(spec.goal.is_some().then_some("the goal space"));
+            let has_names = !spec.observation.dimensions.is_empty() || !spec.action.dimensions.is_empty();
+            losses.extend(has_names.then_some("names of dimensions"));
+        }
+        if matches!(self, Self::OgBench(_)) {
+            losses.extend((!spec.action.bounds.is_empty()).then_some("the range of actions"));
+            losses.push("how episodes ended");
         }
         losses
     }

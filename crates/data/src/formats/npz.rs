@@ -20,6 +20,9 @@ use zip::{ZipArchive, ZipWriter, write::SimpleFileOptions};
 const HINT: &str =
     "an OGBench file is made with np.savez_compressed(name, observations=..., actions=..., terminals=...)";
 
+/// Arrays of one archive: each is read through a file handle of its own.
+const MAX_ARRAYS: usize = 64;
+
 type Archive = ZipArchive<BufReader<File>>;
 
 fn open(path: &Path) -> Result<Archive, DataError> {
@@ -39,17 +42,30 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
             return Err(fail(format!("it has no array '{needed}', only {}", names.join(", "))));
         }
     }
+    const NEEDED: [&str; 3] = ["observations", "actions", "terminals"];
+    let names: Vec<String> = names
+        .into_iter()
+        .filter(|name| NEEDED.contains(&name.as_str()) || name == "rewards" || options.wants_extra(name))
+        .collect();
+    if names.len() > MAX_ARRAYS {
+        return Err(fail(format!("it has {} arrays; up to {MAX_ARRAYS} can be read", names.len())));
+    }
     // Each array is read through an archive of its own: a stream of one cannot be left for another.
     let mut archives: Vec<Archive> = names.iter().map(|_| open(path)).collect::<Result<_, _>>()?;
     let mut columns = Vec::new();
     for (archive, name) in archives.iter_mut().zip(&names) {
-        let entry = archive
-            .by_name(&format!("{name}.npy"))
-            .map_err(|error| fail(format!("array '{name}' cannot be unpacked: {error}")))?;
-        let is_needed = ["observations", "actions", "terminals"].contains(&name.as_str());
+        let damaged = |error: &dyn std::fmt::Display| fail(format!("array '{name}' is damaged: {error}"));
+        let entry_name = format!("{name}.npy");
+        // Once through, for the checksum: a reader of rows stops before it.
+        let mut entry = archive.by_name(&entry_name).map_err(|error| damaged(&error))?;
+        std::io::copy(&mut entry, &mut std::io::sink()).map_err(|error| damaged(&error))?;
+        drop(entry);
+        let entry = archive.by_name(&entry_name).map_err(|error| damaged(&error))?;
         match Rows::open(BufReader::with_capacity(1 << 16, entry)) {
             Ok(rows) => columns.push((name.as_str(), rows)),
-            Err(problem) if is_needed => return Err(fail(format!("array '{name}': {problem}"))),
+            Err(problem) if NEEDED.contains(&name.as_str()) || name == "rewards" => {
+                return Err(fail(format!("array '{name}': {problem}")));
+            }
             // Not a column; perhaps a text or a picture.
             Err(_) => {}
         }
@@ -68,10 +84,14 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
             return Err(DataError::malformed(path, problem, hint));
         }
     }
-    columns.retain(|(name, rows)| {
-        rows.rows == n && rows.width > 0 && (*name == "rewards" || options.wants_extra(name))
-    });
-    let mut rewards = take(&mut columns, "rewards").filter(|rows| rows.width == 1);
+    let mut rewards = take(&mut columns, "rewards");
+    if let Some(rewards) = rewards.as_ref().filter(|rewards| rewards.rows != n || rewards.width != 1) {
+        return Err(fail(format!(
+            "array 'rewards' has shape ({}, {}), not a number for each of {n} rows",
+            rewards.rows, rewards.width
+        )));
+    }
+    columns.retain(|(_, rows)| rows.rows == n && rows.width > 0);
     columns.sort_by_key(|(name, _)| *name);
 
     let mut spec = Spec::new(observations.width, actions.width);
@@ -204,6 +224,7 @@ impl EpisodeSink for NpzWriter {
     }
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
+        episode.require_transition()?;
         let spec = self.spec.as_ref().expect("begin comes first");
         let nothing = vec![0.0; spec.action.width];
         let mut columns = self.columns.iter_mut();

@@ -20,11 +20,11 @@ pub struct ReadOptions {
     pub extras: Extras,
     /// D4RL: what ends an episode.
     pub ends: Ends,
-    /// States per second, where the file does not say.
+    /// States per second, whatever the file says.
     pub frames_per_second: Option<f64>,
     /// The dimensions of an observation that are the goal space.
     pub goal: Option<Range<usize>>,
-    /// The least and greatest value of an action, where the file does not say.
+    /// The least and greatest value of an action, whatever the file says.
     pub action_bounds: Option<Bounds>,
 }
 
@@ -52,6 +52,41 @@ pub enum Ends {
     Either,
 }
 
+/// Numbers of a state, or of an action, that may be asked for: what comes after has room for each of them.
+const MAX_WIDTH: usize = 1 << 16;
+
+/// Refuses what no recording has, before anyone makes room for it.
+fn check_columns(spec: &Spec) -> Result<(), DataError> {
+    if spec.observation.width == 0 {
+        return Err(DataError::setting(
+            "its observations have no dimension",
+            "name other columns with --observations",
+        ));
+    }
+    let extras: usize = spec.extras.iter().map(|extra| extra.width).fold(0, usize::saturating_add);
+    for (name, width) in [
+        ("observation", spec.observation.width),
+        ("action", spec.action.width),
+        ("state's extra columns", extras),
+    ] {
+        if width > MAX_WIDTH {
+            return Err(DataError::setting(
+                format!("its {name} has {width} numbers"),
+                format!("up to {MAX_WIDTH} can be used; choose fewer columns, or --no-extras"),
+            ));
+        }
+    }
+    let mut names: Vec<&str> = spec.extras.iter().map(|extra| extra.name.as_str()).collect();
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(DataError::setting(
+            format!("two columns are called '{}'", pair[0]),
+            "rename one, or say --no-extras",
+        )),
+        None => Ok(()),
+    }
+}
+
 impl ReadOptions {
     pub(crate) fn wants_extra(&self, name: &str) -> bool {
         match &self.extras {
@@ -62,6 +97,7 @@ impl ReadOptions {
 
     /// Adds to a spec what the user said, and checks that it was possible.
     pub(crate) fn complete(&self, spec: &mut Spec) -> Result<(), DataError> {
+        check_columns(spec)?;
         if let Some(rate) = self.frames_per_second {
             if !(rate > 0.0 && rate.is_finite()) {
                 return Err(DataError::setting(

@@ -6,8 +6,7 @@ use super::{
 };
 use crate::{DataError, EpisodeSink, guard::guarded};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, FixedSizeListArray, GenericListArray, LargeStringArray, OffsetSizeTrait,
-    PrimitiveArray, StringArray,
+    Array, ArrayRef, BooleanArray, FixedSizeListArray, GenericListArray, OffsetSizeTrait, PrimitiveArray,
     cast::AsArray,
     types::{
         ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
@@ -32,6 +31,8 @@ const CHUNK_ROWS: usize = 1024;
 /// a limit in Parquet; no recording is made of them alone.
 const MAX_EXPANSION: u64 = 4096;
 const FREE_BYTES: u64 = 16 << 20;
+/// Numbers of missing lists that are filled in at a time.
+const MAX_MADE_UP: usize = 1 << 20;
 
 /// Reads a table.
 pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
@@ -58,21 +59,21 @@ impl ParquetTable {
         let mut table = Self { path: path.into(), metadata, columns: Vec::new(), roots: Vec::new() };
         let fields = table.metadata.schema().fields().clone();
         for (root, field) in fields.iter().enumerate() {
-            let (width, is_text) = match field.data_type() {
-                DataType::Utf8 | DataType::LargeUtf8 => (1, true),
+            let (width, is_text, problem) = match field.data_type() {
+                DataType::Utf8 | DataType::LargeUtf8 => (1, true, None),
                 DataType::List(item) | DataType::LargeList(item) if is_number(item.data_type()) => {
                     match table.first_length(root)? {
-                        Some(width) => (width, false),
-                        None => continue,
+                        Some(width) => (width, false, None),
+                        None => (0, false, Some(format!("its first {CHUNK_ROWS} lists are missing"))),
                     }
                 }
                 DataType::FixedSizeList(item, width) if is_number(item.data_type()) => {
-                    (*width as usize, false)
+                    (usize::try_from(*width).unwrap_or(0), false, None)
                 }
-                kind if is_number(kind) => (1, false),
-                _ => continue,
+                kind if is_number(kind) => (1, false, None),
+                kind => (1, false, Some(format!("its type {kind} is not one of numbers"))),
             };
-            table.columns.push(TableColumn { name: field.name().clone(), width, is_text });
+            table.columns.push(TableColumn { name: field.name().clone(), width, is_text, problem });
             table.roots.push(root);
         }
         Ok(table)
@@ -86,18 +87,18 @@ impl ParquetTable {
         guarded(|| builder.build()).map_err(|problem| DataError::malformed(&self.path, problem, HINT))
     }
 
-    /// The length of a column's first list; lists of other lengths are found when they come.
+    /// The length of a column's first list that is there; lists of other lengths are found when they come.
     fn first_length(&self, root: usize) -> Result<Option<usize>, DataError> {
-        let mut batches = self.batches(&[root], 1)?;
+        let mut batches = self.batches(&[root], CHUNK_ROWS)?;
         let batch = guarded(|| batches.next().transpose());
         let batch = batch.map_err(|problem| DataError::malformed(&self.path, problem, HINT))?;
         let Some(batch) = batch else { return Ok(None) };
         let length = match batch.column(0).data_type() {
             DataType::List(_) => {
-                batch.column(0).as_list::<i32>().iter().next().flatten().map(|list| list.len())
+                batch.column(0).as_list::<i32>().iter().flatten().next().map(|list| list.len())
             }
             DataType::LargeList(_) => {
-                batch.column(0).as_list::<i64>().iter().next().flatten().map(|list| list.len())
+                batch.column(0).as_list::<i64>().iter().flatten().next().map(|list| list.len())
             }
             _ => None,
         };
@@ -116,7 +117,9 @@ fn check_sizes(metadata: &ArrowReaderMetadata, file_bytes: u64) -> Result<(), St
     }
     for group in parquet.row_groups() {
         for column in group.columns() {
-            if u64::try_from(column.uncompressed_size()).is_ok_and(|bytes| bytes > limit) {
+            let numbers = u64::try_from(column.num_values()).map_err(|_| "a negative number of values")?;
+            let bytes = u64::try_from(column.uncompressed_size()).map_err(|_| "a negative size")?;
+            if bytes.max(numbers.saturating_mul(4)) > limit {
                 return Err(too_much());
             }
         }
@@ -136,6 +139,7 @@ impl Table for ParquetTable {
     fn read(
         &mut self,
         chosen: &[usize],
+        episodes: Option<usize>,
         rows: &mut dyn FnMut(&Chunk) -> Result<(), DataError>,
     ) -> Result<(), DataError> {
         let roots: Vec<usize> = chosen.iter().map(|&at| self.roots[at]).collect();
@@ -145,19 +149,20 @@ impl Table for ParquetTable {
                 .map_err(|problem| DataError::malformed(&self.path, problem, HINT))
         };
         while let Some(batch) = next(&mut batches)? {
-            let mut chunk = Chunk { rows: batch.num_rows(), numbers: Vec::new(), texts: Vec::new() };
+            let mut chunk = Chunk { rows: batch.num_rows(), numbers: Vec::new(), episodes: Vec::new() };
             // The reader keeps the file's order, and so do the columns chosen.
             for (&at, array) in chosen.iter().zip(batch.columns()) {
                 let column = &self.columns[at];
                 let fail = |problem: String| {
                     DataError::malformed(&self.path, format!("column '{}': {problem}", column.name), HINT)
                 };
-                let (numbers, texts) = match column.is_text {
-                    true => (Vec::new(), texts(array).map_err(fail)?),
-                    false => (vectors(array, column.width).map_err(fail)?, Vec::new()),
-                };
+                let mut numbers = Vec::new();
+                if Some(at) == episodes {
+                    chunk.episodes = texts(array).map_err(fail)?;
+                } else {
+                    numbers = vectors(array, column.width).map_err(fail)?;
+                }
                 chunk.numbers.push(numbers);
-                chunk.texts.push(texts);
             }
             rows(&chunk)?;
         }
@@ -165,14 +170,18 @@ impl Table for ParquetTable {
     }
 }
 
+/// Values as texts, whole numbers with all their digits.
 fn texts(array: &ArrayRef) -> Result<Vec<String>, String> {
-    if let Some(texts) = array.as_any().downcast_ref::<StringArray>() {
-        return Ok(texts.iter().map(|text| text.unwrap_or_default().to_owned()).collect());
+    fn of<'a, T: ToString + 'a>(values: impl Iterator<Item = Option<T>>) -> Vec<String> {
+        values.map(|value| value.map_or_else(String::new, |value| value.to_string())).collect()
     }
-    match array.as_any().downcast_ref::<LargeStringArray>() {
-        Some(texts) => Ok(texts.iter().map(|text| text.unwrap_or_default().to_owned()).collect()),
-        None => Err("it does not hold texts".into()),
-    }
+    Ok(match array.data_type() {
+        DataType::Utf8 => of(array.as_string::<i32>().iter()),
+        DataType::LargeUtf8 => of(array.as_string::<i64>().iter()),
+        DataType::Int64 => of(array.as_primitive::<Int64Type>().iter()),
+        DataType::UInt64 => of(array.as_primitive::<UInt64Type>().iter()),
+        _ => of(numbers(array)?.into_iter().map(Some)),
+    })
 }
 
 /// `[rows, width]`; what is missing is NaN.
@@ -194,6 +203,10 @@ fn vectors(array: &ArrayRef, width: usize) -> Result<Vec<f64>, String> {
 
 fn lists<O: OffsetSizeTrait>(array: &GenericListArray<O>, width: usize) -> Result<Vec<f64>, String> {
     let values = numbers(array.values())?;
+    // Missing lists are made up here, and must not be many times what is there.
+    if array.len().saturating_mul(width) > MAX_MADE_UP.max(4 * values.len()) {
+        return Err(format!("lists of {width} numbers are missing nearly everywhere"));
+    }
     let mut rows = Vec::with_capacity(array.len() * width);
     for row in 0..array.len() {
         if array.is_null(row) {

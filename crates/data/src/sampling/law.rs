@@ -30,7 +30,7 @@ impl Default for GoalMixture {
 #[serde(rename_all = "lowercase")]
 pub enum EndLaw {
     /// They become the last state: it stands for all that would have followed.
-    /// `P(k) = (1 - gamma) gamma^k` before the last state and `gamma^k` there.
+    /// `P(k) = (1 - gamma) gamma^k` before the last state and `gamma^k` there, k counted from the first offset.
     #[default]
     Clip,
     /// They are drawn again: `P(k)` is proportional to `gamma^k` up to the last state. The weight of a row is the probability

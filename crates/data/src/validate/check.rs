@@ -54,6 +54,11 @@ impl<'a> Checker<'a> {
 
     /// What concerns the data set as a whole.
     pub fn whole_set(&mut self, survey: &Survey) {
+        if survey.n_episodes() == 0 {
+            let words =
+                ("there is no episode that could be used".to_owned(), "check that the right file was named");
+            self.add(Severity::Error, Rule::Empty, None, None, words);
+        }
         let columns = [(&self.spec.observation, &survey.observations), (&self.spec.action, &survey.actions)];
         for (feature, summaries) in columns {
             for (index, summary) in summaries.iter().enumerate().filter(|(_, summary)| summary.is_constant())
@@ -61,10 +66,16 @@ impl<'a> Checker<'a> {
                 self.constant(feature, index, summary);
             }
         }
-        if self.usual_gap_seconds.is_none() {
-            self.collector.unchecked(Rule::FrameRate, "the data have neither timestamps nor a frame rate");
-        } else if !self.spec.has_timestamps {
+        if !self.spec.has_timestamps {
             self.collector.unchecked(Rule::FrameRate, "the data have no timestamps");
+        }
+        let still: Vec<String> = (0..self.jump.len())
+            .filter(|&index| self.jump[index].is_infinite() && !survey.observations[index].is_constant())
+            .map(|index| self.spec.observation.dimension(index))
+            .collect();
+        if !still.is_empty() {
+            let why = format!("not for {}, at rest in nine steps of ten", still.join(", "));
+            self.collector.unchecked(Rule::Jump, why);
         }
         if self.spec.action.bounds.is_empty() && !self.actions_look_bounded {
             self.collector
@@ -138,7 +149,7 @@ impl<'a> Checker<'a> {
     }
 
     fn resemblance(&mut self, episode: &EpisodeView<'_>) {
-        match self.fingerprints.compare(self.spec.observation.width, self.number, episode) {
+        match self.fingerprints.compare(self.spec.observation.width, episode) {
             Some(Resemblance::Same(other)) => self.here(
                 Severity::Error,
                 Rule::Duplicate,
@@ -211,7 +222,6 @@ impl<'a> Checker<'a> {
     }
 
     fn times(&mut self, episode: &EpisodeView<'_>) {
-        let Some(usual) = self.usual_gap_seconds else { return };
         for (row, pair) in episode.timestamps.windows(2).enumerate() {
             let gap = pair[1] - pair[0];
             // A time that is not a number is not forward either.
@@ -219,7 +229,9 @@ impl<'a> Checker<'a> {
                 let words = format!("time goes from {} s to {} s", pair[0], pair[1]);
                 let hint = "sort the rows by time, and give every episode its own number";
                 self.here(Severity::Error, Rule::FrameRate, row, (words, hint));
-            } else if (gap - usual).abs() > GAP_TOLERANCE * usual {
+            } else if let Some(usual) =
+                self.usual_gap_seconds.filter(|usual| (gap - usual).abs() > GAP_TOLERANCE * usual)
+            {
                 let words = format!("{gap:.4} s pass to the next state, where {usual:.4} s are usual");
                 let hint = "frames were dropped: cut the episode here, or fill the gap; steps are only time if they are even";
                 self.here(Severity::Warning, Rule::FrameRate, row, (words, hint));
@@ -235,6 +247,7 @@ impl EpisodeSink for Checker<'_> {
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
         let spec = self.spec;
+        self.number = episode.number;
         self.finite(&spec.observation, episode.observations);
         self.finite(&spec.action, episode.actions);
         self.finite(&Feature::new("reward", 1), episode.rewards);
@@ -245,7 +258,6 @@ impl EpisodeSink for Checker<'_> {
         self.actions(episode);
         self.jumps(episode);
         self.times(episode);
-        self.number += 1;
         Ok(())
     }
 

@@ -16,7 +16,6 @@ pub(super) struct Fingerprints {
     whole: HashMap<u64, usize>,
     /// The first episode that begins with these states.
     beginnings: HashMap<u64, usize>,
-    n_episodes: usize,
 }
 
 /// How an episode resembles another.
@@ -30,8 +29,7 @@ pub(super) enum Resemblance {
 
 impl Fingerprints {
     pub fn learn(&mut self, width: usize, episode: &EpisodeView<'_>) {
-        let number = self.n_episodes;
-        self.n_episodes += 1;
+        let number = episode.number;
         self.whole.entry(whole(episode)).or_insert(number);
         if let Some(first) = windows(width, episode).next().flatten() {
             self.beginnings.entry(first).or_insert(number);
@@ -39,14 +37,14 @@ impl Fingerprints {
     }
 
     /// What an episode resembles, once all have been learnt.
-    pub fn compare(&self, width: usize, number: usize, episode: &EpisodeView<'_>) -> Option<Resemblance> {
+    pub fn compare(&self, width: usize, episode: &EpisodeView<'_>) -> Option<Resemblance> {
         match self.whole.get(&whole(episode)) {
-            Some(&other) if other != number => return Some(Resemblance::Same(other)),
+            Some(&other) if other != episode.number => return Some(Resemblance::Same(other)),
             _ => {}
         }
         windows(width, episode).enumerate().find_map(|(row, window)| {
             let other = *self.beginnings.get(&window?)?;
-            (other != number).then_some(Resemblance::Overlap { row, other })
+            (other != episode.number).then_some(Resemblance::Overlap { row, other })
         })
     }
 }

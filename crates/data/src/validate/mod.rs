@@ -22,9 +22,7 @@ pub fn validate(path: &Path, format: Format, options: &ReadOptions) -> Result<Va
     let mut first = FirstPass::default();
     format.read(path, options, &mut first)?;
     let FirstPass { survey, fingerprints, hasher, validation } = first;
-    let Some(spec) = survey.spec.clone().filter(|_| survey.n_episodes() > 0) else {
-        return Ok(validation.into_validation());
-    };
+    let Some(spec) = survey.spec.clone() else { return Ok(validation.into_validation()) };
     let mut checker = Checker::new(&spec, &survey, &fingerprints, validation);
     checker.whole_set(&survey);
     if format == Format::Layout {

@@ -129,3 +129,61 @@ fn the_same_episodes_have_the_same_hash_in_every_format() {
     assert_eq!(bare("d4rl.hdf5", &[]), bare("d4rl-contiguous.hdf5", &[]));
     assert_ne!(bare("ogbench.npz", &[]), bare("lerobot", &[]), "one of them has rewards");
 }
+
+/// A table, read with default options.
+fn table(text: &str) -> Result<Trajectories, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("table.csv");
+    std::fs::write(&path, text).unwrap();
+    read(&path, &ReadOptions::default()).map_err(|error| error.to_string())
+}
+
+#[test]
+fn long_numbers_of_episodes_are_told_apart() {
+    let text =
+        "episode,obs_x\n20240101123000001,1\n20240101123000001,2\n20240101123000002,3\n20240101123000002,4\n";
+    assert_eq!(table(text).unwrap().n_episodes(), 2, "as float64 the two numbers are one");
+}
+
+#[test]
+fn flags_that_are_missing_end_nothing() {
+    let data = table("done,obs_x\n,1\n,2\n1,3\n,4\n1,5\n").unwrap();
+    assert_eq!((0..2).map(|episode| data.index().steps(episode)).collect::<Vec<_>>(), [2, 1]);
+    assert!(table("done,obs_x\n0,1\n0,2\n1,3\n0,4\n0,5\n").unwrap_err().contains("not closed"));
+}
+
+#[test]
+fn dates_and_remarks_are_passed_over() {
+    let data = table("case,timestamp,obs_x,remark\na,2024-01-01,1,fine\na,2024-01-02,2,fine\n").unwrap();
+    assert!(!data.spec().has_timestamps && data.spec().extras.is_empty());
+}
+
+#[test]
+fn columns_of_one_name_are_refused() {
+    let error = table("episode,obs_x,v,v\n1,1,2,3\n1,2,3,4\n").unwrap_err();
+    assert!(error.contains("two columns are called 'v'"), "{error}");
+}
+
+#[test]
+fn a_flipped_bit_in_an_archive_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npz");
+    let mut zip = zip::ZipWriter::new(std::fs::File::create(&path).unwrap());
+    let stored = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    let mut source =
+        zip::ZipArchive::new(std::fs::File::open(fixtures().join("ogbench.npz")).unwrap()).unwrap();
+    for at in 0..source.len() {
+        let mut entry = source.by_index(at).unwrap();
+        zip.start_file(entry.name().unwrap().into_owned(), stored).unwrap();
+        std::io::copy(&mut entry, &mut zip).unwrap();
+    }
+    zip.finish().unwrap();
+    let whole = read(&path, &ReadOptions::default()).unwrap();
+    let value = whole.episode(1).observations[4].to_le_bytes();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let at = bytes.windows(4).position(|window| window == value).unwrap();
+    bytes[at] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    let error = read(&path, &ReadOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("array 'observations' is damaged"), "{error}");
+}

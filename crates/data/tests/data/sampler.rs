@@ -61,6 +61,7 @@ fn assert_law(counts: &BTreeMap<u64, u64>, probability: impl Fn(u64) -> f64, cel
     let mut pooled = (0.0, 0.0);
     for cell in 0..cells {
         let (found, expected) = (counts.get(&cell).copied().unwrap_or(0) as f64, n * probability(cell));
+        assert!(expected > 0.0 || found == 0.0, "{what}: {found} in the impossible cell {cell}");
         if expected < 5.0 {
             pooled = (pooled.0 + found, pooled.1 + expected);
         } else {
@@ -160,9 +161,9 @@ fn transitions_and_random_goals_are_all_alike() {
 #[test]
 fn mixtures_have_their_proportions() {
     let data = numbered(&[400; 50]);
-    let config = GoalLawConfig { mixture: mixture(0.2, 0.5, 0.0, 0.3), ..GoalLawConfig::default() };
+    let config = GoalLawConfig { mixture: mixture(0.2, 0.3, 0.2, 0.3), ..GoalLawConfig::default() };
     let sampler = sampler(&data, 5000, vec![law(config)]);
-    // Current: offset 0, or geometric with k = 0. Elsewhere: random, of which 1 in 50 is in the same episode.
+    // Current: offset 0, or geometric or uniform with k = 0. Elsewhere: random, of which 1 in 50 is in the same episode.
     let mut counts = BTreeMap::new();
     for step in 0..20 {
         let batch = sampler.batch(step);
@@ -177,7 +178,9 @@ fn mixtures_have_their_proportions() {
         }
     }
     let same = 0.3 / 50.0;
-    let here = 0.2 + 0.5 * (1.0 - GAMMA) + same / 401.0;
+    // A uniform goal is the state itself with probability 1 / n, n = 2..=401 states left, all alike.
+    let uniform_here = (2..=401).map(|n| 1.0 / f64::from(n)).sum::<f64>() / 400.0;
+    let here = 0.2 + 0.3 * (1.0 - GAMMA) + 0.2 * uniform_here + same / 401.0;
     let elsewhere = 0.3 - same;
     let law = [here, 1.0 - here - elsewhere, elsewhere];
     assert_law(&counts, |kind| law[kind as usize], 3, "mixture");
@@ -188,7 +191,12 @@ fn rows_are_what_they_say() {
     let data = numbered(&[3, 1, 10, 6, 30]);
     let future = law(GoalLawConfig { mixture: mixture(0.1, 0.6, 0.3, 0.0), ..GoalLawConfig::default() });
     let random = law(GoalLawConfig { mixture: mixture(0.0, 0.0, 0.0, 1.0), ..GoalLawConfig::default() });
-    let sampler = sampler(&data, 777, vec![future, random, future]);
+    let next = law(GoalLawConfig {
+        mixture: mixture(0.0, 0.5, 0.5, 0.0),
+        first_offset: FirstOffset::Next,
+        end: EndLaw::Renormalise,
+    });
+    let sampler = sampler(&data, 777, vec![future, random, next]);
     for step in 0..40 {
         let batch = sampler.batch(step);
         for row in 0..batch.rows() {
@@ -206,6 +214,7 @@ fn rows_are_what_they_say() {
                 assert!(is_ahead || kind == 1, "a future goal never leaves its episode");
                 let offset = if is_ahead { (goal_at - at) as i32 } else { ELSEWHERE };
                 assert_eq!(goals.offsets[row], offset);
+                assert!(kind != 2 || offset >= 1);
             }
         }
     }

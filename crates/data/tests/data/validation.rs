@@ -207,7 +207,7 @@ fn frames() {
     table.rows.remove(12 + 5);
     let found = table.validate(&ReadOptions::default());
     let finding = found.findings.iter().find(|finding| finding.rule == Rule::Frames).unwrap();
-    assert_eq!(place(finding), (Some(1), Some(5), Severity::Error));
+    assert_eq!((place(finding), found.count_of(Rule::Frames)), ((Some(1), Some(5), Severity::Error), 1));
     assert!(finding.problem.contains("frame_index 6"), "{}", finding.problem);
 }
 
@@ -229,7 +229,7 @@ fn ends_of_tables() {
 }
 
 /// A D4RL file of 40 rows that walk by 0.1 and are reset to 5 at row 20.
-fn d4rl(folder: &Path, terminal: Option<usize>, timeouts: &[usize]) -> PathBuf {
+fn d4rl(folder: &Path, terminal: Option<usize>, timeouts: &[usize], has_goal: bool) -> PathBuf {
     let path = folder.join("x.hdf5");
     let flags = |rows: &[usize]| -> Vec<u8> { (0..40).map(|row| u8::from(rows.contains(&row))).collect() };
     let states: Vec<f32> = (0..40u8)
@@ -245,6 +245,11 @@ fn d4rl(folder: &Path, terminal: Option<usize>, timeouts: &[usize]) -> PathBuf {
     let terminals: Vec<usize> = terminal.into_iter().collect();
     file.create_dataset("terminals").with_u8_data(&flags(&terminals));
     file.create_dataset("timeouts").with_u8_data(&flags(timeouts));
+    if has_goal {
+        let mut infos = file.create_group("infos");
+        infos.create_dataset("goal").with_f32_data(&states).with_shape(&[40, 2]);
+        file.add_group(infos.finish());
+    }
     file.write(&path).unwrap();
     path
 }
@@ -253,23 +258,27 @@ fn d4rl(folder: &Path, terminal: Option<usize>, timeouts: &[usize]) -> PathBuf {
 fn terminals_against_timeouts() {
     let folder = tempfile::tempdir().unwrap();
     // Terminal at the reset, timeout at the end: split at timeouts alone, the two halves would be one episode.
-    let path = d4rl(folder.path(), Some(19), &[39]);
+    let path = d4rl(folder.path(), Some(19), &[39], false);
     let found = validate(&path, Format::D4rl, &ReadOptions::default()).unwrap();
-    let finding = found.findings.iter().find(|finding| finding.rule == Rule::Ends).unwrap();
+    let finding = only(&found, Rule::Ends).first().unwrap();
     assert_eq!(place(finding), (Some(0), Some(19), Severity::Error));
     assert!(finding.hint.contains("--ends either"), "{}", finding.hint);
     // The hint helps.
     let options = ReadOptions { ends: Ends::Either, ..ReadOptions::default() };
     assert_eq!(validate(&path, Format::D4rl, &options).unwrap().findings, []);
-    // A terminal without a reset is a visit of the goal.
-    let path = d4rl(folder.path(), Some(7), &[19, 39]);
+    // Where a goal is recorded, a terminal is a visit of it.
+    let path = d4rl(folder.path(), Some(7), &[19, 39], true);
     assert_eq!(validate(&path, Format::D4rl, &ReadOptions::default()).unwrap().findings, []);
+    // If the world was reset there after all, the jump is found.
+    let path = d4rl(folder.path(), Some(19), &[39], true);
+    let found = validate(&path, Format::D4rl, &ReadOptions::default()).unwrap();
+    assert_eq!(place(&only(&found, Rule::Jump)[0]), (Some(0), Some(19), Severity::Warning));
 }
 
 #[test]
 fn no_ends_at_all() {
     let folder = tempfile::tempdir().unwrap();
-    let path = d4rl(folder.path(), None, &[]);
+    let path = d4rl(folder.path(), None, &[], false);
     let found = validate(&path, Format::D4rl, &ReadOptions::default()).unwrap();
     assert_eq!(found.findings[0].rule, Rule::Ends);
     assert!(found.findings[0].problem.contains("none of its 40 rows"), "{}", found.findings[0].problem);
@@ -360,4 +369,44 @@ fn every_rule_has_a_name() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), Rule::ALL.len());
+}
+
+#[test]
+fn findings_count_broken_episodes() {
+    let mut table = Table::clean().with(2, 3, |row| row[3] = f64::NAN);
+    table.rows.drain(1..12);
+    let found = table.validate(&ReadOptions::default());
+    let places: Vec<_> = found.findings.iter().map(|finding| (finding.rule, finding.episode)).collect();
+    assert_eq!(places, [(Rule::Empty, Some(0)), (Rule::NotFinite, Some(2))]);
+}
+
+#[test]
+fn nothing_is_not_a_data_set() {
+    let found = Table { rows: Vec::new() }.validate(&ReadOptions::default());
+    assert_eq!(place(&only(&found, Rule::Empty)[0]), (None, None, Severity::Error));
+}
+
+#[test]
+fn time_that_stands_still() {
+    let mut table = Table::clean();
+    table.rows.iter_mut().for_each(|row| row[2] = 3.0);
+    let found = table.validate(&ReadOptions::default());
+    assert_eq!(only(&found, Rule::FrameRate).len(), 20);
+    assert_eq!(found.count_of(Rule::FrameRate), 33);
+}
+
+#[test]
+fn missing_episodes_of_a_robot() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = crate::support::fixtures().join("lerobot");
+    for name in
+        ["meta/info.json", "meta/episodes/chunk-000/file-000.parquet", "data/chunk-000/file-000.parquet"]
+    {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::copy(root.join(name), path).unwrap();
+    }
+    let found = validate(folder.path(), Format::LeRobot, &ReadOptions::default()).unwrap();
+    let finding = found.findings.iter().find(|finding| finding.rule == Rule::Lengths).unwrap();
+    assert!(finding.problem.contains("count 3 episodes, the data have 1"), "{}", finding.problem);
 }

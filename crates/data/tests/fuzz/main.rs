@@ -7,7 +7,7 @@ mod mutation;
 
 use isochrone_core::rng;
 use isochrone_data::{
-    DataError, Defect, EpisodeSink, EpisodeView, Spec, Trajectories,
+    DataError, Defect, EpisodeSink, EpisodeView, Spec, Survey, Trajectories,
     formats::{Format, ReadOptions, Writer},
 };
 use rand_chacha::ChaCha8Rng;
@@ -23,17 +23,18 @@ static ALLOCATOR: allocation::Counting = allocation::Counting;
 /// What every reader may hold at once: this, and a multiple of the file.
 const FREE_BYTES: usize = 64 << 20;
 
-/// Takes everything, as a validator would, and holds nothing.
-struct Drain;
+/// Takes everything, as a validator would, and holds what it learns.
+#[derive(Default)]
+struct Drain(Survey);
 
 impl EpisodeSink for Drain {
-    fn begin(&mut self, _: &Spec) -> Result<(), DataError> {
-        Ok(())
+    fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
+        self.0.begin(spec)
     }
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
-        assert!(episode.observations.len().is_multiple_of(episode.steps + 1));
-        Ok(())
+        assert!(episode.steps > 0 && episode.observations.len().is_multiple_of(episode.steps + 1));
+        self.0.episode(episode)
     }
 
     fn defect(&mut self, _: Defect) -> Result<(), DataError> {
@@ -90,8 +91,11 @@ impl Campaign<'_> {
                 }
             };
             std::fs::write(path, &bytes).unwrap();
-            let read =
-                || catch_unwind(AssertUnwindSafe(|| self.format.read(&self.root, self.options, &mut Drain)));
+            let read = || {
+                catch_unwind(AssertUnwindSafe(|| {
+                    self.format.read(&self.root, self.options, &mut Drain::default())
+                }))
+            };
             let (outcome, peak) = allocation::peak_of(read);
             let limit = FREE_BYTES + self.multiple * bytes.len();
             if outcome.is_err() || peak > limit {

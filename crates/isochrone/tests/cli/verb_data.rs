@@ -84,7 +84,7 @@ fn broken_episodes_stop_a_conversion_unless_told_otherwise() {
     let kept = run("--keep-going");
     assert_eq!(kept.code, Some(0), "{}", kept.stderr);
     assert!(
-        kept.stdout.contains("9 episodes") && kept.stderr.contains("1 defects"),
+        kept.stdout.contains("9 episodes") && kept.stderr.contains("1 defect,"),
         "{}{}",
         kept.stdout,
         kept.stderr

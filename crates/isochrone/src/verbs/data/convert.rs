@@ -24,7 +24,7 @@ pub struct Args {
     #[arg(long)]
     force: bool,
 
-    /// Leave out episodes that cannot be put together, instead of stopping at the first
+    /// Leave out episodes with defects, instead of stopping at the first
     #[arg(long)]
     keep_going: bool,
 
@@ -70,18 +70,24 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             "transitions": transitions,
             "defects": defects,
             "not_kept": leaves_out,
-            "content_sha256": hash,
+            "source_sha256": hash,
             "version": env!("CARGO_PKG_VERSION"),
         });
         writeln!(out, "{report:#}")?;
     } else {
-        writeln!(out, "{output}: {episodes} episodes, {transitions} transitions, sha256 {hash}")?;
+        writeln!(
+            out,
+            "{output}: {episodes} episodes, {transitions} transitions, from contents with sha256 {hash}"
+        )?;
     }
     if !leaves_out.is_empty() {
         eprintln!("warning: the format of {output} does not hold {}", leaves_out.join(", "));
     }
     if defects > 0 {
-        eprintln!("warning: {defects} defects were passed over; isochrone data validate lists them");
+        eprintln!(
+            "warning: {defects} {}, left out; isochrone data validate lists them",
+            if defects == 1 { "defect" } else { "defects" }
+        );
     }
     Ok(())
 }

@@ -47,7 +47,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     }
     let mut look = Look::default();
     args.source.read(&mut look)?;
-    let Look { survey, hasher, defects } = look;
+    let Look { survey, hasher, first_defect, n_defects } = look;
     let spec = survey.spec.clone().unwrap_or_else(|| Spec::new(0, 0));
     let report = report(&spec, &survey, args.source.format()?.name(), &hasher.finish());
     if !args.json && !args.csv {
@@ -59,8 +59,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         _ => Style::Text,
     };
     write!(out, "{}", report.print(style))?;
-    if let Some(first) = defects.first() {
-        eprintln!("warning: {first} ({} such; isochrone data validate lists them)", defects.len());
+    if let Some(first) = first_defect {
+        eprintln!("warning: {first} (the first of {n_defects}; isochrone data validate lists them)");
     }
     if let Some(path) = &args.plot {
         save(&picture(&spec, &survey, &args.source.name()), path)?;
@@ -73,7 +73,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
 struct Look {
     survey: Survey,
     hasher: ContentHasher,
-    defects: Vec<Defect>,
+    first_defect: Option<Defect>,
+    n_defects: u64,
 }
 
 impl EpisodeSink for Look {
@@ -88,7 +89,8 @@ impl EpisodeSink for Look {
     }
 
     fn defect(&mut self, defect: Defect) -> Result<(), DataError> {
-        self.defects.push(defect);
+        self.n_defects += 1;
+        self.first_defect.get_or_insert(defect);
         Ok(())
     }
 }

@@ -47,11 +47,11 @@ pub struct Source {
     #[arg(long, conflicts_with = "extras")]
     no_extras: bool,
 
-    /// D4RL: what ends an episode; by default timeouts where the file has any
+    /// D4RL: what ends an episode; needed where a file that is not of a maze has both flags
     #[arg(long, value_enum)]
     ends: Option<EndsArg>,
 
-    /// States per second, where the file does not say
+    /// States per second, whatever the file says
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     fps: Option<f64>,
 
@@ -59,7 +59,7 @@ pub struct Source {
     #[arg(long, value_name = "FROM..TO", value_parser = parse_range)]
     goal: Option<Range<usize>>,
 
-    /// The least and greatest value of an action, such as -1,1, where the file does not say
+    /// The least and greatest value of an action, such as -1,1, whatever the file says
     #[arg(long, value_name = "LOW,HIGH", value_parser = parse_bounds, allow_hyphen_values = true)]
     action_range: Option<Bounds>,
 }
