@@ -13,7 +13,7 @@ fn main() {
     let value = |flag: &str| arguments.iter().position(|a| a == flag).and_then(|at| arguments.get(at + 1));
     match (value("--disk-bytes"), value("--disk-folder")) {
         (Some(bytes), Some(folder)) => {
-            disk::run(bytes.parse().expect("--disk-bytes is a number"), folder.as_ref())
+            disk::run(bytes.parse().expect("--disk-bytes is a number"), folder.as_ref());
         }
         _ if arguments.iter().any(|argument| argument == "--quick") => memory::quick(),
         _ => {
