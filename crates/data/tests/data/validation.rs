@@ -241,7 +241,7 @@ fn d4rl(folder: &Path, terminal: Option<usize>, timeouts: &[usize], has_goal: bo
     let mut file = FileBuilder::new();
     file.create_dataset("observations").with_f32_data(&states).with_shape(&[40, 2]);
     file.create_dataset("actions").with_f32_data(&actions).with_shape(&[40, 1]);
-    file.create_dataset("rewards").with_f32_data(&vec![0.0; 40]);
+    file.create_dataset("rewards").with_f32_data(&[0.0; 40]);
     let terminals: Vec<usize> = terminal.into_iter().collect();
     file.create_dataset("terminals").with_u8_data(&flags(&terminals));
     file.create_dataset("timeouts").with_u8_data(&flags(timeouts));
