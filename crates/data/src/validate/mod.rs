@@ -1,6 +1,6 @@
 //! What bites people, found before training.
 //!
-//! Two passes over a data set: a [`Survey`](crate::Survey) learns what is usual, then every episode is compared with it. Each [`Finding`] says the episode,
+//! Two passes over a data set: a [`Survey`] learns what is usual, then every episode is compared with it. Each [`Finding`] says the episode,
 //! the row, and what to do. An error means that training on the data would be wrong; a warning, that a person should look.
 
 mod check;
