@@ -75,6 +75,12 @@ impl<'a> Rows<'a> {
             (Uint, 2) => convert::<_, u16>(array, f32::from),
             (Uint, 4) => convert::<_, u32>(array, |value| value as f32),
             (Uint, 8) => convert::<_, u64>(array, |value| value as f32),
+            (Float, _) => {
+                return Err(format!(
+                    "it has type {}; save it with .astype(np.float32)",
+                    array.dtype().descr()
+                ));
+            }
             _ => return Err(format!("it has type {}, not numbers", array.dtype().descr())),
         }
         .ok_or("its type cannot be read")?;

@@ -138,11 +138,14 @@ impl Survey {
         self.lengths.iter().map(|(&steps, &count)| steps as u64 * count).sum()
     }
 
-    /// The usual time between two states in seconds: from the frame rate, or the median of the first timestamps.
+    /// The usual time between two states in seconds: the median of the first timestamps or, without any, from the frame rate.
     pub fn usual_gap(&self) -> Option<f64> {
-        if let Some(rate) = self.spec.as_ref().and_then(|spec| spec.frames_per_second) {
-            return Some(1.0 / rate);
-        }
+        let rate = self.spec.as_ref().and_then(|spec| spec.frames_per_second);
+        self.timestamp_gap().or(rate.map(|rate| 1.0 / rate))
+    }
+
+    /// The median time between the first timestamps, if it is positive.
+    pub fn timestamp_gap(&self) -> Option<f64> {
         let mut gaps = self.gaps.clone();
         gaps.sort_by(f64::total_cmp);
         gaps.get(gaps.len() / 2).copied().filter(|gap| *gap > 0.0)

@@ -17,7 +17,7 @@ pub(crate) struct AtomicFile {
 impl AtomicFile {
     pub fn create(destination: &Path) -> Result<Self, DataError> {
         let file = NamedTempFile::with_prefix_in(".isochrone-", folder_of(destination))
-            .map_err(|error| DataError::write(destination, error))?;
+            .map_err(|error| DataError::write(destination, error.kind().into()))?;
         Ok(Self { destination: destination.into(), file })
     }
 
@@ -70,7 +70,7 @@ impl Seek for AtomicFile {
 /// A folder beside its destination, until it is complete.
 pub(crate) fn temporary_folder(destination: &Path) -> Result<tempfile::TempDir, DataError> {
     tempfile::TempDir::with_prefix_in(".isochrone-", folder_of(destination))
-        .map_err(|error| DataError::write(destination, error))
+        .map_err(|error| DataError::write(destination, error.kind().into()))
 }
 
 /// Puts a complete folder in its place, which must be free.

@@ -1,7 +1,7 @@
 //! Tables with named columns: which column is what, and how rows become episodes. Shared by Parquet, CSV and LeRobot.
 
 use super::{
-    ReadOptions,
+    Extras, ReadOptions,
     flat::{Assembler, Row},
 };
 use crate::{DataError, DefectKind, EpisodeSink, Feature, Spec, episode::Ending};
@@ -58,7 +58,7 @@ const REWARDS: &[&str] = &["reward", "rewards", "next.reward"];
 const TIMES: &[&str] = &["timestamp", "timestamps", "time"];
 const ENDS: &[&str] = &["next.done", "done", "terminal", "terminals"];
 const FRAMES: &[&str] = &["frame_index"];
-/// Bookkeeping that is not part of a state.
+/// Bookkeeping that is not part of a state, unless asked for.
 const BOOKKEEPING: &[&str] = &["index", "task_index"];
 
 /// Which columns of a table are what; numbers into the list of all columns.
@@ -175,7 +175,7 @@ impl Choice {
             .collect();
         choice.extras = (0..columns.len())
             .filter(|at| !taken.contains(at) && columns[*at].is_number() && columns[*at].width > 0)
-            .filter(|&at| !BOOKKEEPING.contains(&columns[at].name.as_str()))
+            .filter(|&at| options.extras != Extras::All || !BOOKKEEPING.contains(&columns[at].name.as_str()))
             .filter(|&at| options.wants_extra(&columns[at].name))
             .collect();
         Ok(choice)

@@ -47,8 +47,9 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     describe(&info, &mut spec);
     options.complete(&mut spec)?;
     let declared = declared_lengths(&path.join("meta/episodes"))?;
-    let expected = info["total_episodes"].as_u64().map_or(declared.len(), |total| total as usize);
-    let mut counting = Counting { sink, path, declared, episode: 0 };
+    let total = |name: &str| info[name].as_u64().map(|total| total as usize);
+    let expected = [("episodes", total("total_episodes")), ("frames", total("total_frames"))];
+    let mut counting = Counting { sink, path, declared, episode: 0, frames: 0 };
     let mut reader = TableReader::begin(path, &columns, &choice, &spec, &mut counting)?;
     for file in &files {
         let mut table = ParquetTable::open(file)?;
@@ -107,19 +108,13 @@ fn declared_lengths(folder: &Path) -> Result<BTreeMap<usize, usize>, DataError> 
     for file in parquet_files(folder)? {
         let mut table = ParquetTable::open(&file)?;
         let find = |name: &str| table.columns().iter().position(|column| column.name == name);
-        let (Some(episode), Some(from), Some(to)) =
-            (find("episode_index"), find("dataset_from_index"), find("dataset_to_index"))
-        else {
-            continue;
-        };
-        let mut chosen = [episode, from, to];
-        chosen.sort_unstable();
-        let place = |column| chosen.iter().position(|&at| at == column).expect("one of three");
-        let (episode, from, to) = (place(episode), place(from), place(to));
+        let (Some(episode), Some(length)) = (find("episode_index"), find("length")) else { continue };
+        let chosen = [episode.min(length), episode.max(length)];
+        let (episode, length) = (usize::from(episode > length), usize::from(length > episode));
         table.read(&chosen, None, &mut |chunk| {
             for row in 0..chunk.rows {
                 let value = |at: usize| chunk.numbers[at].get(row).copied().unwrap_or(0.0);
-                lengths.insert(value(episode) as usize, (value(to) - value(from)) as usize);
+                lengths.insert(value(episode) as usize, value(length) as usize);
             }
             Ok(())
         })?;
@@ -133,22 +128,24 @@ struct Counting<'a> {
     path: &'a Path,
     declared: BTreeMap<usize, usize>,
     episode: usize,
+    frames: usize,
 }
 
 impl Counting<'_> {
-    /// After the last episode: whether all of them came.
-    fn finish(self, expected: usize) -> Result<(), DataError> {
-        if self.episode == expected {
-            return Ok(());
+    /// After the last episode: whether all of them came, with all their frames.
+    fn finish(self, expected: [(&str, Option<usize>); 2]) -> Result<(), DataError> {
+        for ((what, expected), found) in expected.into_iter().zip([self.episode, self.frames]) {
+            let Some(expected) = expected.filter(|expected| *expected != found) else { continue };
+            self.sink.defect(Defect {
+                path: self.path.join("meta/info.json"),
+                episode: self.episode,
+                row: None,
+                kind: DefectKind::Lengths,
+                problem: format!("the metadata count {expected} {what}, the data have {found}"),
+                hint: "a download is incomplete, or the metadata are of another version".into(),
+            })?;
         }
-        self.sink.defect(Defect {
-            path: self.path.join("meta/info.json"),
-            episode: self.episode,
-            row: None,
-            kind: DefectKind::Lengths,
-            problem: format!("the metadata count {expected} episodes, the data have {}", self.episode),
-            hint: "a download is incomplete, or the metadata are of another version".into(),
-        })
+        Ok(())
     }
 }
 
@@ -161,6 +158,7 @@ impl EpisodeSink for Counting<'_> {
         let frames = episode.steps + 1;
         let declared = self.declared.get(&self.episode).copied().unwrap_or(frames);
         self.episode += 1;
+        self.frames += frames;
         if declared == frames {
             return self.sink.episode(episode);
         }
@@ -177,6 +175,7 @@ impl EpisodeSink for Counting<'_> {
     fn defect(&mut self, defect: Defect) -> Result<(), DataError> {
         // An episode that is not passed on was there all the same.
         self.episode = self.episode.max(defect.episode + 1);
+        self.frames += usize::from(defect.kind == DefectKind::Empty);
         self.sink.defect(defect)
     }
 }

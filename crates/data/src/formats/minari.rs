@@ -129,10 +129,15 @@ impl Layout {
         };
         // A plain data set, or the members of a dictionary.
         let parts = |name: &str, wanted: &[String]| -> Vec<String> {
-            if !wanted.is_empty() {
-                return wanted.to_vec();
-            }
             let members = inside(name);
+            if !wanted.is_empty() {
+                // A member of the dictionary may be called by its own name.
+                let full = |wanted: &String| {
+                    let member = format!("{name}/{wanted}");
+                    if members.contains(&member) { member } else { wanted.clone() }
+                };
+                return wanted.iter().map(full).collect();
+            }
             let main = format!("{name}/observation");
             match members.is_empty() {
                 true => vec![name.to_owned()],

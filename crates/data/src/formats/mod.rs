@@ -135,6 +135,9 @@ pub enum Writer {
 }
 
 impl Writer {
+    /// What an archive cannot hold of any data that know it.
+    pub const ENDINGS: &str = "how episodes ended";
+
     /// The writer that a name asks for: `.arrow`, `.npz`, or a folder for Minari.
     pub fn for_path(path: &Path) -> Result<Self, DataError> {
         match path.extension().and_then(|extension| extension.to_str()) {
@@ -160,7 +163,7 @@ impl Writer {
         }
         if matches!(self, Self::OgBench(_)) {
             losses.extend((!spec.action.bounds.is_empty()).then_some("the range of actions"));
-            losses.push("how episodes ended");
+            losses.push(Self::ENDINGS);
         }
         losses
     }

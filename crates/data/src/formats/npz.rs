@@ -200,7 +200,9 @@ fn copy_array(
         (0..rows).try_for_each(|_| array.push(&(next()? != 0.0)))?;
         return array.finish();
     }
-    let shape: &[u64] = if name == "rewards" { &[rows] } else { &[rows, width as u64] };
+    // Observations and actions are matrices whatever their width; other single numbers are not.
+    let is_matrix = width != 1 || name == "observations" || name == "actions";
+    let shape: &[u64] = if is_matrix { &[rows, width as u64] } else { &[rows] };
     let options = WriteOptions::new().dtype(f32::default_dtype()).shape(shape);
     let mut array = options.writer(to).begin_nd()?;
     (0..rows * width as u64).try_for_each(|_| array.push(&next()?))?;

@@ -16,9 +16,9 @@ use rand_chacha::{ChaCha8Rng, rand_core::Rng};
 use std::sync::Arc;
 
 /// Rows planned, then gathered: far enough ahead that memory is read in parallel, few enough to stay in the nearest cache.
-const CHUNK_ROWS: usize = 64;
-/// A row has 64 random bits for its transition and 128 for each goal: half a `ChaCha` block for one goal, a whole one for more.
-const DRAWS_PER_BLOCK: usize = 8;
+const CHUNK_ROWS: usize = 32;
+/// Random numbers of 64 bits for the most goals: one for the transition, two for each goal.
+const MAX_DRAWS: usize = 1 + 2 * MAX_GOALS;
 /// As many as a row has random numbers for.
 const MAX_GOALS: usize = 3;
 /// Rows of a batch, so that steps and rows share the 64 bits of a block's number.
@@ -26,8 +26,8 @@ const MAX_ROWS_LOG2: u32 = 24;
 
 /// Draws transitions of a data set, all alike, with goals.
 ///
-/// The random numbers of row `r` of batch `step` are number `step * 2^24 + r` of the `ChaCha8` blocks of (seed, stream), or of its half blocks if there is one
-/// law of goals: every row is a pure function of those four numbers, whoever computes it, when, and after whatever.
+/// A row takes n random numbers, one for its transition and two for each goal; those of row `r` of batch `step` begin at number `n (step 2^24 + r)` of the
+/// `ChaCha8` stream (seed, stream). So every row is a pure function of those four numbers, whoever computes it, when, and after whatever.
 #[derive(Debug, Clone)]
 pub struct GoalSampler {
     data: Arc<Trajectories>,
@@ -124,7 +124,7 @@ impl GoalSampler {
         let mut goals = [[Place::default(); CHUNK_ROWS]; MAX_GOALS];
         let (states, n_goals) = (&mut states[..to - from], self.config.goals.len());
         let draws_per_row = self.draws_per_row();
-        let mut bits = [0u8; 8 * DRAWS_PER_BLOCK * CHUNK_ROWS];
+        let mut bits = [0u8; 8 * MAX_DRAWS * CHUNK_ROWS];
         random.fill_bytes(&mut bits[..8 * draws_per_row * (to - from)]);
         for ((place, row), draws) in states.iter_mut().zip(from..to).zip(bits.chunks_exact(8 * draws_per_row))
         {
@@ -158,7 +158,7 @@ impl GoalSampler {
 
     /// Random numbers of 64 bits that a row has to itself.
     fn draws_per_row(&self) -> usize {
-        if self.config.goals.len() == 1 { DRAWS_PER_BLOCK / 2 } else { DRAWS_PER_BLOCK }
+        1 + 2 * self.config.goals.len()
     }
 
     fn place(&self, episode: usize, state: u64) -> Place {
@@ -205,7 +205,7 @@ impl GoalSampler {
         let spec = &self.data.spec;
         let (observation, action) = (spec.observation.width, spec.action.width);
         let copy = |to: &mut [f32], row: usize, from: &[f32], at: usize, width: usize| {
-            to[row * width..(row + 1) * width].copy_from_slice(&from[at * width..(at + 1) * width]);
+            copy_row(&mut to[row * width..(row + 1) * width], &from[at * width..(at + 1) * width]);
         };
         for (place, row) in states.iter().zip(from..) {
             let block: &Block = &self.data.blocks[place.block];
@@ -223,5 +223,23 @@ impl GoalSampler {
                 copy(&mut rows.actions, row, &block.actions, place.action, action);
             }
         }
+    }
+}
+
+/// Copies a short row without calling a function for it: eight numbers at a time, the last eight overlapping those before.
+#[inline(always)]
+fn copy_row(to: &mut [f32], from: &[f32]) {
+    const LANES: usize = 8;
+    let width = to.len();
+    if !(LANES..=64).contains(&width) {
+        return to.copy_from_slice(from);
+    }
+    let mut at = 0;
+    while at + LANES <= width {
+        to[at..at + LANES].copy_from_slice(&from[at..at + LANES]);
+        at += LANES;
+    }
+    if at < width {
+        to[width - LANES..].copy_from_slice(&from[width - LANES..]);
     }
 }

@@ -196,9 +196,16 @@ fn frame_rate() {
     let found = Table::clean().with(2, 7, |row| row[2] = 0.0).validate(&ReadOptions::default());
     let backwards = found.findings.iter().find(|finding| finding.severity == Severity::Error).unwrap();
     assert_eq!((backwards.rule, backwards.episode, backwards.row), (Rule::FrameRate, Some(2), Some(6)));
-    // A rate that the user states is the one that counts.
+    // A rate that the timestamps do not have is one error, not one for every row.
     let options = ReadOptions { frames_per_second: Some(50.0), ..ReadOptions::default() };
-    assert_eq!(Table::clean().validate(&options).count_of(Rule::FrameRate), 33);
+    let found = Table::clean().validate(&options);
+    let findings = only(&found, Rule::FrameRate);
+    assert_eq!((findings.len(), place(&findings[0])), (1, (None, None, Severity::Error)));
+    assert!(
+        findings[0].problem.contains("said to be 50 per second, the timestamps have 10.00"),
+        "{}",
+        findings[0].problem
+    );
 }
 
 #[test]

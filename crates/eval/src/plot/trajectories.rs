@@ -119,10 +119,11 @@ impl TrajectoryPlot {
 
     fn map(&self, left: f64) -> Group {
         let [x, y] = self.axes_of_paths(left);
-        let caption = match self.paths.len() {
-            1 => "one episode, light at its start, dark at its end".to_owned(),
-            n => format!("{n} episodes, light at their start, dark at their end"),
-        };
+        let total: u64 = self.lengths.iter().map(|(_, count)| count).sum();
+        let shown = self.paths.len() as u64;
+        let of = if shown < total { format!(" of {total}") } else { String::new() };
+        let plural = if total == 1 { "" } else { "s" };
+        let caption = format!("{shown}{of} episode{plural}, from light at the start to dark at the end");
         let mut group = frame(&caption, x, y, (&self.axes[0], &self.axes[1]), 1e-6);
         let opacity = (12.0 / self.paths.len() as f64).clamp(0.25, 0.9);
         let mut starts = Group::new().set("fill", palette::INK).set("fill-opacity", 0.5);

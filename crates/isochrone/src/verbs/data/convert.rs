@@ -2,7 +2,10 @@
 
 use super::source::Source;
 use anyhow::bail;
-use isochrone::data::{ContentHasher, DataError, Defect, EpisodeSink, EpisodeView, Spec, formats::Writer};
+use isochrone::data::{
+    Access, ContentHasher, DataError, Defect, Ending, EpisodeSink, EpisodeView, Spec, Trajectories,
+    formats::{Format, Writer},
+};
 use serde_json::json;
 use std::{io::Write, path::PathBuf};
 
@@ -24,7 +27,7 @@ pub struct Args {
     #[arg(long)]
     force: bool,
 
-    /// Leave out episodes with defects, instead of stopping at the first
+    /// Leave out episodes that cannot be put together (lengths, ends, empty, frames of validate), instead of stopping at the first
     #[arg(long)]
     keep_going: bool,
 
@@ -53,15 +56,29 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         transitions: 0,
         defects: 0,
         keep_going: args.keep_going,
+        not_finite: 0,
+        knows_endings: false,
         leaves_out: Vec::new(),
     };
     args.source.read(&mut conversion)?;
     if conversion.episodes == 0 {
         bail!("{}: it has no episode; hint: nothing was written", args.source.path().display());
     }
-    conversion.writer.finish()?;
-    let Conversion { episodes, transitions, defects, leaves_out, hasher, .. } = conversion;
+    let Conversion {
+        writer,
+        episodes,
+        transitions,
+        defects,
+        not_finite,
+        knows_endings,
+        mut leaves_out,
+        hasher,
+        ..
+    } = conversion;
     let hash = hasher.finish();
+    check_source(args, &hash)?;
+    writer.finish()?;
+    leaves_out.retain(|what| knows_endings || *what != Writer::ENDINGS);
     let output = args.output.display();
     if args.json {
         let report = json!({
@@ -69,6 +86,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             "episodes": episodes,
             "transitions": transitions,
             "defects": defects,
+            "not_finite": not_finite,
             "not_kept": leaves_out,
             "source_sha256": hash,
             "version": env!("CARGO_PKG_VERSION"),
@@ -83,10 +101,29 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if !leaves_out.is_empty() {
         eprintln!("warning: the format of {output} does not hold {}", leaves_out.join(", "));
     }
+    if not_finite > 0 {
+        eprintln!("warning: {not_finite} values are not finite; isochrone data validate says where");
+    }
     if defects > 0 {
         eprintln!(
             "warning: {defects} {}, left out; isochrone data validate lists them",
             if defects == 1 { "defect" } else { "defects" }
+        );
+    }
+    Ok(())
+}
+
+/// A damaged file in our own layout does not become a good one.
+fn check_source(args: &Args, found: &str) -> anyhow::Result<()> {
+    if args.source.format()? != Format::Layout {
+        return Ok(());
+    }
+    let path = args.source.path();
+    let declared = Trajectories::open(path, Access::Sequential)?.content_hash().to_owned();
+    if declared != found {
+        bail!(
+            "{}: it was written with contents {declared}, but has {found}; hint: it is damaged: copy it again or convert the original again",
+            path.display()
         );
     }
     Ok(())
@@ -99,6 +136,8 @@ struct Conversion {
     transitions: u64,
     defects: u64,
     keep_going: bool,
+    not_finite: u64,
+    knows_endings: bool,
     leaves_out: Vec<&'static str>,
 }
 
@@ -112,6 +151,9 @@ impl EpisodeSink for Conversion {
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
         self.episodes += 1;
         self.transitions += episode.steps as u64;
+        self.knows_endings |= episode.ending != Ending::Unknown;
+        let numbers = episode.observations.iter().chain(episode.actions).chain(episode.rewards);
+        self.not_finite += numbers.filter(|number| !number.is_finite()).count() as u64;
         self.hasher.episode(episode)?;
         self.writer.episode(episode)
     }

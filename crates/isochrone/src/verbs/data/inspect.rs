@@ -49,7 +49,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     args.source.read(&mut look)?;
     let Look { survey, hasher, first_defect, n_defects } = look;
     let spec = survey.spec.clone().unwrap_or_else(|| Spec::new(0, 0));
-    let report = report(&spec, &survey, args.source.format()?.name(), &hasher.finish());
+    let report =
+        report(&spec, &survey, (&args.source.name(), args.source.format()?.name()), &hasher.finish());
     if !args.json && !args.csv {
         write!(out, "{}", heading(&spec, &survey, &report, &args.source.name()))?;
     }
@@ -95,7 +96,7 @@ impl EpisodeSink for Look {
     }
 }
 
-fn report(spec: &Spec, survey: &Survey, format: &str, content_hash: &str) -> Report {
+fn report(spec: &Spec, survey: &Survey, (name, format): (&str, &str), content_hash: &str) -> Report {
     let mut report =
         Report { columns: vec!["column", "min", "max", "mean", "std", "not_finite"], ..Report::default() };
     let mut add = |feature: &Feature, summaries: &[DimensionSummary]| {
@@ -124,6 +125,7 @@ fn report(spec: &Spec, survey: &Survey, format: &str, content_hash: &str) -> Rep
     }
     let (least, most) = (survey.lengths.keys().next().copied(), survey.lengths.keys().last().copied());
     let facts = json!({
+        "input": name,
         "format": format,
         "episodes": survey.n_episodes(),
         "transitions": survey.n_transitions(),
@@ -166,7 +168,10 @@ fn heading(spec: &Spec, survey: &Survey, report: &Report, name: &str) -> String 
             survey.endings[1], survey.endings[2], survey.endings[0]
         ));
     }
-    lines.push(match (spec.frames_per_second, survey.usual_gap()) {
+    lines.push(match (spec.frames_per_second, survey.timestamp_gap()) {
+        (Some(rate), Some(gap)) if (gap * rate - 1.0).abs() > 0.05 => {
+            format!("frame rate   {rate} per second is said, but the timestamps have {:.2}", 1.0 / gap)
+        }
         (Some(rate), _) => format!("frame rate   {rate} per second"),
         (None, Some(gap)) => format!("frame rate   {:.4} per second, from the timestamps", 1.0 / gap),
         (None, None) => "frame rate   not known; distances will be in steps".to_owned(),

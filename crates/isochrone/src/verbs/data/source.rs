@@ -87,6 +87,11 @@ enum EndsArg {
     Either,
 }
 
+/// `x, y` means `x,y`.
+fn trimmed(names: &[String]) -> Vec<String> {
+    names.iter().map(|name| name.trim().to_owned()).collect()
+}
+
 fn parse_range(text: &str) -> Result<Range<usize>, String> {
     let range = text.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
     range.ok_or_else(|| "not two numbers like 0..2".into())
@@ -150,14 +155,14 @@ impl Source {
 
     pub fn options(&self) -> ReadOptions {
         ReadOptions {
-            observations: self.observations.clone(),
-            actions: self.actions.clone(),
+            observations: trimmed(&self.observations),
+            actions: trimmed(&self.actions),
             episode: self.episode.clone(),
             reward: self.reward.clone(),
             time: self.time.clone(),
             extras: match self.extras.is_empty() && !self.no_extras {
                 true => Extras::All,
-                false => Extras::Named(self.extras.clone()),
+                false => Extras::Named(trimmed(&self.extras)),
             },
             ends: match self.ends {
                 None => Ends::Auto,
