@@ -15,8 +15,8 @@ use isochrone_core::rng;
 use rand_chacha::{ChaCha8Rng, rand_core::Rng};
 use std::sync::Arc;
 
-/// Rows planned, then gathered: far enough ahead that memory is read in parallel, few enough to stay in the nearest cache.
-const CHUNK_ROWS: usize = 32;
+/// Rows planned, then gathered: far enough ahead that memory is read in parallel, few enough to stay in the second level of cache.
+const CHUNK_ROWS: usize = 128;
 /// Random numbers of 64 bits for the most goals: one for the transition, two for each goal.
 const MAX_DRAWS: usize = 1 + 2 * MAX_GOALS;
 /// As many as a row has random numbers for.
