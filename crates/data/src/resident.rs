@@ -2,7 +2,7 @@
 
 use arrow_buffer::{ArrowNativeType, Buffer, ScalarBuffer, ToByteSlice};
 use bytes::Bytes;
-use memmap2::{Advice, MmapMut};
+use memmap2::MmapMut;
 
 /// Below this, large pages would be mostly empty.
 const LEAST_BYTES: usize = 4 << 20;
@@ -17,7 +17,7 @@ pub(crate) fn on_large_pages<T: ArrowNativeType>(values: Vec<T>) -> ScalarBuffer
     let Ok(mut pages) = MmapMut::map_anon(bytes.len()) else { return values.into() };
     // A wish: without it, everything works with small pages.
     #[cfg(target_os = "linux")]
-    let _ = pages.advise(Advice::HugePage);
+    let _ = pages.advise(memmap2::Advice::HugePage);
     pages.copy_from_slice(bytes);
     Buffer::from(Bytes::from_owner(pages)).into()
 }
