@@ -97,15 +97,18 @@ impl EpisodeSink for Look {
 }
 
 fn report(spec: &Spec, survey: &Survey, (name, format): (&str, &str), content_hash: &str) -> Report {
-    let mut report =
-        Report { columns: vec!["column", "min", "max", "mean", "std", "not_finite"], ..Report::default() };
-    let mut add = |feature: &Feature, summaries: &[DimensionSummary]| {
+    let mut report = Report {
+        columns: vec!["kind", "column", "min", "max", "mean", "std", "not_finite"],
+        ..Report::default()
+    };
+    let mut add = |kind: &str, feature: &Feature, summaries: &[DimensionSummary]| {
         for (index, summary) in summaries.iter().enumerate() {
             let number = |value: f64| match summary.count {
                 0 => Field::Missing,
                 _ => Field::Number(value, 4),
             };
             report.rows.push(vec![
+                Field::Text(kind.to_owned()),
                 Field::Text(feature.dimension(index)),
                 number(summary.min.into()),
                 number(summary.max.into()),
@@ -115,13 +118,13 @@ fn report(spec: &Spec, survey: &Survey, (name, format): (&str, &str), content_ha
             ]);
         }
     };
-    add(&spec.observation, &survey.observations);
-    add(&spec.action, &survey.actions);
+    add("observation", &spec.observation, &survey.observations);
+    add("action", &spec.action, &survey.actions);
     if spec.has_rewards {
-        add(&Feature::new("reward", 1), std::slice::from_ref(&survey.rewards));
+        add("reward", &Feature::new("reward", 1), std::slice::from_ref(&survey.rewards));
     }
     for (extra, summaries) in spec.extras.iter().zip(&survey.extras) {
-        add(extra, summaries);
+        add("extra", extra, summaries);
     }
     let (least, most) = (survey.lengths.keys().next().copied(), survey.lengths.keys().last().copied());
     let facts = json!({
