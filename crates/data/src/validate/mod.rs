@@ -19,8 +19,18 @@ use std::path::Path;
 
 /// Looks at a whole file, twice.
 pub fn validate(path: &Path, format: Format, options: &ReadOptions) -> Result<Validation, DataError> {
+    validate_and_tell(path, format, options, &mut |_| {})
+}
+
+/// The same, and tells after each episode how many steps it had; every episode comes twice.
+pub fn validate_and_tell(
+    path: &Path,
+    format: Format,
+    options: &ReadOptions,
+    tell: &mut dyn FnMut(usize),
+) -> Result<Validation, DataError> {
     let mut first = FirstPass::default();
-    format.read(path, options, &mut first)?;
+    format.read(path, options, &mut Telling { sink: &mut first, tell })?;
     let FirstPass { survey, fingerprints, hasher, validation } = first;
     let Some(spec) = survey.spec.clone() else { return Ok(validation.into_validation()) };
     let mut checker = Checker::new(&spec, &survey, &fingerprints, validation);
@@ -29,8 +39,29 @@ pub fn validate(path: &Path, format: Format, options: &ReadOptions) -> Result<Va
         let declared = Trajectories::open(path, crate::Access::Sequential)?.content_hash().to_owned();
         checker.content_hash(&declared, &hasher.finish());
     }
-    format.read(path, options, &mut checker)?;
+    format.read(path, options, &mut Telling { sink: &mut checker, tell })?;
     Ok(checker.finish())
+}
+
+/// Passes everything on, and tells.
+struct Telling<'a> {
+    sink: &'a mut dyn EpisodeSink,
+    tell: &'a mut dyn FnMut(usize),
+}
+
+impl EpisodeSink for Telling<'_> {
+    fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
+        self.sink.begin(spec)
+    }
+
+    fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
+        (self.tell)(episode.steps);
+        self.sink.episode(episode)
+    }
+
+    fn defect(&mut self, defect: Defect) -> Result<(), DataError> {
+        self.sink.defect(defect)
+    }
 }
 
 /// Learns what is usual, and takes note of what the reader itself complains about.

@@ -178,14 +178,18 @@ impl Source {
 
     /// Reads everything into a sink, with a count of what was read on terminals.
     pub fn read(&self, sink: &mut dyn EpisodeSink) -> anyhow::Result<()> {
-        let bar = ProgressBar::new_spinner();
-        let style = ProgressStyle::with_template("{spinner} {human_pos} transitions read, {per_sec}");
-        bar.set_style(style.expect("the template is well formed"));
+        let bar = progress();
         let mut counted = Counted { sink, bar: &bar };
         let outcome = self.format()?.read(&self.input, &self.options(), &mut counted);
         bar.finish_and_clear();
         Ok(outcome?)
     }
+}
+
+/// A count of transitions on a terminal, nothing elsewhere.
+pub fn progress() -> ProgressBar {
+    let style = ProgressStyle::with_template("{spinner} {human_pos} transitions read, {per_sec}");
+    ProgressBar::new_spinner().with_style(style.expect("the template is well formed"))
 }
 
 /// Shows how far reading is.

@@ -1,7 +1,7 @@
 //! `isochrone data validate`: what would go wrong later.
 
-use super::source::Source;
-use isochrone::data::validate::{Finding, Rule, Severity, Validation, validate};
+use super::source::{Source, progress};
+use isochrone::data::validate::{Finding, Rule, Severity, Validation, validate_and_tell};
 use serde_json::json;
 use std::{io::Write, process::ExitCode};
 
@@ -30,7 +30,12 @@ What is checked: docs/data.md.";
 
 /// Runs the verb; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let found = validate(args.source.path(), args.source.format()?, &args.source.options())?;
+    let bar = progress();
+    let mut tell = |steps: usize| bar.inc(steps as u64);
+    let found =
+        validate_and_tell(args.source.path(), args.source.format()?, &args.source.options(), &mut tell);
+    bar.finish_and_clear();
+    let found = found?;
     let is_clean = found.count(Severity::Error) == 0;
     if args.json {
         let report = json!({
