@@ -10,6 +10,7 @@ mod content_hash;
 mod episode;
 mod error;
 pub mod formats;
+mod gathered;
 mod guard;
 mod index;
 mod mapping;

@@ -2,7 +2,7 @@
 
 use crate::{
     ContentHasher, DataError, EpisodeIndex, EpisodeSink, EpisodeView, Spec, episode::Ending,
-    mapping::Mapping, resident::on_large_pages,
+    gathered::Gathered, mapping::Mapping, resident::on_large_pages,
 };
 use arrow_buffer::ScalarBuffer;
 use std::sync::Arc;
@@ -121,13 +121,7 @@ impl Trajectories {
 #[derive(Debug, Default)]
 pub struct TrajectoriesBuilder {
     spec: Option<Spec>,
-    steps: Vec<usize>,
-    observations: Vec<f32>,
-    actions: Vec<f32>,
-    rewards: Vec<f32>,
-    timestamps: Vec<f64>,
-    extras: Vec<Vec<f32>>,
-    endings: Vec<Ending>,
+    gathered: Gathered,
     hasher: ContentHasher,
 }
 
@@ -137,20 +131,21 @@ impl TrajectoriesBuilder {
     /// # Panics
     /// If no reader ever said what the columns are.
     pub fn finish(self) -> Trajectories {
+        let Gathered { steps, observations, actions, rewards, timestamps, extras, endings } = self.gathered;
         let block = Block {
             first_episode: 0,
             first_state: 0,
-            observations: on_large_pages(self.observations),
-            actions: on_large_pages(self.actions),
-            rewards: on_large_pages(self.rewards),
-            timestamps: self.timestamps.into(),
-            extras: self.extras.into_iter().map(Into::into).collect(),
-            endings: self.endings,
+            observations: on_large_pages(observations),
+            actions: on_large_pages(actions),
+            rewards: on_large_pages(rewards),
+            timestamps: timestamps.into(),
+            extras: extras.into_iter().map(Into::into).collect(),
+            endings,
         };
         Trajectories {
             spec: self.spec.expect("a reader begins with the spec"),
             blocks: vec![block],
-            index: EpisodeIndex::new(self.steps.into_iter()),
+            index: EpisodeIndex::new(steps.into_iter()),
             content_hash: self.hasher.finish(),
             mapping: None,
         }
@@ -159,23 +154,14 @@ impl TrajectoriesBuilder {
 
 impl EpisodeSink for TrajectoriesBuilder {
     fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
-        self.extras = vec![Vec::new(); spec.extras.len()];
+        self.gathered = Gathered::new(spec);
         self.spec = Some(spec.clone());
         self.hasher.begin(spec)
     }
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
         episode.require_transition()?;
-        self.hasher.episode(episode)?;
-        self.steps.push(episode.steps);
-        self.observations.extend(episode.observations);
-        self.actions.extend(episode.actions);
-        self.rewards.extend(episode.rewards);
-        self.timestamps.extend(episode.timestamps);
-        for (gathered, rows) in self.extras.iter_mut().zip(&episode.extras) {
-            gathered.extend(*rows);
-        }
-        self.endings.push(episode.ending);
-        Ok(())
+        self.gathered.push(episode);
+        self.hasher.episode(episode)
     }
 }

@@ -16,7 +16,8 @@
 
 use crate::{
     Access, ContentHasher, DataError, EpisodeIndex, EpisodeSink, EpisodeView, Spec, Trajectories,
-    episode::Ending, formats::atomic::AtomicFile, guard::guarded, mapping::Mapping, trajectories::Block,
+    episode::Ending, formats::atomic::AtomicFile, gathered::Gathered, guard::guarded, mapping::Mapping,
+    trajectories::Block,
 };
 use arrow_array::{
     Array, ArrayRef, FixedSizeListArray, Float32Array, Float64Array, ListArray, RecordBatch, StringArray,
@@ -76,20 +77,9 @@ pub struct LayoutWriter {
 struct Open {
     writer: FileWriter<BufWriter<AtomicFile>>,
     spec: Spec,
-    batch: Batch,
-}
-
-/// The episodes of the next record batch.
-#[derive(Default)]
-struct Batch {
-    bytes: usize,
-    steps: Vec<usize>,
-    observations: Vec<f32>,
-    actions: Vec<f32>,
-    rewards: Vec<f32>,
-    timestamps: Vec<f64>,
-    extras: Vec<Vec<f32>>,
-    endings: Vec<&'static str>,
+    /// The episodes of the next record batch, and their size.
+    batch: Gathered,
+    batch_bytes: usize,
 }
 
 impl LayoutWriter {
@@ -119,9 +109,9 @@ impl LayoutWriter {
         if open.batch.steps.is_empty() {
             return Ok(());
         }
-        let extras = open.spec.extras.len();
-        let next = Batch { extras: vec![Vec::new(); extras], ..Batch::default() };
-        let batch = std::mem::replace(&mut open.batch, next).into_record_batch(&open.spec);
+        let gathered = std::mem::replace(&mut open.batch, Gathered::new(&open.spec));
+        open.batch_bytes = 0;
+        let batch = record_batch(gathered, &open.spec);
         open.writer.write(&batch).map_err(|error| write_error(&self.path, &error))
     }
 }
@@ -135,17 +125,13 @@ impl EpisodeSink for LayoutWriter {
         let file = BufWriter::with_capacity(1 << 20, AtomicFile::create(&self.path)?);
         let writer =
             FileWriter::try_new(file, &schema_of(spec)).map_err(|error| write_error(&self.path, &error))?;
-        let batch = Batch { extras: vec![Vec::new(); spec.extras.len()], ..Batch::default() };
-        self.open = Some(Open { writer, spec: spec.clone(), batch });
+        self.open = Some(Open { writer, spec: spec.clone(), batch: Gathered::new(spec), batch_bytes: 0 });
         self.hasher.begin(spec)
     }
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
         episode.require_transition()?;
-        let bytes = {
-            let open = self.open.as_mut().expect("begin comes first");
-            open.spec.episode_bytes(episode.steps)
-        };
+        let bytes = self.open.as_ref().map_or(0, |open| open.spec.episode_bytes(episode.steps));
         // Offsets inside a batch have 31 bits.
         if bytes > 1 << 30 {
             return Err(DataError::setting(
@@ -153,57 +139,47 @@ impl EpisodeSink for LayoutWriter {
                 "split episodes above 1 GiB",
             ));
         }
-        if self.open.as_ref().is_some_and(|open| open.batch.bytes + bytes > BATCH_BYTES) {
+        if self.open.as_ref().is_some_and(|open| open.batch_bytes + bytes > BATCH_BYTES) {
             self.flush()?;
         }
-        let batch = &mut self.open.as_mut().expect("begin comes first").batch;
-        batch.bytes += bytes;
-        batch.steps.push(episode.steps);
-        batch.observations.extend(episode.observations);
-        batch.actions.extend(episode.actions);
-        batch.rewards.extend(episode.rewards);
-        batch.timestamps.extend(episode.timestamps);
-        for (gathered, rows) in batch.extras.iter_mut().zip(&episode.extras) {
-            gathered.extend(*rows);
-        }
-        batch.endings.push(episode.ending.name());
+        let open = self.open.as_mut().expect("begin comes first");
+        open.batch_bytes += bytes;
+        open.batch.push(episode);
         self.hasher.episode(episode)
     }
 }
 
-impl Batch {
-    fn into_record_batch(self, spec: &Spec) -> RecordBatch {
-        let schema = Arc::new(schema_of(spec));
-        let states = OffsetBuffer::from_lengths(self.steps.iter().map(|steps| steps + 1));
-        let steps = OffsetBuffer::from_lengths(self.steps.iter().copied());
-        let list = |name: &str, offsets: &OffsetBuffer<i32>, values: ArrayRef| -> ArrayRef {
-            let DataType::List(row) = schema.field_with_name(name).expect("of the schema").data_type() else {
-                unreachable!("every column but the last is a list")
-            };
-            Arc::new(ListArray::new(row.clone(), offsets.clone(), values, None))
+fn record_batch(episodes: Gathered, spec: &Spec) -> RecordBatch {
+    let schema = Arc::new(schema_of(spec));
+    let states = OffsetBuffer::from_lengths(episodes.steps.iter().map(|steps| steps + 1));
+    let steps = OffsetBuffer::from_lengths(episodes.steps.iter().copied());
+    let list = |name: &str, offsets: &OffsetBuffer<i32>, values: ArrayRef| -> ArrayRef {
+        let DataType::List(row) = schema.field_with_name(name).expect("of the schema").data_type() else {
+            unreachable!("every column but the last is a list")
         };
-        let vectors = |name: &str, offsets: &OffsetBuffer<i32>, values: Vec<f32>, width: usize| {
-            let item = Arc::new(Field::new("item", DataType::Float32, false));
-            let rows =
-                FixedSizeListArray::new(item, width as i32, Arc::new(Float32Array::from(values)), None);
-            list(name, offsets, Arc::new(rows))
-        };
-        let mut columns = vec![vectors("observations", &states, self.observations, spec.observation.width)];
-        if spec.action.width > 0 {
-            columns.push(vectors("actions", &steps, self.actions, spec.action.width));
-        }
-        if spec.has_rewards {
-            columns.push(list("rewards", &steps, Arc::new(Float32Array::from(self.rewards))));
-        }
-        if spec.has_timestamps {
-            columns.push(list("timestamps", &states, Arc::new(Float64Array::from(self.timestamps))));
-        }
-        for (extra, values) in spec.extras.iter().zip(self.extras) {
-            columns.push(vectors(&format!("extra.{}", extra.name), &states, values, extra.width));
-        }
-        columns.push(Arc::new(StringArray::from(self.endings)));
-        RecordBatch::try_new(schema, columns).expect("columns made from the schema")
+        Arc::new(ListArray::new(row.clone(), offsets.clone(), values, None))
+    };
+    let vectors = |name: &str, offsets: &OffsetBuffer<i32>, values: Vec<f32>, width: usize| {
+        let item = Arc::new(Field::new("item", DataType::Float32, false));
+        let rows = FixedSizeListArray::new(item, width as i32, Arc::new(Float32Array::from(values)), None);
+        list(name, offsets, Arc::new(rows))
+    };
+    let mut columns = vec![vectors("observations", &states, episodes.observations, spec.observation.width)];
+    if spec.action.width > 0 {
+        columns.push(vectors("actions", &steps, episodes.actions, spec.action.width));
     }
+    if spec.has_rewards {
+        columns.push(list("rewards", &steps, Arc::new(Float32Array::from(episodes.rewards))));
+    }
+    if spec.has_timestamps {
+        columns.push(list("timestamps", &states, Arc::new(Float64Array::from(episodes.timestamps))));
+    }
+    for (extra, values) in spec.extras.iter().zip(episodes.extras) {
+        columns.push(vectors(&format!("extra.{}", extra.name), &states, values, extra.width));
+    }
+    columns
+        .push(Arc::new(StringArray::from_iter_values(episodes.endings.iter().map(|ending| ending.name()))));
+    RecordBatch::try_new(schema, columns).expect("columns made from the schema")
 }
 
 impl Trajectories {
