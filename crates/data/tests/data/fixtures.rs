@@ -187,3 +187,23 @@ fn a_flipped_bit_in_an_archive_is_found() {
     let error = read(&path, &ReadOptions::default()).unwrap_err().to_string();
     assert!(error.contains("array 'observations' is damaged"), "{error}");
 }
+
+#[test]
+fn a_width_that_no_recording_has_is_refused_before_anything_is_made_for_it() {
+    use std::io::Write as _;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npz");
+    let mut zip = zip::ZipWriter::new(std::fs::File::create(&path).unwrap());
+    let arrays = [("observations", "(2, 900000000000000)"), ("actions", "(2, 1)"), ("terminals", "(2,)")];
+    for (name, shape) in arrays {
+        let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n");
+        zip.start_file(format!("{name}.npy"), zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(b"\x93NUMPY\x01\x00").unwrap();
+        zip.write_all(&(header.len() as u16).to_le_bytes()).unwrap();
+        zip.write_all(header.as_bytes()).unwrap();
+        zip.write_all(&[0; 8]).unwrap();
+    }
+    zip.finish().unwrap();
+    let error = read(&path, &ReadOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("its observation has 900000000000000 numbers"), "{error}");
+}
