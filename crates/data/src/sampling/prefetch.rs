@@ -10,10 +10,12 @@ pub(super) fn prefetch(values: &[f32]) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        // Logs of states alone have no actions to ask for.
+        let Some(last) = values.len().checked_sub(1) else { return };
         // From element to element, a line apart, and the last one: it may lie on a line of its own.
         let mut at = 0;
-        while at < values.len() + LINE - 1 {
-            let element = values.as_ptr().wrapping_add(at.min(values.len() - 1));
+        while at < last + LINE {
+            let element = values.as_ptr().wrapping_add(at.min(last));
             // SAFETY: a prefetch is a hint that reads nothing and cannot fault; the address is that of a live element besides.
             #[allow(unsafe_code)]
             unsafe {

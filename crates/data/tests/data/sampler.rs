@@ -221,6 +221,14 @@ fn rows_are_what_they_say() {
 }
 
 #[test]
+fn states_without_actions_can_be_sampled() {
+    let spec = Spec::new(2, 0);
+    let data = Arc::new(gather(&spec, &random_walks(&spec, [5, 9], 2)));
+    let batch = sampler(&data, 64, vec![law(GoalLawConfig::default())]).batch(0);
+    assert_eq!((batch.observations.len(), batch.actions.len(), batch.goals[0].actions.len()), (128, 0, 0));
+}
+
+#[test]
 fn rows_do_not_depend_on_the_batch_size() {
     let data = numbered(&[30, 40, 50]);
     let laws = vec![law(GoalLawConfig::default())];
