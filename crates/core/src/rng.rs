@@ -17,12 +17,22 @@ pub fn stream(seed: u64, stream: u64) -> ChaCha8Rng {
 
 /// A uniform draw from `[0, 1)` with 53 random bits.
 pub fn unit_f64(rng: &mut ChaCha8Rng) -> f64 {
-    (rng.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    unit_from_bits(rng.next_u64())
+}
+
+/// 64 random bits as a number in `[0, 1)`; 53 of them are used.
+pub fn unit_from_bits(bits: u64) -> f64 {
+    (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
 /// A uniform draw from `0..bound` (`bound > 0`), by multiplication: the bias is below `bound / 2^64`.
 pub fn below(rng: &mut ChaCha8Rng, bound: usize) -> usize {
-    ((u128::from(rng.next_u64()) * bound as u128) >> 64) as usize
+    below_from_bits(rng.next_u64(), bound as u64) as usize
+}
+
+/// 64 random bits as a number in `0..bound`, as [`below`] draws it.
+pub fn below_from_bits(bits: u64, bound: u64) -> u64 {
+    ((u128::from(bits) * u128::from(bound)) >> 64) as u64
 }
 
 #[cfg(test)]

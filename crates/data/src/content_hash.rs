@@ -52,7 +52,7 @@ impl EpisodeSink for ContentHasher {
 }
 
 /// The bytes of numbers, as they lie in memory.
-fn little_endian<T: arrow_buffer::ArrowNativeType>(values: &[T]) -> &[u8] {
+pub(crate) fn little_endian<T: arrow_buffer::ArrowNativeType>(values: &[T]) -> &[u8] {
     const { assert!(cfg!(target_endian = "little"), "the files of this package are little-endian") };
     values.to_byte_slice()
 }

@@ -73,6 +73,31 @@ pub enum DefectKind {
     Frames,
 }
 
+impl Defect {
+    /// A defect of a whole episode.
+    pub(crate) fn of_episode(
+        path: &Path,
+        episode: usize,
+        kind: DefectKind,
+        problem: String,
+        hint: &str,
+    ) -> Self {
+        Self { path: path.into(), episode, row: None, kind, problem, hint: hint.into() }
+    }
+
+    /// Metadata that count other than the data have, found after `episodes` of them.
+    pub(crate) fn miscounted(
+        path: &Path,
+        episodes: usize,
+        what: &str,
+        (declared, found): (usize, usize),
+    ) -> Self {
+        let problem = format!("the metadata count {declared} {what}, the data have {found}");
+        let hint = "a download is incomplete, or the metadata are of another version";
+        Self::of_episode(path, episodes, DefectKind::Lengths, problem, hint)
+    }
+}
+
 impl DataError {
     pub(crate) fn read(path: &Path, source: std::io::Error) -> Self {
         Self::Io { path: path.into(), source, hint: "check the name and that it can be read" }

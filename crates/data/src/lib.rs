@@ -29,7 +29,7 @@ pub use error::{DataError, Defect, DefectKind};
 pub use guard::is_guarded;
 pub use index::EpisodeIndex;
 pub use mapping::Access;
-pub use sink::{EpisodeSink, Tee};
+pub use sink::{EpisodeSink, Telling};
 pub use spec::{Bounds, Feature, Spec};
 pub use survey::{DimensionSummary, Survey};
 pub use trajectories::{Trajectories, TrajectoriesBuilder};

@@ -32,25 +32,16 @@ pub(crate) const ACCESS_BYTES: usize = 64 << 10;
 /// A mapped file. Pages come in when they are touched; [`touched`](Self::touched) keeps count and gives them back.
 #[derive(Debug)]
 pub(crate) struct Mapping {
-    file: Arc<Mapped>,
+    file: Arc<Mmap>,
     touched_bytes: AtomicUsize,
 }
 
-#[derive(Debug)]
-struct Mapped(Mmap);
-
-impl AsRef<[u8]> for Mapped {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
-    }
-}
-
 /// Lets [`Bytes`] keep the mapping alive.
-struct Owner(Arc<Mapped>);
+struct Owner(Arc<Mmap>);
 
 impl AsRef<[u8]> for Owner {
     fn as_ref(&self) -> &[u8] {
-        (*self.0).as_ref()
+        &self.0
     }
 }
 
@@ -67,7 +58,7 @@ impl Mapping {
             Access::Random => Advice::Random,
             Access::Sequential => Advice::Sequential,
         });
-        Ok(Self { file: Arc::new(Mapped(map)), touched_bytes: AtomicUsize::new(0) })
+        Ok(Self { file: Arc::new(map), touched_bytes: AtomicUsize::new(0) })
     }
 
     /// The whole file, without a copy.
@@ -77,14 +68,14 @@ impl Mapping {
 
     /// Where a slice of the mapped file lies in it.
     fn range_of<T>(&self, slice: &[T]) -> Range<usize> {
-        let begin = (slice.as_ptr() as usize).saturating_sub(self.file.0.as_ptr() as usize);
+        let begin = (slice.as_ptr() as usize).saturating_sub(self.file.as_ptr() as usize);
         begin..begin + size_of_val(slice)
     }
 
     /// Asks the system to begin reading the pages of a slice, without waiting for them.
     pub fn want<T>(&self, slice: &[T]) {
         let range = self.range_of(slice);
-        let _ = self.file.0.advise_range(Advice::WillNeed, range.start, range.len());
+        let _ = self.file.advise_range(Advice::WillNeed, range.start, range.len());
     }
 
     /// Says that about this many bytes were touched; now and then gives resident pages back to the system.
@@ -94,7 +85,7 @@ impl Mapping {
             // SAFETY: the mapping is shared, read-only and backed by a file: a page given back is read again, with the same
             // contents, when it is next touched, by this thread or another.
             #[allow(unsafe_code)]
-            let _ = unsafe { self.file.0.unchecked_advise(UncheckedAdvice::DontNeed) };
+            let _ = unsafe { self.file.unchecked_advise(UncheckedAdvice::DontNeed) };
         }
     }
 }

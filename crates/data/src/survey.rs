@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 const MAX_PATHS: usize = 256;
 /// States kept of each of them.
 const MAX_PATH_STATES: usize = 512;
+/// A frame rate is wrong if it differs from the timestamps' by this share.
+const RATE_TOLERANCE: f64 = 0.05;
 /// Gaps between timestamps kept to find the usual one.
 const MAX_GAPS: usize = 4096;
 
@@ -130,7 +132,7 @@ impl MoveHistogram {
 impl Survey {
     /// The number of episodes.
     pub fn n_episodes(&self) -> u64 {
-        self.lengths.values().sum()
+        self.endings.iter().sum()
     }
 
     /// The number of transitions.
@@ -149,6 +151,13 @@ impl Survey {
         let mut gaps = self.gaps.clone();
         gaps.sort_by(f64::total_cmp);
         gaps.get(gaps.len() / 2).copied().filter(|gap| *gap > 0.0)
+    }
+
+    /// The frame rate that is said and the one that the timestamps have, where they contradict each other.
+    pub fn contradicted_rate(&self) -> Option<(f64, f64)> {
+        let said = self.spec.as_ref()?.frames_per_second?;
+        let found = 1.0 / self.timestamp_gap()?;
+        ((said / found - 1.0).abs() > RATE_TOLERANCE).then_some((said, found))
     }
 
     /// The first two dimensions of some episodes, spread over the data set and thinned, for a picture.

@@ -78,12 +78,12 @@ impl Trajectories {
             ((states.start - block.first_state) as usize, (states.end - block.first_state) as usize);
         let before = episode - block.first_episode;
         let (first_action, last_action) = (from - before, to - before - 1);
-        let rows = |values: &'_ ScalarBuffer<f32>, width: usize| from * width..(to * width).min(values.len());
+        let rows = |width: usize| from * width..to * width;
         let spec = &self.spec;
         EpisodeView {
             number: episode,
             steps: to - from - 1,
-            observations: &block.observations[rows(&block.observations, spec.observation.width)],
+            observations: &block.observations[rows(spec.observation.width)],
             actions: &block.actions[first_action * spec.action.width..last_action * spec.action.width],
             rewards: if spec.has_rewards { &block.rewards[first_action..last_action] } else { &[] },
             timestamps: if spec.has_timestamps { &block.timestamps[from..to] } else { &[] },
@@ -91,7 +91,7 @@ impl Trajectories {
                 .extras
                 .iter()
                 .zip(&spec.extras)
-                .map(|(values, extra)| &values[rows(values, extra.width)])
+                .map(|(values, extra)| &values[rows(extra.width)])
                 .collect(),
             ending: block.endings[before],
         }

@@ -32,7 +32,8 @@ impl AtomicFile {
     }
 }
 
-fn folder_of(path: &Path) -> &Path {
+/// Where a file will be: temporary files lie beside it.
+pub(crate) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

@@ -135,44 +135,28 @@ impl Choice {
                 format!("name the column that tells episodes apart with --episode; there are {}", list());
             return Err(DataError::malformed(path, "no column tells episodes apart", hint));
         }
-        let single = [choice.reward, choice.time, choice.ends, choice.frame];
-        let vectors = choice.observations.iter().chain(&choice.actions).copied();
-        if let Some(at) = vectors.chain(single.into_iter().flatten()).find(|&at| columns[at].is_text) {
-            let hint = "choose columns of numbers for everything but the episode";
-            return Err(DataError::malformed(
-                path,
-                format!("column '{}' holds texts", columns[at].name),
-                hint,
-            ));
-        }
-        let all = choice.observations.iter().chain(&choice.actions).copied();
-        let all = all.chain([choice.episode].into_iter().chain(single).flatten());
-        for at in all {
-            if let Some(problem) = &columns[at].problem {
+        // No extra is chosen yet: these are all that have a meaning.
+        let taken = choice.all();
+        for &at in &taken {
+            let column = &columns[at];
+            let fail = |problem: String, hint: &str| {
+                Err(DataError::malformed(path, format!("column '{}'{problem}", column.name), hint))
+            };
+            let is_vector = choice.observations.contains(&at) || choice.actions.contains(&at);
+            if column.is_text && choice.episode != Some(at) {
+                return fail(
+                    " holds texts".into(),
+                    "choose columns of numbers for everything but the episode",
+                );
+            }
+            if let Some(problem) = &column.problem {
                 let hint = "store it as numbers or lists of numbers, or name another column";
-                return Err(DataError::malformed(
-                    path,
-                    format!("column '{}': {problem}", columns[at].name),
-                    hint,
-                ));
+                return fail(format!(": {problem}"), hint);
+            }
+            if column.width != 1 && !is_vector {
+                return fail(" holds lists".into(), "episodes, rewards, times and flags are single values");
             }
         }
-        let scalars = [choice.episode].into_iter().chain(single).flatten();
-        if let Some(at) = scalars.into_iter().find(|&at| columns[at].width != 1) {
-            let hint = "episodes, rewards, times and flags are single values";
-            return Err(DataError::malformed(
-                path,
-                format!("column '{}' holds lists", columns[at].name),
-                hint,
-            ));
-        }
-        let taken: HashSet<usize> = choice
-            .observations
-            .iter()
-            .chain(&choice.actions)
-            .copied()
-            .chain([choice.episode].into_iter().chain(single).flatten())
-            .collect();
         choice.extras = (0..columns.len())
             .filter(|at| !taken.contains(at) && columns[*at].is_number() && columns[*at].width > 0)
             .filter(|&at| options.extras != Extras::All || !BOOKKEEPING.contains(&columns[at].name.as_str()))
@@ -331,12 +315,10 @@ impl<'a> TableReader<'a> {
 
     /// No more rows.
     pub fn finish(mut self) -> Result<(), DataError> {
-        if self.choice.episode.is_none() && self.assembler.rows() > 0 {
-            let problem = format!("its {} rows are not closed", self.assembler.rows());
-            let hint = "mark the last row of every episode, the last one included";
-            self.assembler.defect(DefectKind::Ends, Some(self.assembler.rows() - 1), problem, hint.into())?;
+        match self.choice.episode {
+            Some(_) => self.assembler.end(Ending::Unknown),
+            None => self.assembler.end_unclosed("mark the last row of every episode, the last one included"),
         }
-        self.assembler.end(Ending::Unknown)
     }
 }
 

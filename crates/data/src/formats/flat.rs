@@ -100,6 +100,15 @@ impl<'a> Assembler<'a> {
         self.close(ending)
     }
 
+    /// There are no more rows, and those of the present episode, if any, lack the mark of its end.
+    pub fn end_unclosed(&mut self, hint: &str) -> Result<(), DataError> {
+        if let Some(last) = self.rows.checked_sub(1) {
+            let problem = format!("its {} rows are not closed", self.rows);
+            self.defect(DefectKind::Ends, Some(last), problem, hint.into())?;
+        }
+        self.end(Ending::Unknown)
+    }
+
     fn close(&mut self, ending: Ending) -> Result<(), DataError> {
         self.episode.ending = ending;
         if self.rows == 1 {

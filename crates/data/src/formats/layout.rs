@@ -16,7 +16,11 @@
 
 use crate::{
     Access, ContentHasher, DataError, EpisodeIndex, EpisodeSink, EpisodeView, Spec, Trajectories,
-    episode::Ending, formats::atomic::AtomicFile, gathered::Gathered, guard::guarded, mapping::Mapping,
+    episode::Ending,
+    formats::{atomic::AtomicFile, flat::MAX_EPISODE_BYTES},
+    gathered::Gathered,
+    guard::guarded,
+    mapping::Mapping,
     trajectories::Block,
 };
 use arrow_array::{
@@ -111,7 +115,7 @@ impl LayoutWriter {
         }
         let gathered = std::mem::replace(&mut open.batch, Gathered::new(&open.spec));
         open.batch_bytes = 0;
-        let batch = record_batch(gathered, &open.spec);
+        let batch = record_batch(gathered, &open.spec, open.writer.schema().clone());
         open.writer.write(&batch).map_err(|error| write_error(&self.path, &error))
     }
 }
@@ -132,8 +136,8 @@ impl EpisodeSink for LayoutWriter {
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
         episode.require_transition()?;
         let bytes = self.open.as_ref().map_or(0, |open| open.spec.episode_bytes(episode.steps));
-        // Offsets inside a batch have 31 bits.
-        if bytes > 1 << 30 {
+        // Offsets inside a batch have 31 bits, which is enough for what any reader puts together.
+        if bytes > MAX_EPISODE_BYTES {
             return Err(DataError::setting(
                 format!("an episode of {} steps takes {} MiB", episode.steps, bytes >> 20),
                 "split episodes above 1 GiB",
@@ -149,8 +153,7 @@ impl EpisodeSink for LayoutWriter {
     }
 }
 
-fn record_batch(episodes: Gathered, spec: &Spec) -> RecordBatch {
-    let schema = Arc::new(schema_of(spec));
+fn record_batch(episodes: Gathered, spec: &Spec, schema: SchemaRef) -> RecordBatch {
     let states = OffsetBuffer::from_lengths(episodes.steps.iter().map(|steps| steps + 1));
     let steps = OffsetBuffer::from_lengths(episodes.steps.iter().copied());
     let list = |name: &str, offsets: &OffsetBuffer<i32>, values: ArrayRef| -> ArrayRef {

@@ -136,14 +136,8 @@ impl Counting<'_> {
     fn finish(self, expected: [(&str, Option<usize>); 2]) -> Result<(), DataError> {
         for ((what, expected), found) in expected.into_iter().zip([self.episode, self.frames]) {
             let Some(expected) = expected.filter(|expected| *expected != found) else { continue };
-            self.sink.defect(Defect {
-                path: self.path.join("meta/info.json"),
-                episode: self.episode,
-                row: None,
-                kind: DefectKind::Lengths,
-                problem: format!("the metadata count {expected} {what}, the data have {found}"),
-                hint: "a download is incomplete, or the metadata are of another version".into(),
-            })?;
+            let info = self.path.join("meta/info.json");
+            self.sink.defect(Defect::miscounted(&info, self.episode, what, (expected, found)))?;
         }
         Ok(())
     }
@@ -162,14 +156,10 @@ impl EpisodeSink for Counting<'_> {
         if declared == frames {
             return self.sink.episode(episode);
         }
-        self.sink.defect(Defect {
-            path: self.path.join("meta/episodes"),
-            episode: episode.number,
-            row: None,
-            kind: DefectKind::Lengths,
-            problem: format!("the metadata give it {declared} frames, the data have {frames}"),
-            hint: "the files are of different versions, or a download is incomplete".into(),
-        })
+        let problem = format!("the metadata give it {declared} frames, the data have {frames}");
+        let hint = "the files are of different versions, or a download is incomplete";
+        let path = self.path.join("meta/episodes");
+        self.sink.defect(Defect::of_episode(&path, episode.number, DefectKind::Lengths, problem, hint))
     }
 
     fn defect(&mut self, defect: Defect) -> Result<(), DataError> {

@@ -46,30 +46,17 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     let layout =
         Layout::of(&file, first, options).map_err(|problem| fail(format!("episode_0: {problem}")))?;
     let mut spec = layout.spec.clone();
-    describe_actions(&main.with_file_name("metadata.json"), &mut spec);
+    let metadata = read_metadata(&main.with_file_name("metadata.json"));
+    describe_actions(&metadata, &mut spec);
     options.complete(&mut spec)?;
     sink.begin(&spec)?;
-    if let Some(declared) = declared_episodes(&main.with_file_name("metadata.json"))
-        && declared != episodes.len() as u64
+    if let Some(declared) = metadata["total_episodes"].as_u64().map(|declared| declared as usize)
+        && declared != episodes.len()
     {
-        sink.defect(Defect {
-            path: main.clone(),
-            episode: episodes.len(),
-            row: None,
-            kind: DefectKind::Lengths,
-            problem: format!("metadata.json counts {declared} episodes, the file has {}", episodes.len()),
-            hint: "a download is incomplete, or the metadata are of another version".into(),
-        })?;
+        sink.defect(Defect::miscounted(&main, episodes.len(), "episodes", (declared, episodes.len())))?;
     }
     for (at, (number, group)) in episodes.iter().enumerate() {
-        let defect = |kind, problem: String, hint: &str| Defect {
-            path: main.clone(),
-            episode: at,
-            row: None,
-            kind,
-            problem,
-            hint: hint.into(),
-        };
+        let defect = |kind, problem: String, hint: &str| Defect::of_episode(&main, at, kind, problem, hint);
         let episode = match layout.episode(&file, group, *number) {
             Ok(episode) => episode,
             Err(Trouble::File(problem)) => return Err(fail(format!("episode_{number}: {problem}"))),
@@ -264,10 +251,13 @@ fn side_by_side(columns: &[Column]) -> Result<Vec<f32>, String> {
     Ok(rows)
 }
 
+/// The metadata, or nothing where there are none that can be read.
+fn read_metadata(path: &Path) -> Value {
+    read_small(path).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+}
+
 /// Takes the bounds of actions from the metadata, where there are any. Python writes infinities that JSON does not have.
-fn describe_actions(metadata: &Path, spec: &mut Spec) {
-    let Some(text) = read_small(metadata) else { return };
-    let Ok(metadata) = serde_json::from_str::<Value>(&text) else { return };
+fn describe_actions(metadata: &Value, spec: &mut Spec) {
     let Some(space) = metadata["action_space"].as_str() else { return };
     let space = space.replace("-Infinity", "null").replace("Infinity", "null").replace("NaN", "null");
     let Ok(space) = serde_json::from_str::<Value>(&space) else { return };
@@ -281,10 +271,6 @@ fn describe_actions(metadata: &Path, spec: &mut Spec) {
     {
         spec.action.bounds = low.into_iter().zip(high).map(|(low, high)| Bounds { low, high }).collect();
     }
-}
-
-fn declared_episodes(metadata: &Path) -> Option<u64> {
-    serde_json::from_str::<Value>(&read_small(metadata)?).ok()?["total_episodes"].as_u64()
 }
 
 /// A text that is not larger than metadata can be.

@@ -6,10 +6,13 @@
 
 use super::{
     ReadOptions,
-    atomic::AtomicFile,
+    atomic::{AtomicFile, folder_of},
     flat::{Assembler, Row},
 };
-use crate::{DataError, DefectKind, EpisodeSink, EpisodeView, Feature, Spec, episode::Ending, npy::Rows};
+use crate::{
+    DataError, EpisodeSink, EpisodeView, Feature, Spec, content_hash::little_endian, episode::Ending,
+    npy::Rows,
+};
 use std::{
     fs::File,
     io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write},
@@ -20,6 +23,8 @@ use zip::{ZipArchive, ZipWriter, write::SimpleFileOptions};
 const HINT: &str =
     "an OGBench file is made with np.savez_compressed(name, observations=..., actions=..., terminals=...)";
 
+/// Without these an archive is not one of trajectories.
+const NEEDED: [&str; 3] = ["observations", "actions", "terminals"];
 /// Arrays of one archive: each is read through a file handle of its own.
 const MAX_ARRAYS: usize = 64;
 
@@ -37,12 +42,11 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     let archive = open(path)?;
     let names: Vec<String> =
         archive.file_names().filter_map(|name| Some(name.ok()?.strip_suffix(".npy")?.to_owned())).collect();
-    for needed in ["observations", "actions", "terminals"] {
+    for needed in NEEDED {
         if !names.iter().any(|name| name == needed) {
             return Err(fail(format!("it has no array '{needed}', only {}", names.join(", "))));
         }
     }
-    const NEEDED: [&str; 3] = ["observations", "actions", "terminals"];
     let names: Vec<String> = names
         .into_iter()
         .filter(|name| NEEDED.contains(&name.as_str()) || name == "rewards" || options.wants_extra(name))
@@ -123,13 +127,7 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
             assembler.end(Ending::Unknown)?;
         }
     }
-    if assembler.rows() > 0 {
-        let problem = format!("its {} rows are not closed by a terminal", assembler.rows());
-        let hint = "set terminals to 1 on the last row of every trajectory, the last one included";
-        assembler.defect(DefectKind::Ends, Some(assembler.rows() - 1), problem, hint.into())?;
-        assembler.end(Ending::Unknown)?;
-    }
-    Ok(())
+    assembler.end_unclosed("set terminals to 1 on the last row of every trajectory, the last one included")
 }
 
 fn take<'r>(columns: &mut Vec<(&str, Rows<'r>)>, name: &str) -> Option<Rows<'r>> {
@@ -153,7 +151,7 @@ struct Spool {
 
 impl Spool {
     fn push(&mut self, values: &[f32]) -> std::io::Result<()> {
-        values.iter().try_for_each(|value| self.file.write_all(&value.to_le_bytes()))
+        self.file.write_all(little_endian(values))
     }
 }
 
@@ -216,8 +214,7 @@ impl EpisodeSink for NpzWriter {
         names.extend(spec.has_rewards.then_some(("rewards", 1)));
         names.extend(spec.extras.iter().map(|extra| (extra.name.as_str(), extra.width)));
         for (name, width) in names {
-            let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            let file = tempfile::tempfile_in(folder.unwrap_or(Path::new(".")))
+            let file = tempfile::tempfile_in(folder_of(&self.path))
                 .map_err(|error| DataError::write(&self.path, error))?;
             self.columns.push(Spool { name: name.replace('/', "."), width, file: BufWriter::new(file) });
         }

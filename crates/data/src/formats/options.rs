@@ -41,7 +41,7 @@ pub enum Extras {
 /// What ends an episode of a D4RL file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Ends {
-    /// `timeouts` where the file has any, otherwise `terminals`.
+    /// The one of the two flags that occurs; with both, `timeouts` in mazes, and elsewhere the user is asked.
     #[default]
     Auto,
     /// `timeouts` only: mazes, where `terminals` mark visits of the goal.

@@ -1,7 +1,10 @@
 //! Which state of the data is the goal of a transition.
 
 use crate::{DataError, EpisodeIndex};
-use isochrone_core::Discount;
+use isochrone_core::{
+    Discount,
+    rng::{below_from_bits as below, unit_from_bits as unit},
+};
 use serde::{Deserialize, Serialize};
 
 /// How often each kind of goal is drawn. The four numbers are probabilities.
@@ -145,14 +148,4 @@ impl GoalLaw {
         let offset = (offset as u64).min(choices - 1);
         Goal { state: state + first + offset, episode, weight }
     }
-}
-
-/// From random bits to `[0, 1)`.
-fn unit(bits: u64) -> f64 {
-    (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
-}
-
-/// From random bits to `0..bound`; the bias is below `bound / 2^64`.
-pub(super) fn below(bits: u64, bound: u64) -> u64 {
-    ((u128::from(bits) * u128::from(bound)) >> 64) as u64
 }

@@ -1,17 +1,12 @@
 //! Batches of transitions with goals, each a pure function of (seed, stream, step, row).
 
-use super::{
-    GoalBatch, GoalLaw,
-    batch::ELSEWHERE,
-    law::{Goal, below},
-    prefetch::prefetch,
-};
+use super::{GoalBatch, GoalLaw, batch::ELSEWHERE, law::Goal, prefetch::prefetch};
 use crate::{
     DataError, Trajectories,
     mapping::{ACCESS_BYTES, Mapping},
     trajectories::Block,
 };
-use isochrone_core::rng;
+use isochrone_core::rng::{self, below_from_bits as below};
 use rand_chacha::{ChaCha8Rng, rand_core::Rng};
 use std::sync::Arc;
 
@@ -175,23 +170,30 @@ impl GoalSampler {
         Place { action: place.action - usize::from(is_last), ..place }
     }
 
-    /// Asks for the cache lines of some states and the action of the first: while the next rows are drawn, they arrive.
-    fn prefetch(&self, place: &Place, states: usize) {
+    /// Some states from a place on, and the action at it.
+    fn parts(&self, place: &Place, states: usize) -> (&[f32], &[f32]) {
         let (observation, action) = (self.data.spec.observation.width, self.data.spec.action.width);
         let block = &self.data.blocks[place.block];
-        prefetch(&block.observations[place.state * observation..(place.state + states) * observation]);
-        prefetch(&block.actions[place.action * action..(place.action + 1) * action]);
+        (
+            &block.observations[place.state * observation..(place.state + states) * observation],
+            &block.actions[place.action * action..(place.action + 1) * action],
+        )
+    }
+
+    /// Asks for the cache lines of some states and an action: while the next rows are drawn, they arrive.
+    fn prefetch(&self, place: &Place, states: usize) {
+        let (observations, action) = self.parts(place, states);
+        prefetch(observations);
+        prefetch(action);
     }
 
     /// Asks for the pages of a mapped file, all rows at once, before the first is waited for.
     fn want<'p>(&self, mapping: &Mapping, states: &[Place], goals: impl Iterator<Item = &'p [Place]>) {
-        let (observation, action) = (self.data.spec.observation.width, self.data.spec.action.width);
         let states = states.iter().map(|place| (place, 2));
         for (place, states) in states.chain(goals.flatten().map(|place| (place, 1))) {
-            let block = &self.data.blocks[place.block];
-            mapping
-                .want(&block.observations[place.state * observation..(place.state + states) * observation]);
-            mapping.want(&block.actions[place.action * action..(place.action + 1) * action]);
+            let (observations, action) = self.parts(place, states);
+            mapping.want(observations);
+            mapping.want(action);
         }
     }
 

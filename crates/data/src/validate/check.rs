@@ -13,8 +13,6 @@ const JUMP_FACTOR: f64 = 10.0;
 const JUMP_RANGE_SHARE: f64 = 0.05;
 /// A gap in time is one that differs from the usual by this share.
 const GAP_TOLERANCE: f64 = 0.5;
-/// A frame rate is wrong if it differs from the timestamps' by this share.
-const RATE_TOLERANCE: f64 = 0.05;
 /// Without declared bounds: if this share of actions lies in [-1, 1], the others are suspicious.
 const USUAL_SHARE: f64 = 0.99;
 
@@ -69,13 +67,9 @@ impl<'a> Checker<'a> {
                 self.constant(feature, index, summary);
             }
         }
-        if let (Some(rate), Some(gap)) = (self.spec.frames_per_second, survey.timestamp_gap())
-            && (gap * rate - 1.0).abs() > RATE_TOLERANCE
-        {
-            let words = format!(
-                "the frame rate is said to be {rate} per second, the timestamps have {:.2}",
-                1.0 / gap
-            );
+        if let Some((said, found)) = survey.contradicted_rate() {
+            let words =
+                format!("the frame rate is said to be {said} per second, the timestamps have {found:.2}");
             let hint = "correct the metadata, or give the rate with --fps: distances in seconds depend on it";
             self.add(Severity::Error, Rule::FrameRate, None, None, (words, hint));
         }

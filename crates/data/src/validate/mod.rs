@@ -10,7 +10,7 @@ mod fingerprint;
 pub use finding::{Finding, Rule, Severity, Validation};
 
 use crate::{
-    ContentHasher, DataError, Defect, EpisodeSink, EpisodeView, Spec, Survey, Trajectories,
+    ContentHasher, DataError, Defect, EpisodeSink, EpisodeView, Spec, Survey, Telling, Trajectories,
     formats::{Format, ReadOptions},
 };
 use check::Checker;
@@ -41,27 +41,6 @@ pub fn validate_and_tell(
     }
     format.read(path, options, &mut Telling { sink: &mut checker, tell })?;
     Ok(checker.finish())
-}
-
-/// Passes everything on, and tells.
-struct Telling<'a> {
-    sink: &'a mut dyn EpisodeSink,
-    tell: &'a mut dyn FnMut(usize),
-}
-
-impl EpisodeSink for Telling<'_> {
-    fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
-        self.sink.begin(spec)
-    }
-
-    fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
-        (self.tell)(episode.steps);
-        self.sink.episode(episode)
-    }
-
-    fn defect(&mut self, defect: Defect) -> Result<(), DataError> {
-        self.sink.defect(defect)
-    }
 }
 
 /// Learns what is usual, and takes note of what the reader itself complains about.

@@ -172,8 +172,8 @@ fn heading(spec: &Spec, survey: &Survey, report: &Report, name: &str) -> String 
         ));
     }
     lines.push(match (spec.frames_per_second, survey.timestamp_gap()) {
-        (Some(rate), Some(gap)) if (gap * rate - 1.0).abs() > 0.05 => {
-            format!("frame rate   {rate} per second is said, but the timestamps have {:.2}", 1.0 / gap)
+        _ if let Some((said, found)) = survey.contradicted_rate() => {
+            format!("frame rate   {said} per second is said, but the timestamps have {found:.2}")
         }
         (Some(rate), _) => format!("frame rate   {rate} per second"),
         (None, Some(gap)) => format!("frame rate   {:.4} per second, from the timestamps", 1.0 / gap),

@@ -4,7 +4,7 @@ use anyhow::bail;
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use isochrone::data::{
-    Bounds, DataError, Defect, EpisodeSink, EpisodeView, Spec,
+    Bounds, EpisodeSink, Telling,
     formats::{Ends, Extras, Format, ReadOptions},
 };
 use std::{ops::Range, path::PathBuf};
@@ -179,7 +179,8 @@ impl Source {
     /// Reads everything into a sink, with a count of what was read on terminals.
     pub fn read(&self, sink: &mut dyn EpisodeSink) -> anyhow::Result<()> {
         let bar = progress();
-        let mut counted = Counted { sink, bar: &bar };
+        let mut tell = |steps: usize| bar.inc(steps as u64);
+        let mut counted = Telling { sink, tell: &mut tell };
         let outcome = self.format()?.read(&self.input, &self.options(), &mut counted);
         bar.finish_and_clear();
         Ok(outcome?)
@@ -190,25 +191,4 @@ impl Source {
 pub fn progress() -> ProgressBar {
     let style = ProgressStyle::with_template("{spinner} {human_pos} transitions read, {per_sec}");
     ProgressBar::new_spinner().with_style(style.expect("the template is well formed"))
-}
-
-/// Shows how far reading is.
-struct Counted<'a> {
-    sink: &'a mut dyn EpisodeSink,
-    bar: &'a ProgressBar,
-}
-
-impl EpisodeSink for Counted<'_> {
-    fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
-        self.sink.begin(spec)
-    }
-
-    fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
-        self.bar.inc(episode.steps as u64);
-        self.sink.episode(episode)
-    }
-
-    fn defect(&mut self, defect: Defect) -> Result<(), DataError> {
-        self.sink.defect(defect)
-    }
 }
