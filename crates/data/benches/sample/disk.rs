@@ -1,7 +1,7 @@
 //! A data set larger than memory: rows per second beside what the disk can do, and how much is resident.
 
 use crate::synthetic::{STEPS, WIDTHS, machine, sampler, send};
-use isochrone_data::{Access, Trajectories, formats::LayoutWriter, sampling::Loader};
+use isochrone_data::{Access, Trajectories, formats::Writer, sampling::Loader};
 use std::{
     fs::File,
     num::NonZeroUsize,
@@ -58,7 +58,7 @@ pub fn run(bytes: u64, folder: &Path) {
     if std::fs::metadata(&path).is_ok_and(|file| file.len() >= bytes) {
         eprintln!("{} is there already", path.display());
     } else {
-        let mut writer = LayoutWriter::new(&path);
+        let mut writer = Writer::for_path(&path).unwrap();
         send((bytes / episode_bytes) as usize + 1, &mut writer);
         writer.finish().unwrap();
     }

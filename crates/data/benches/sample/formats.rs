@@ -4,8 +4,7 @@ use crate::synthetic::{STEPS, WIDTHS, sampler, send};
 use arrow_array::{ArrayRef, FixedSizeListArray, Float32Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use isochrone_data::{
-    Access, DataError, EpisodeSink, EpisodeView, Spec, Trajectories, formats::LayoutWriter,
-    sampling::GoalBatch,
+    Access, DataError, EpisodeSink, EpisodeView, Spec, Trajectories, formats::Writer, sampling::GoalBatch,
 };
 use parquet::{
     arrow::{
@@ -114,7 +113,7 @@ pub fn run() {
     println!("| file | MiB | writing, s | opening, ms | states/s |\n|---|---|---|---|---|");
     let path = folder.path().join("x.arrow");
     let start = Instant::now();
-    let mut writer = LayoutWriter::new(&path);
+    let mut writer = Writer::for_path(&path).unwrap();
     send(EPISODES, &mut writer);
     writer.finish().unwrap();
     let writing = start.elapsed().as_secs_f64();

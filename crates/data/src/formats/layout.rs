@@ -15,7 +15,7 @@
 //! the file: `pyarrow.ipc.open_file("x.arrow").read_all()`.
 
 use crate::{
-    Access, ContentHasher, DataError, EpisodeIndex, EpisodeSink, EpisodeView, Spec, Trajectories,
+    Access, DataError, EpisodeIndex, EpisodeSink, EpisodeView, Spec, Trajectories,
     episode::Ending,
     formats::{atomic::AtomicFile, flat::MAX_EPISODE_BYTES},
     gathered::Gathered,
@@ -33,7 +33,7 @@ use arrow_ipc::{
     root_as_footer, root_as_message,
     writer::FileWriter,
 };
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use std::{
     collections::HashSet,
     io::BufWriter,
@@ -72,10 +72,9 @@ fn schema_of(spec: &Spec) -> Schema {
 }
 
 /// Writes episodes as they come. Nothing is left of the file unless [`finish`](Self::finish) is reached.
-pub struct LayoutWriter {
+pub(super) struct LayoutWriter {
     path: PathBuf,
     open: Option<Open>,
-    hasher: ContentHasher,
 }
 
 struct Open {
@@ -89,38 +88,38 @@ struct Open {
 impl LayoutWriter {
     /// A writer of a file that does not have to exist yet.
     pub fn new(path: &Path) -> Self {
-        Self { path: path.into(), open: None, hasher: ContentHasher::default() }
+        Self { path: path.into(), open: None }
     }
 
-    /// Completes the file and puts it in its place. Returns the content hash.
-    pub fn finish(mut self) -> Result<String, DataError> {
-        self.flush()?;
-        let hash = std::mem::take(&mut self.hasher).finish();
-        let path = self.path.clone();
-        let Some(mut open) = self.open.take() else {
+    /// Completes the file, with the hash of its contents, and puts it in its place.
+    pub fn finish(self, content_hash: &str) -> Result<(), DataError> {
+        let Self { path, open } = self;
+        let Some(mut open) = open else {
             return Err(DataError::setting("nothing was written", "give the writer a data set"));
         };
-        open.writer.write_metadata(HASH_KEY, &hash);
+        open.flush().map_err(|error| write_error(&path, &error))?;
+        open.writer.write_metadata(HASH_KEY, content_hash);
         open.writer.finish().map_err(|error| write_error(&path, &error))?;
         let buffered = open.writer.into_inner().map_err(|error| write_error(&path, &error))?;
         let file = buffered.into_inner().map_err(|error| DataError::write(&path, error.into_error()))?;
-        file.commit()?;
-        Ok(hash)
-    }
-
-    fn flush(&mut self) -> Result<(), DataError> {
-        let Some(open) = &mut self.open else { return Ok(()) };
-        if open.batch.steps.is_empty() {
-            return Ok(());
-        }
-        let gathered = std::mem::replace(&mut open.batch, Gathered::new(&open.spec));
-        open.batch_bytes = 0;
-        let batch = record_batch(gathered, &open.spec, open.writer.schema().clone());
-        open.writer.write(&batch).map_err(|error| write_error(&self.path, &error))
+        file.commit()
     }
 }
 
-fn write_error(path: &Path, error: &arrow_schema::ArrowError) -> DataError {
+impl Open {
+    /// Writes what was gathered as a record batch.
+    fn flush(&mut self) -> Result<(), ArrowError> {
+        if self.batch.steps.is_empty() {
+            return Ok(());
+        }
+        let gathered = std::mem::replace(&mut self.batch, Gathered::new(&self.spec));
+        self.batch_bytes = 0;
+        let batch = record_batch(gathered, &self.spec, self.writer.schema().clone());
+        self.writer.write(&batch)
+    }
+}
+
+fn write_error(path: &Path, error: &ArrowError) -> DataError {
     DataError::write(path, std::io::Error::other(error.to_string()))
 }
 
@@ -130,12 +129,12 @@ impl EpisodeSink for LayoutWriter {
         let writer =
             FileWriter::try_new(file, &schema_of(spec)).map_err(|error| write_error(&self.path, &error))?;
         self.open = Some(Open { writer, spec: spec.clone(), batch: Gathered::new(spec), batch_bytes: 0 });
-        self.hasher.begin(spec)
+        Ok(())
     }
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
-        episode.require_transition()?;
-        let bytes = self.open.as_ref().map_or(0, |open| open.spec.episode_bytes(episode.steps));
+        let open = self.open.as_mut().expect("begin comes first");
+        let bytes = open.spec.episode_bytes(episode.steps);
         // Offsets inside a batch have 31 bits, which is enough for what any reader puts together.
         if bytes > MAX_EPISODE_BYTES {
             return Err(DataError::setting(
@@ -143,13 +142,12 @@ impl EpisodeSink for LayoutWriter {
                 "split episodes above 1 GiB",
             ));
         }
-        if self.open.as_ref().is_some_and(|open| open.batch_bytes + bytes > BATCH_BYTES) {
-            self.flush()?;
+        if open.batch_bytes + bytes > BATCH_BYTES {
+            open.flush().map_err(|error| write_error(&self.path, &error))?;
         }
-        let open = self.open.as_mut().expect("begin comes first");
         open.batch_bytes += bytes;
         open.batch.push(episode);
-        self.hasher.episode(episode)
+        Ok(())
     }
 }
 

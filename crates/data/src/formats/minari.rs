@@ -280,7 +280,7 @@ pub(super) fn read_small(path: &Path) -> Option<String> {
 }
 
 /// Writes a data set, committing episodes to the file as they come.
-pub struct MinariWriter {
+pub(super) struct MinariWriter {
     folder: PathBuf,
     open: Option<Open>,
 }
@@ -372,7 +372,6 @@ impl EpisodeSink for MinariWriter {
     }
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
-        episode.require_transition()?;
         let open = self.open.as_mut().expect("begin comes first");
         open.write(episode).map_err(|error| {
             DataError::write(

@@ -16,12 +16,14 @@ mod npz;
 mod options;
 mod parquet;
 
-pub use layout::LayoutWriter;
-pub use minari::MinariWriter;
-pub use npz::NpzWriter;
 pub use options::{Ends, Extras, ReadOptions};
 
-use crate::{Access, DataError, EpisodeSink, EpisodeView, Spec, Trajectories, TrajectoriesBuilder};
+use crate::{
+    Access, ContentHasher, DataError, EpisodeSink, EpisodeView, Spec, Trajectories, TrajectoriesBuilder,
+};
+use layout::LayoutWriter;
+use minari::MinariWriter;
+use npz::NpzWriter;
 use std::path::Path;
 
 /// The formats that can be read.
@@ -93,11 +95,7 @@ impl Format {
         sink: &mut dyn EpisodeSink,
     ) -> Result<(), DataError> {
         match self {
-            Self::Layout => {
-                let mut data = Trajectories::open(path, Access::Sequential)?;
-                options.complete(&mut data.spec)?;
-                data.send(sink)
-            }
+            Self::Layout => open_layout(path, options, Access::Sequential)?.send(sink),
             Self::OgBench => npz::read(path, options, sink),
             Self::D4rl => d4rl::read(path, options, sink),
             Self::Minari => minari::read(path, options, sink),
@@ -106,16 +104,26 @@ impl Format {
             Self::Csv => csv::read(path, options, sink),
         }
     }
+
+    /// The content hash that a file says it was written with; only our own layout says.
+    pub fn declared_hash(self, path: &Path) -> Result<Option<String>, DataError> {
+        match self {
+            Self::Layout => Trajectories::open(path, Access::Sequential).map(|data| Some(data.content_hash)),
+            _ => Ok(None),
+        }
+    }
+}
+
+fn open_layout(path: &Path, options: &ReadOptions, access: Access) -> Result<Trajectories, DataError> {
+    let mut data = Trajectories::open(path, access)?;
+    options.complete(&mut data.spec)?;
+    Ok(data)
 }
 
 /// A data set from any file: our own layout is mapped, everything else read into memory.
 pub fn load(path: &Path, options: &ReadOptions) -> Result<Trajectories, DataError> {
     match Format::detect(path)? {
-        Format::Layout => {
-            let mut data = Trajectories::open(path, Access::Random)?;
-            options.complete(&mut data.spec)?;
-            Ok(data)
-        }
+        Format::Layout => open_layout(path, options, Access::Random),
         format => {
             let mut builder = TrajectoriesBuilder::default();
             format.read(path, options, &mut builder)?;
@@ -124,13 +132,16 @@ pub fn load(path: &Path, options: &ReadOptions) -> Result<Trajectories, DataErro
     }
 }
 
+/// Writes a data set. Nothing is left of the file unless [`finish`](Self::finish) is reached.
+pub struct Writer {
+    target: Target,
+    hasher: ContentHasher,
+}
+
 /// The formats that can be written, each by its own sink.
-pub enum Writer {
-    /// Our own layout.
+enum Target {
     Layout(Box<LayoutWriter>),
-    /// OGBench's NumPy archive.
     OgBench(NpzWriter),
-    /// A Minari data set.
     Minari(MinariWriter),
 }
 
@@ -138,62 +149,71 @@ impl Writer {
     /// What an archive cannot hold of any data that know it.
     pub const ENDINGS: &str = "how episodes ended";
 
-    /// The writer that a name asks for: `.arrow`, `.npz`, or a folder for Minari.
+    /// The writer that a name asks for: `.arrow` for our own layout, `.npz` for OGBench's archive, or a folder for Minari.
     pub fn for_path(path: &Path) -> Result<Self, DataError> {
-        match path.extension().and_then(|extension| extension.to_str()) {
-            Some("arrow") => Ok(Self::Layout(Box::new(LayoutWriter::new(path)))),
-            Some("npz") => Ok(Self::OgBench(NpzWriter::new(path))),
-            None => Ok(Self::Minari(MinariWriter::new(path))),
-            Some(other) => Err(DataError::setting(
-                format!("cannot write {}: no writer for .{other}", path.display()),
-                "name the result .arrow or .npz, or give a new folder for a Minari data set",
-            )),
-        }
+        let target = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("arrow") => Target::Layout(Box::new(LayoutWriter::new(path))),
+            Some("npz") => Target::OgBench(NpzWriter::new(path)),
+            None => Target::Minari(MinariWriter::new(path)),
+            Some(other) => {
+                return Err(DataError::setting(
+                    format!("cannot write {}: no writer for .{other}", path.display()),
+                    "name the result .arrow or .npz, or give a new folder for a Minari data set",
+                ));
+            }
+        };
+        Ok(Self { target, hasher: ContentHasher::default() })
     }
 
     /// What the format cannot hold of such data, in words.
     pub fn leaves_out(&self, spec: &Spec) -> Vec<&'static str> {
         let mut losses = Vec::new();
-        if !matches!(self, Self::Layout(_)) {
+        if !matches!(self.target, Target::Layout(_)) {
             losses.extend(spec.has_timestamps.then_some("timestamps"));
             losses.extend(spec.frames_per_second.is_some().then_some("the frame rate"));
             losses.extend(spec.goal.is_some().then_some("the goal space"));
             let has_names = !spec.observation.dimensions.is_empty() || !spec.action.dimensions.is_empty();
             losses.extend(has_names.then_some("names of dimensions"));
         }
-        if matches!(self, Self::OgBench(_)) {
+        if matches!(self.target, Target::OgBench(_)) {
             losses.extend((!spec.action.bounds.is_empty()).then_some("the range of actions"));
             losses.push(Self::ENDINGS);
         }
         losses
     }
 
+    /// The content hash of what was given so far.
+    pub fn content_hash(&self) -> String {
+        self.hasher.clone().finish()
+    }
+
     /// Completes the file and puts it in its place.
     pub fn finish(self) -> Result<(), DataError> {
-        match self {
-            Self::Layout(writer) => writer.finish().map(drop),
-            Self::OgBench(writer) => writer.finish(),
-            Self::Minari(writer) => writer.finish(),
+        match self.target {
+            Target::Layout(writer) => writer.finish(&self.hasher.finish()),
+            Target::OgBench(writer) => writer.finish(),
+            Target::Minari(writer) => writer.finish(),
+        }
+    }
+
+    fn sink(&mut self) -> &mut dyn EpisodeSink {
+        match &mut self.target {
+            Target::Layout(writer) => writer.as_mut(),
+            Target::OgBench(writer) => writer,
+            Target::Minari(writer) => writer,
         }
     }
 }
 
 impl EpisodeSink for Writer {
     fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
-        self.as_sink().begin(spec)
+        self.hasher.begin(spec)?;
+        self.sink().begin(spec)
     }
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
-        self.as_sink().episode(episode)
-    }
-}
-
-impl Writer {
-    fn as_sink(&mut self) -> &mut dyn EpisodeSink {
-        match self {
-            Self::Layout(writer) => writer.as_mut(),
-            Self::OgBench(writer) => writer,
-            Self::Minari(writer) => writer,
-        }
+        episode.require_transition()?;
+        self.hasher.episode(episode)?;
+        self.sink().episode(episode)
     }
 }

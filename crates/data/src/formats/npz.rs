@@ -135,7 +135,7 @@ fn take<'r>(columns: &mut Vec<(&str, Rows<'r>)>, name: &str) -> Option<Rows<'r>>
 }
 
 /// Writes an archive. Columns are gathered in temporary files beside it, since an archive holds one after another.
-pub struct NpzWriter {
+pub(super) struct NpzWriter {
     path: PathBuf,
     columns: Vec<Spool>,
     spec: Option<Spec>,
@@ -223,7 +223,6 @@ impl EpisodeSink for NpzWriter {
     }
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
-        episode.require_transition()?;
         let spec = self.spec.as_ref().expect("begin comes first");
         let nothing = vec![0.0; spec.action.width];
         let mut columns = self.columns.iter_mut();

@@ -10,7 +10,7 @@ mod fingerprint;
 pub use finding::{Finding, Rule, Severity, Validation};
 
 use crate::{
-    ContentHasher, DataError, Defect, EpisodeSink, EpisodeView, Spec, Survey, Telling, Trajectories,
+    ContentHasher, DataError, Defect, EpisodeSink, EpisodeView, Spec, Survey, Telling,
     formats::{Format, ReadOptions},
 };
 use check::Checker;
@@ -35,8 +35,7 @@ pub fn validate_and_tell(
     let Some(spec) = survey.spec.clone() else { return Ok(validation.into_validation()) };
     let mut checker = Checker::new(&spec, &survey, &fingerprints, validation);
     checker.whole_set(&survey);
-    if format == Format::Layout {
-        let declared = Trajectories::open(path, crate::Access::Sequential)?.content_hash().to_owned();
+    if let Some(declared) = format.declared_hash(path)? {
         checker.content_hash(&declared, &hasher.finish());
     }
     format.read(path, options, &mut Telling { sink: &mut checker, tell })?;

@@ -30,6 +30,28 @@ pub struct Report {
     pub rows: Vec<Vec<Field>>,
 }
 
+/// The flags that choose a style.
+#[derive(clap::Args)]
+pub struct StyleArgs {
+    /// Print JSON
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
+
+    /// Print CSV
+    #[arg(long)]
+    csv: bool,
+}
+
+impl StyleArgs {
+    pub fn style(&self) -> Style {
+        match (self.json, self.csv) {
+            (true, _) => Style::Json,
+            (_, true) => Style::Csv,
+            _ => Style::Text,
+        }
+    }
+}
+
 /// How to print a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {

@@ -1,11 +1,9 @@
 //! `isochrone data convert`: from any format to those that we write.
 
 use super::source::Source;
+use crate::verbs::report::count;
 use anyhow::bail;
-use isochrone::data::{
-    Access, ContentHasher, DataError, Defect, Ending, EpisodeSink, EpisodeView, Spec, Trajectories,
-    formats::{Format, Writer},
-};
+use isochrone::data::{DataError, Defect, Ending, EpisodeSink, EpisodeView, Spec, formats::Writer};
 use serde_json::json;
 use std::{io::Write, path::PathBuf};
 
@@ -51,7 +49,6 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     }
     let mut conversion = Conversion {
         writer: Writer::for_path(&args.output)?,
-        hasher: ContentHasher::default(),
         episodes: 0,
         transitions: 0,
         defects: 0,
@@ -60,23 +57,24 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         knows_endings: false,
         leaves_out: Vec::new(),
     };
-    args.source.read(&mut conversion)?;
+    let format = args.source.format()?;
+    args.source.read(format, &mut conversion)?;
     if conversion.episodes == 0 {
         bail!("{}: it has no episode; hint: nothing was written", args.source.path().display());
     }
     let Conversion {
-        writer,
-        episodes,
-        transitions,
-        defects,
-        not_finite,
-        knows_endings,
-        mut leaves_out,
-        hasher,
-        ..
+        writer, episodes, transitions, defects, not_finite, knows_endings, mut leaves_out, ..
     } = conversion;
-    let hash = hasher.finish();
-    check_source(args, &hash)?;
+    let hash = writer.content_hash();
+    if let Some(declared) = format.declared_hash(args.source.path())?
+        && declared != hash
+    {
+        // A damaged file does not become a good one.
+        bail!(
+            "{}: it was written with contents {declared}, but has {hash}; hint: it is damaged: copy it again or convert the original again",
+            args.source.path().display()
+        );
+    }
     writer.finish()?;
     leaves_out.retain(|what| knows_endings || *what != Writer::ENDINGS);
     let output = args.output.display();
@@ -105,36 +103,17 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         eprintln!("warning: {not_finite} values are not finite; isochrone data validate says where");
     }
     if defects > 0 {
-        eprintln!(
-            "warning: {defects} {}, left out; isochrone data validate lists them",
-            if defects == 1 { "defect" } else { "defects" }
-        );
-    }
-    Ok(())
-}
-
-/// A damaged file in our own layout does not become a good one.
-fn check_source(args: &Args, found: &str) -> anyhow::Result<()> {
-    if args.source.format()? != Format::Layout {
-        return Ok(());
-    }
-    let path = args.source.path();
-    let declared = Trajectories::open(path, Access::Sequential)?.content_hash().to_owned();
-    if declared != found {
-        bail!(
-            "{}: it was written with contents {declared}, but has {found}; hint: it is damaged: copy it again or convert the original again",
-            path.display()
-        );
+        let defects = count(defects, "defect");
+        eprintln!("warning: {defects}, left out; isochrone data validate lists them");
     }
     Ok(())
 }
 
 struct Conversion {
     writer: Writer,
-    hasher: ContentHasher,
     episodes: u64,
     transitions: u64,
-    defects: u64,
+    defects: usize,
     keep_going: bool,
     not_finite: u64,
     knows_endings: bool,
@@ -144,7 +123,6 @@ struct Conversion {
 impl EpisodeSink for Conversion {
     fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
         self.leaves_out = self.writer.leaves_out(spec);
-        self.hasher.begin(spec)?;
         self.writer.begin(spec)
     }
 
@@ -154,7 +132,6 @@ impl EpisodeSink for Conversion {
         self.knows_endings |= episode.ending != Ending::Unknown;
         let numbers = episode.observations.iter().chain(episode.actions).chain(episode.rewards);
         self.not_finite += numbers.filter(|number| !number.is_finite()).count() as u64;
-        self.hasher.episode(episode)?;
         self.writer.episode(episode)
     }
 

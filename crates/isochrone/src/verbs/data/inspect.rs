@@ -1,7 +1,7 @@
 //! `isochrone data inspect`: what is in a data set.
 
 use super::source::Source;
-use crate::verbs::report::{Field, Report, Style, save};
+use crate::verbs::report::{Field, Report, Style, StyleArgs, save};
 use isochrone::{
     data::{
         ContentHasher, DataError, Defect, DimensionSummary, EpisodeSink, EpisodeView, Feature, Spec, Survey,
@@ -22,13 +22,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 
-    /// Print JSON
-    #[arg(long, conflicts_with = "csv")]
-    json: bool,
-
-    /// Print the columns as CSV
-    #[arg(long)]
-    csv: bool,
+    #[command(flatten)]
+    style: StyleArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -45,28 +40,32 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if let Some(path) = &args.plot {
         Picture::check_path(path)?;
     }
+    let format = args.source.format()?;
     let mut look = Look::default();
-    args.source.read(&mut look)?;
+    args.source.read(format, &mut look)?;
     let Look { survey, hasher, first_defect, n_defects } = look;
     let spec = survey.spec.clone().unwrap_or_else(|| Spec::new(0, 0));
-    let report =
-        report(&spec, &survey, (&args.source.name(), args.source.format()?.name()), &hasher.finish());
-    if !args.json && !args.csv {
-        write!(out, "{}", heading(&spec, &survey, &report, &args.source.name()))?;
+    let identity =
+        Identity { name: args.source.name(), format: format.name(), content_hash: hasher.finish() };
+    let style = args.style.style();
+    if style == Style::Text {
+        write!(out, "{}", heading(&spec, &survey, &identity))?;
     }
-    let style = match (args.json, args.csv) {
-        (true, _) => Style::Json,
-        (_, true) => Style::Csv,
-        _ => Style::Text,
-    };
-    write!(out, "{}", report.print(style))?;
+    write!(out, "{}", report(&spec, &survey, &identity).print(style))?;
     if let Some(first) = first_defect {
         eprintln!("warning: {first} (the first of {n_defects}; isochrone data validate lists them)");
     }
     if let Some(path) = &args.plot {
-        save(&picture(&spec, &survey, &args.source.name()), path)?;
+        save(&picture(&spec, &survey, &identity.name), path)?;
     }
     Ok(())
+}
+
+/// Which data set it is.
+struct Identity {
+    name: String,
+    format: &'static str,
+    content_hash: String,
 }
 
 /// Gathers everything in one pass; broken episodes are noted and passed over.
@@ -96,7 +95,7 @@ impl EpisodeSink for Look {
     }
 }
 
-fn report(spec: &Spec, survey: &Survey, (name, format): (&str, &str), content_hash: &str) -> Report {
+fn report(spec: &Spec, survey: &Survey, identity: &Identity) -> Report {
     let mut report = Report {
         columns: vec!["kind", "column", "min", "max", "mean", "std", "not_finite"],
         ..Report::default()
@@ -128,8 +127,8 @@ fn report(spec: &Spec, survey: &Survey, (name, format): (&str, &str), content_ha
     }
     let (least, most) = (survey.lengths.keys().next().copied(), survey.lengths.keys().last().copied());
     let facts = json!({
-        "input": name,
-        "format": format,
+        "input": identity.name,
+        "format": identity.format,
         "episodes": survey.n_episodes(),
         "transitions": survey.n_transitions(),
         "states": survey.n_transitions() + survey.n_episodes(),
@@ -140,7 +139,7 @@ fn report(spec: &Spec, survey: &Survey, (name, format): (&str, &str), content_ha
         "frames_per_second": spec.frames_per_second,
         "usual_gap_seconds": survey.usual_gap(),
         "goal_space": [spec.goal_space().start, spec.goal_space().end],
-        "content_sha256": content_hash,
+        "content_sha256": identity.content_hash,
         "version": env!("CARGO_PKG_VERSION"),
     });
     if let serde_json::Value::Object(facts) = facts {
@@ -154,8 +153,8 @@ fn mean_steps(survey: &Survey) -> Option<f64> {
 }
 
 /// The facts, as people read them.
-fn heading(spec: &Spec, survey: &Survey, report: &Report, name: &str) -> String {
-    let mut lines = vec![format!("{name} ({})", report.facts["format"].as_str().unwrap_or_default())];
+fn heading(spec: &Spec, survey: &Survey, identity: &Identity) -> String {
+    let mut lines = vec![format!("{} ({})", identity.name, identity.format)];
     let (episodes, transitions) = (survey.n_episodes(), survey.n_transitions());
     lines.push(format!(
         "episodes     {episodes}, {transitions} transitions between {} states",
@@ -183,8 +182,7 @@ fn heading(spec: &Spec, survey: &Survey, report: &Report, name: &str) -> String 
         Some(goal) => format!("goal space   dimensions {}..{} of an observation", goal.start, goal.end),
         None => format!("goal space   all {} dimensions of an observation", spec.observation.width),
     });
-    lines
-        .push(format!("content      sha256 {}", report.facts["content_sha256"].as_str().unwrap_or_default()));
+    lines.push(format!("content      sha256 {}", identity.content_hash));
     lines.join("\n") + "\n\n"
 }
 

@@ -177,11 +177,11 @@ impl Source {
     }
 
     /// Reads everything into a sink, with a count of what was read on terminals.
-    pub fn read(&self, sink: &mut dyn EpisodeSink) -> anyhow::Result<()> {
+    pub fn read(&self, format: Format, sink: &mut dyn EpisodeSink) -> anyhow::Result<()> {
         let bar = progress();
         let mut tell = |steps: usize| bar.inc(steps as u64);
         let mut counted = Telling { sink, tell: &mut tell };
-        let outcome = self.format()?.read(&self.input, &self.options(), &mut counted);
+        let outcome = format.read(&self.input, &self.options(), &mut counted);
         bar.finish_and_clear();
         Ok(outcome?)
     }

@@ -1,7 +1,8 @@
 //! `isochrone data validate`: what would go wrong later.
 
 use super::source::{Source, progress};
-use isochrone::data::validate::{Finding, Rule, Severity, Validation, validate_and_tell};
+use crate::verbs::report::count;
+use isochrone::data::validate::{Finding, Severity, Validation, validate_and_tell};
 use serde_json::json;
 use std::{io::Write, process::ExitCode};
 
@@ -56,59 +57,34 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
 }
 
 /// Findings shown of one rule; JSON has more.
-const SHOWN: u64 = 5;
+const SHOWN: usize = 5;
 
 fn text(found: &Validation, name: &str) -> String {
     let mut text = String::new();
-    let mut last_hint = String::new();
-    let mut shown: Option<(Rule, Severity, u64)> = None;
-    for finding in &found.findings {
-        let number = match shown {
-            Some((rule, severity, number)) if (rule, severity) == (finding.rule, finding.severity) => {
-                number + 1
-            }
-            _ => 1,
-        };
-        shown = Some((finding.rule, finding.severity, number));
-        if number <= SHOWN {
-            text += &format!(
-                "{} {}: {}{}",
-                severity(finding.severity),
-                finding.rule.name(),
-                place(finding),
-                finding.problem
-            );
+    let mut last_hint = "";
+    let kind = |finding: &Finding| (finding.rule, finding.severity);
+    for group in found.findings.chunk_by(|a, b| kind(a) == kind(b)) {
+        for finding in group.iter().take(SHOWN) {
+            let (severity, rule) = (finding.severity.name(), finding.rule.name());
+            text += &format!("{severity} {rule}: {}{}", place(finding), finding.problem);
             if finding.hint != last_hint {
                 text += &format!("; hint: {}", finding.hint);
-                last_hint.clone_from(&finding.hint);
+                last_hint = &finding.hint;
             }
             text += "\n";
         }
-        let total = found
-            .counts
-            .get(&finding.rule)
-            .and_then(|counts| counts.get(&finding.severity))
-            .copied()
-            .unwrap_or(0);
-        if number == SHOWN && total > SHOWN {
+        let total = found.counts[&group[0].rule][&group[0].severity] as usize;
+        if total > SHOWN {
             text += &format!("  and {} more of these\n", total - SHOWN);
         }
     }
-    let count = |n: u64, thing: &str| format!("{n} {thing}{}", if n == 1 { "" } else { "s" });
-    let (errors, warnings) = (found.count(Severity::Error), found.count(Severity::Warning));
-    let verdict = if errors == 0 { "passed" } else { "failed" };
-    text += &format!("{name}: {verdict}, {}, {}\n", count(errors, "error"), count(warnings, "warning"));
+    let number = |severity: Severity| count(found.count(severity) as usize, severity.name());
+    let verdict = if found.count(Severity::Error) == 0 { "passed" } else { "failed" };
+    text += &format!("{name}: {verdict}, {}, {}\n", number(Severity::Error), number(Severity::Warning));
     for (rule, why) in &found.unchecked {
         text += &format!("not checked: {}, {why}\n", rule.name());
     }
     text
-}
-
-fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    }
 }
 
 fn place(finding: &Finding) -> String {

@@ -73,7 +73,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if let Some(path) = &args.plot {
         save(&picture(args, &log, &ranked), path)?;
     }
-    Ok(out.write_all(report.print(args.style()).as_bytes())?)
+    Ok(out.write_all(report.print(args.style.style()).as_bytes())?)
 }
 
 fn table(args: &Args, log: &EventLog, ranked: &[Outlook]) -> Report {

@@ -38,8 +38,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         save(&solved.field().draw(), path)?;
     }
     let text = match solved.text_grid() {
-        Some(grid) if args.style() == Style::Text => grid,
-        _ => solved.table().print(args.style()),
+        Some(grid) if args.style.style() == Style::Text => grid,
+        _ => solved.table().print(args.style.style()),
     };
     Ok(out.write_all(text.as_bytes())?)
 }

@@ -5,7 +5,7 @@ mod map;
 mod process;
 mod solve;
 
-use super::report::Style;
+use super::report::StyleArgs;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use isochrone::{Discount, input::LogColumns, plot::Picture};
@@ -75,13 +75,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 
-    /// Print JSON
-    #[arg(long, conflicts_with = "csv")]
-    json: bool,
-
-    /// Print CSV
-    #[arg(long)]
-    csv: bool,
+    #[command(flatten)]
+    style: StyleArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -138,14 +133,6 @@ fn check_number(flag: &str, value: f64, range: std::ops::Range<f64>, hint: &str)
 }
 
 impl Args {
-    fn style(&self) -> Style {
-        match (self.json, self.csv) {
-            (true, _) => Style::Json,
-            (_, true) => Style::Csv,
-            _ => Style::Text,
-        }
-    }
-
     fn discount(&self) -> anyhow::Result<Discount> {
         Discount::new(self.gamma).context("--gamma")
     }

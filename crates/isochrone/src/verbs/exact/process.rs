@@ -46,7 +46,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if let Some(path) = &args.plot {
         save(&picture(args, &process, &distances, &goal_names), path)?;
     }
-    Ok(out.write_all(report.print(args.style()).as_bytes())?)
+    Ok(out.write_all(report.print(args.style.style()).as_bytes())?)
 }
 
 /// By name or, where that says nothing, by the first bytes of every zip archive.

@@ -108,7 +108,7 @@ pub fn all_pairs(
     let discount = args.discount()?;
     let steps_between = |from: usize, to: usize| discount.steps_from_nats(columns[to].1[from]);
     let names: Vec<String> = (0..n).map(name).collect();
-    if args.style() == Style::Json {
+    if args.style.style() == Style::Json {
         let mut report = facts(args, mdp);
         report.facts.insert("relative_error_bound".into(), json!(bound));
         report.facts.insert("names".into(), json!(names));
@@ -131,7 +131,7 @@ pub fn all_pairs(
             row.extend(distance_fields(args, steps_between(from, to), columns[to].1[from]));
             report.rows.push(row);
         }
-        let text = report.print(args.style());
+        let text = report.print(args.style.style());
         let body = if from == 0 { text.as_str() } else { text.split_once('\n').map_or("", |(_, body)| body) };
         out.write_all(body.as_bytes())?;
     }
