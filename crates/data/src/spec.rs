@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
+/// Numbers of a state, or of an action: what comes after has room for each of them.
+const MAX_WIDTH: usize = 1 << 16;
+
 /// The shape and meaning of every episode of a data set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
@@ -86,6 +89,41 @@ impl Spec {
     /// The dimensions of an observation that are the goal space.
     pub fn goal_space(&self) -> Range<usize> {
         self.goal.clone().unwrap_or(0..self.observation.width)
+    }
+
+    /// Refuses what no recording has, before anyone makes room for it. The error is the problem and a hint.
+    pub(crate) fn check(&self) -> Result<(), (String, &'static str)> {
+        if self.observation.width == 0 {
+            return Err((
+                "its observations have no dimension".into(),
+                "name other columns with --observations",
+            ));
+        }
+        let extras = self.extras.iter().map(|extra| extra.width).fold(0, usize::saturating_add);
+        let widths = [
+            ("observation", self.observation.width),
+            ("action", self.action.width),
+            ("state's extra columns", extras),
+        ];
+        if let Some((name, width)) = widths.into_iter().find(|(_, width)| *width > MAX_WIDTH) {
+            let problem = format!("its {name} has {width} numbers, more than {MAX_WIDTH}");
+            return Err((problem, "choose fewer columns, or --no-extras"));
+        }
+        let mut names: Vec<&str> = self.extras.iter().map(|extra| extra.name.as_str()).collect();
+        names.sort_unstable();
+        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err((format!("two columns are called '{}'", pair[0]), "rename one, or say --no-extras"));
+        }
+        if let Some(extra) = self.extras.iter().find(|extra| extra.width == 0) {
+            return Err((format!("its column '{}' is empty", extra.name), "leave it out with --no-extras"));
+        }
+        match &self.goal {
+            Some(goal) if goal.start >= goal.end || goal.end > self.observation.width => Err((
+                format!("goal space {}..{} of {} dimensions", goal.start, goal.end, self.observation.width),
+                "give the first dimension and the one after the last, such as 0..2",
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Bytes of an episode of this many steps, in memory.

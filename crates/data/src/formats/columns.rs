@@ -332,7 +332,7 @@ pub(super) fn read(
     let columns = table.columns().to_vec();
     let choice = Choice::of(path, &columns, options)?;
     let mut spec = choice.spec(&columns);
-    options.complete(&mut spec)?;
+    options.complete(path, &mut spec)?;
     let mut reader = TableReader::begin(path, &columns, &choice, &spec, sink)?;
     reader.read(table)?;
     reader.finish()

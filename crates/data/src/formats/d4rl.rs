@@ -33,9 +33,6 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     let needed = |name: &str| column(name)?.ok_or_else(|| fail(format!("it has no '{name}'")));
     let observations = needed("observations")?;
     let n = observations.rows;
-    if observations.width == 0 {
-        return Err(fail("'observations' has no dimensions".into()));
-    }
     let of_length = |column: Option<Column>| match column {
         Some(column) if column.rows != n => {
             Err(fail(format!("'{}' has {} rows, 'observations' {n}", column.name, column.rows)))
@@ -75,7 +72,7 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     let mut spec = Spec::new(observations.width, actions.width);
     spec.has_rewards = rewards.is_some();
     spec.extras = extras.iter().map(|extra| Feature::new(extra.short_name(), extra.width)).collect();
-    options.complete(&mut spec)?;
+    options.complete(path, &mut spec)?;
     let mut assembler = Assembler::begin(path, sink, &spec)?;
     for start in (0..n).step_by(WINDOW_ROWS as usize) {
         let window = |column: &Option<Column>| match column {

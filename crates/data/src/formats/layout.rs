@@ -35,7 +35,6 @@ use arrow_ipc::{
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use std::{
-    collections::HashSet,
     io::BufWriter,
     path::{Path, PathBuf},
     sync::Arc,
@@ -213,7 +212,7 @@ pub(crate) fn from_bytes(path: &Path, bytes: Buffer) -> Result<Trajectories, Dat
         )
     })?;
     let spec: Spec = serde_json::from_str(spec).map_err(|error| fail(format!("{SPEC_KEY}: {error}")))?;
-    check_spec(&spec).map_err(fail)?;
+    spec.check().map_err(|(problem, _)| fail(problem))?;
     if schema_of(&spec).fields() != schema.fields() {
         return Err(fail("its columns are not those that its spec describes".into()));
     }
@@ -243,23 +242,6 @@ pub(crate) fn from_bytes(path: &Path, bytes: Buffer) -> Result<Trajectories, Dat
     }
     let index = EpisodeIndex::new(steps.into_iter());
     Ok(Trajectories { spec, blocks, index, content_hash, mapping: None })
-}
-
-fn check_spec(spec: &Spec) -> Result<(), String> {
-    let widths = [&spec.observation, &spec.action].into_iter().chain(&spec.extras).map(|f| f.width);
-    if spec.observation.width == 0 || widths.clone().any(|width| width > i32::MAX as usize) {
-        return Err(format!("its spec has impossible widths {:?}", widths.collect::<Vec<_>>()));
-    }
-    let names: HashSet<&str> = spec.extras.iter().map(|extra| extra.name.as_str()).collect();
-    if names.len() < spec.extras.len() || spec.extras.iter().any(|extra| extra.width == 0) {
-        return Err("its spec has two extra columns of one name, or an empty one".into());
-    }
-    match &spec.goal {
-        Some(goal) if goal.start >= goal.end || goal.end > spec.observation.width => {
-            Err(format!("its goal space {goal:?} is not part of {} observations", spec.observation.width))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// The length of a record batch's message and body, once every buffer that it declares is known to lie inside.

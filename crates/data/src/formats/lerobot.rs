@@ -45,7 +45,7 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     let choice = Choice::of(first, &columns, options)?;
     let mut spec = choice.spec(&columns);
     describe(&info, &mut spec);
-    options.complete(&mut spec)?;
+    options.complete(path, &mut spec)?;
     let declared = declared_lengths(&path.join("meta/episodes"))?;
     let total = |name: &str| info[name].as_u64().map(|total| total as usize);
     let expected = [("episodes", total("total_episodes")), ("frames", total("total_frames"))];

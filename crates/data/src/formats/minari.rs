@@ -48,7 +48,7 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     let mut spec = layout.spec.clone();
     let metadata = read_metadata(&main.with_file_name("metadata.json"));
     describe_actions(&metadata, &mut spec);
-    options.complete(&mut spec)?;
+    options.complete(&main, &mut spec)?;
     sink.begin(&spec)?;
     if let Some(declared) = metadata["total_episodes"].as_u64().map(|declared| declared as usize)
         && declared != episodes.len()
@@ -138,9 +138,6 @@ impl Layout {
             names.iter().map(|name| open(name).map(|column| column.width)).sum()
         };
         let mut spec = Spec::new(width(&observations)?, width(&actions)?);
-        if spec.observation.width == 0 {
-            return Err("'observations' has no dimensions".into());
-        }
         let states = open(&observations[0])?.rows;
         spec.has_rewards = open("rewards").is_ok_and(|rewards| rewards.width == 1);
         let extras = inside("observations").into_iter().chain(inside("infos"));

@@ -116,7 +116,7 @@ impl Format {
 
 fn open_layout(path: &Path, options: &ReadOptions, access: Access) -> Result<Trajectories, DataError> {
     let mut data = Trajectories::open(path, access)?;
-    options.complete(&mut data.spec)?;
+    options.complete(path, &mut data.spec)?;
     Ok(data)
 }
 

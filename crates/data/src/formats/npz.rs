@@ -78,9 +78,6 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     let mut actions = take(&mut columns, "actions").expect("checked above");
     let mut terminals = take(&mut columns, "terminals").expect("checked above");
     let n = observations.rows;
-    if observations.width == 0 {
-        return Err(fail("array 'observations' has no dimensions".into()));
-    }
     for (name, rows) in [("actions", &actions), ("terminals", &terminals)] {
         if rows.rows != n {
             let problem = format!("array '{name}' has {} rows, observations {n}", rows.rows);
@@ -101,7 +98,7 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     let mut spec = Spec::new(observations.width, actions.width);
     spec.has_rewards = rewards.is_some();
     spec.extras = columns.iter().map(|(name, rows)| Feature::new(*name, rows.width)).collect();
-    options.complete(&mut spec)?;
+    options.complete(path, &mut spec)?;
     let mut assembler = Assembler::begin(path, sink, &spec)?;
     let (mut observation, mut action, mut flag) = (Vec::new(), Vec::new(), Vec::new());
     let mut extras = vec![Vec::new(); columns.len()];

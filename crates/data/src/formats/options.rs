@@ -1,7 +1,7 @@
 //! What a user can say about files that do not say it themselves.
 
 use crate::{Bounds, DataError, Spec};
-use std::ops::Range;
+use std::{ops::Range, path::Path};
 
 /// How to read a file.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -52,41 +52,6 @@ pub enum Ends {
     Either,
 }
 
-/// Numbers of a state, or of an action, that may be asked for: what comes after has room for each of them.
-const MAX_WIDTH: usize = 1 << 16;
-
-/// Refuses what no recording has, before anyone makes room for it.
-fn check_columns(spec: &Spec) -> Result<(), DataError> {
-    if spec.observation.width == 0 {
-        return Err(DataError::setting(
-            "its observations have no dimension",
-            "name other columns with --observations",
-        ));
-    }
-    let extras: usize = spec.extras.iter().map(|extra| extra.width).fold(0, usize::saturating_add);
-    for (name, width) in [
-        ("observation", spec.observation.width),
-        ("action", spec.action.width),
-        ("state's extra columns", extras),
-    ] {
-        if width > MAX_WIDTH {
-            return Err(DataError::setting(
-                format!("its {name} has {width} numbers"),
-                format!("up to {MAX_WIDTH} can be used; choose fewer columns, or --no-extras"),
-            ));
-        }
-    }
-    let mut names: Vec<&str> = spec.extras.iter().map(|extra| extra.name.as_str()).collect();
-    names.sort_unstable();
-    match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(DataError::setting(
-            format!("two columns are called '{}'", pair[0]),
-            "rename one, or say --no-extras",
-        )),
-        None => Ok(()),
-    }
-}
-
 impl ReadOptions {
     pub(crate) fn wants_extra(&self, name: &str) -> bool {
         match &self.extras {
@@ -95,9 +60,8 @@ impl ReadOptions {
         }
     }
 
-    /// Adds to a spec what the user said, and checks that it was possible.
-    pub(crate) fn complete(&self, spec: &mut Spec) -> Result<(), DataError> {
-        check_columns(spec)?;
+    /// Adds to the spec of a file what the user said, and checks that it is possible.
+    pub(crate) fn complete(&self, path: &Path, spec: &mut Spec) -> Result<(), DataError> {
         if let Some(rate) = self.frames_per_second {
             if !(rate > 0.0 && rate.is_finite()) {
                 return Err(DataError::setting(
@@ -107,18 +71,8 @@ impl ReadOptions {
             }
             spec.frames_per_second = Some(rate);
         }
-        if let Some(goal) = &self.goal {
-            if goal.start >= goal.end || goal.end > spec.observation.width {
-                return Err(DataError::setting(
-                    format!(
-                        "goal space {}..{} of {} dimensions",
-                        goal.start, goal.end, spec.observation.width
-                    ),
-                    "give the first dimension and the one after the last, such as 0..2",
-                ));
-            }
-            spec.goal = Some(goal.clone());
-        }
+        spec.goal = self.goal.clone().or(spec.goal.take());
+        spec.check().map_err(|(problem, hint)| DataError::malformed(path, problem, hint))?;
         if let Some(bounds) = self.action_bounds {
             spec.action.bounds = vec![bounds; spec.action.width];
         }
@@ -126,7 +80,8 @@ impl ReadOptions {
         if let Extras::Named(names) = &self.extras
             && let Some(missing) = names.iter().find(|name| !has_extra(name))
         {
-            return Err(DataError::setting(
+            return Err(DataError::malformed(
+                path,
                 format!("there is no column '{missing}' with a number for every state"),
                 "isochrone data inspect lists the columns",
             ));
