@@ -19,6 +19,10 @@ pub(super) const HATCH: &str = "#9a9a9a";
 pub(super) const INK: &str = "#1a1a1a";
 pub(super) const PAPER: &str = "#ffffff";
 
+/// Colours of lines (Okabe and Ito 2008), told apart by colour-blind readers; without yellow, which is too light
+/// for a thin line on paper.
+pub(super) const LINES: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", INK];
+
 /// A colour as `#rrggbb`: light near (`far = 0`), dark far (`far = 1`).
 pub(super) fn near_to_far(far: f64) -> String {
     let at = (1.0 - far.clamp(0.0, 1.0)) * (VIRIDIS.len() - 1) as f64;

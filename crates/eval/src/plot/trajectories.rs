@@ -1,6 +1,7 @@
 //! A data set at a glance: how long its episodes are, and where they go.
 
 use super::{
+    axis::Axis,
     export::{FONT_FAMILY, Picture},
     field::{rectangle, text},
     palette, scale,
@@ -36,29 +37,6 @@ pub struct TrajectoryPlot {
     pub paths: Vec<Vec<[f32; 2]>>,
     /// What the two dimensions are called.
     pub axes: [String; 2],
-}
-
-/// The range of an axis and where its values are drawn.
-#[derive(Clone, Copy)]
-struct Axis {
-    low: f64,
-    high: f64,
-    from: f64,
-    to: f64,
-}
-
-impl Axis {
-    fn place(&self, value: f64) -> f64 {
-        let place = self.from + (self.to - self.from) * (value - self.low) / (self.high - self.low);
-        (10.0 * place).round() / 10.0
-    }
-
-    /// Round numbers, at least `least` apart.
-    fn ticks(&self, least: f64) -> Vec<f64> {
-        let interval = scale::round_interval(self.high - self.low, 6, least);
-        let first = (self.low / interval).ceil();
-        (0..20).map(|k| (first + f64::from(k)) * interval).take_while(|tick| *tick <= self.high).collect()
-    }
 }
 
 impl TrajectoryPlot {
