@@ -83,6 +83,24 @@ test-gpu:
 fuzz INPUTS="1000000" SEED="1":
     ISOCHRONE_FUZZ_INPUTS={{ INPUTS }} ISOCHRONE_FUZZ_SEED={{ SEED }} cargo nextest run --workspace --locked --no-fail-fast --success-output=immediate -E 'binary(fuzz)'
 
+# Kill KILLS training processes at random moments, and see what is left; a few are part of `test`.
+kill-test KILLS="200":
+    ISOCHRONE_KILLS={{ KILLS }} cargo nextest run --workspace --locked --success-output=immediate -E 'test(killed_runs_go_on)'
+
+# Learned distances beside exact ones on ten grid worlds; writes docs/results/ground-truth.md. About half an hour on two cores.
+ground-truth:
+    mkdir -p docs/results
+    cargo run --release -p isochrone-learn --example ground_truth --locked > target/ground-truth.md
+    mv target/ground-truth.md docs/results/ground-truth.md
+    cat docs/results/ground-truth.md
+
+# A to B and B to C are in the data, A to C is not; writes docs/results/stitching.md. About half an hour on two cores.
+stitching:
+    mkdir -p docs/results
+    cargo run --release -p isochrone-learn --example stitching --locked > target/stitching.md
+    mv target/stitching.md docs/results/stitching.md
+    cat docs/results/stitching.md
+
 # The Python packages that make the fixtures, and read what we write.
 python:
     test -x target/python/bin/python || python3 -m venv target/python

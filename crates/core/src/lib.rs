@@ -17,6 +17,9 @@
 
 mod discount;
 pub mod exact;
+mod judged;
 pub mod rng;
+pub mod statistics;
 
 pub use discount::{Discount, DiscountError};
+pub use judged::{GoalPolicy, TemporalDistance};

@@ -19,7 +19,10 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     Data(verbs::data::Args),
+    Distance(Box<verbs::distance::Args>),
     Exact(Box<verbs::exact::Args>),
+    Runs(Box<verbs::runs::Args>),
+    Train(Box<verbs::train::Args>),
 }
 
 fn main() -> ExitCode {
@@ -31,6 +34,9 @@ fn main() -> ExitCode {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let outcome = match cli.verb {
         Verb::Data(args) => verbs::data::run(&args, &mut out),
+        Verb::Distance(args) => verbs::distance::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
+        Verb::Runs(args) => verbs::runs::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
+        Verb::Train(args) => verbs::train::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
         Verb::Exact(args) => verbs::exact::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
     };
     match outcome.and_then(|code| Ok(out.flush().map(|()| code)?)) {

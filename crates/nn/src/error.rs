@@ -17,7 +17,8 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    pub(crate) fn new(field: &str, value: impl ToString, problem: &str, hint: impl Into<String>) -> Self {
+    /// A field, its value, what is wrong with it and what to do.
+    pub fn new(field: &str, value: impl ToString, problem: &str, hint: impl Into<String>) -> Self {
         Self {
             field: field.to_owned(),
             value: value.to_string(),
@@ -27,7 +28,8 @@ impl ConfigError {
     }
 
     /// The same error of a configuration that is the field `outer` of another.
-    pub(crate) fn inside(mut self, outer: &str) -> Self {
+    #[must_use]
+    pub fn inside(mut self, outer: &str) -> Self {
         self.field = format!("{outer}.{}", self.field);
         self
     }

@@ -6,26 +6,137 @@
 
 use crate::error::StoreError;
 use burn::{
-    module::{Module, ModuleVisitor, Param},
-    store::{ModuleSnapshot, SafetensorsStore},
-    tensor::{DType, Tensor},
+    module::{Module, ModuleMapper, ModuleVisitor, Param},
+    tensor::{Tensor, TensorData},
 };
+use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{
+    collections::BTreeMap,
     fs::{self, File},
     io::Write,
     path::Path,
 };
+
+/// Named arrays of single precision: the contents of a safetensors file.
+///
+/// Several networks share an archive under prefixes of their own: `critic`, `actor`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Archive {
+    arrays: BTreeMap<String, Array>,
+}
+
+/// Numbers and their shape, row by row.
+#[derive(Debug, Clone, PartialEq)]
+struct Array {
+    shape: Vec<usize>,
+    values: Vec<f32>,
+}
+
+impl Archive {
+    /// Adds an array.
+    ///
+    /// # Panics
+    /// If there are not as many values as the shape says.
+    pub fn insert(&mut self, name: impl Into<String>, shape: &[usize], values: Vec<f32>) {
+        assert_eq!(shape.iter().product::<usize>(), values.len(), "values fill their shape");
+        self.arrays.insert(name.into(), Array { shape: shape.into(), values });
+    }
+
+    /// Takes an array of this shape out. The error is a sentence about the file.
+    pub fn take(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>, String> {
+        let Some(array) = self.arrays.get(name) else { return Err(format!("has no tensor {name}")) };
+        if array.shape != shape {
+            return Err(format!("tensor {name} has the shape {:?}, not {shape:?}", array.shape));
+        }
+        Ok(self.arrays.remove(name).expect("it was there").values)
+    }
+
+    /// Adds the parameters of `module` as `prefix.path`.
+    pub fn insert_module<M: Module>(&mut self, prefix: &str, module: &M) {
+        module.visit(&mut Named::new(prefix, |name: String, tensor: TensorData| {
+            let shape = tensor.shape().to_vec();
+            self.insert(name, &shape, tensor.try_into_vec().expect("parameters are single precision"));
+        }));
+    }
+
+    /// Takes the parameters of `module` out. On error, a sentence about the file, the module is as it was.
+    pub fn take_module<M: Module>(&mut self, prefix: &str, module: &mut M) -> Result<(), String> {
+        let mut assign = Assign { path: Place::new(prefix), archive: self, problem: None };
+        let loaded = module.clone().map(&mut assign);
+        match assign.problem {
+            Some(problem) => Err(problem),
+            None => {
+                *module = loaded;
+                Ok(())
+            }
+        }
+    }
+
+    /// The name of an array that nobody took.
+    pub fn remaining(&self) -> Option<&str> {
+        self.arrays.keys().next().map(String::as_str)
+    }
+
+    /// Whether every number is finite; otherwise the name of an array with one that is not.
+    pub fn not_finite(&self) -> Option<&str> {
+        let mut arrays = self.arrays.iter();
+        arrays
+            .find(|(_, array)| array.values.iter().any(|value| !value.is_finite()))
+            .map(|(name, _)| name.as_str())
+    }
+
+    /// The file; equal archives give equal bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let bytes: Vec<Vec<u8>> = self
+            .arrays
+            .values()
+            .map(|array| array.values.iter().flat_map(|value| value.to_le_bytes()).collect())
+            .collect();
+        let views = self.arrays.iter().zip(&bytes).map(|((name, array), bytes)| {
+            let view = TensorView::new(Dtype::F32, array.shape.clone(), bytes);
+            (name, view.expect("the bytes are those of the shape"))
+        });
+        safetensors::serialize(views, None).expect("names are unique")
+    }
+
+    /// Reads a file. The error says what is wrong with it.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ArchiveError> {
+        let file =
+            SafeTensors::deserialize(bytes).map_err(|error| ArchiveError::Unreadable(error.to_string()))?;
+        let mut arrays = BTreeMap::new();
+        for (name, view) in file.iter() {
+            if view.dtype() != Dtype::F32 {
+                let problem = format!("has a tensor {name} of {:?}, not F32", view.dtype());
+                return Err(ArchiveError::Mismatch(problem));
+            }
+            let numbers = view.data().as_chunks::<4>().0.iter();
+            let values = numbers.map(|bytes| f32::from_le_bytes(*bytes)).collect();
+            arrays.insert(name.to_owned(), Array { shape: view.shape().to_vec(), values });
+        }
+        Ok(Self { arrays })
+    }
+}
+
+/// Why bytes are not an archive.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ArchiveError {
+    /// Not a safetensors file, or damaged.
+    #[error("not a readable safetensors file: {0}")]
+    Unreadable(String),
+    /// A safetensors file of something else.
+    #[error("{0}")]
+    Mismatch(String),
+}
 
 /// Writes the parameters of `module` to `path`, whole or not at all: to a temporary file beside it, synced, then renamed.
 ///
 /// # Errors
 /// If the file cannot be written.
 pub fn save<M: Module>(module: &M, path: &Path) -> Result<(), StoreError> {
-    let mut store = SafetensorsStore::from_bytes(None).skip_enum_variants(true);
-    let unreadable = |error: String| StoreError::Unreadable { path: path.to_owned(), problem: error };
-    module.save_into(&mut store).map_err(|error| unreadable(error.to_string()))?;
-    let bytes = store.get_bytes().map_err(|error| unreadable(error.to_string()))?;
-    write_atomically(path, &bytes).map_err(|source| StoreError::File { path: path.to_owned(), source })
+    let mut archive = Archive::default();
+    archive.insert_module("", module);
+    write_atomically(path, &archive.to_bytes())
+        .map_err(|source| StoreError::File { path: path.to_owned(), source })
 }
 
 /// Reads the parameters of `module` from `path`; every parameter must be there, in its shape, and nothing else.
@@ -33,43 +144,102 @@ pub fn save<M: Module>(module: &M, path: &Path) -> Result<(), StoreError> {
 /// # Errors
 /// If the file cannot be read, or belongs to another network.
 pub fn load<M: Module>(module: &mut M, path: &Path) -> Result<(), StoreError> {
+    let mismatch = |problem: String| StoreError::Mismatch { path: path.to_owned(), problem };
     let bytes = fs::read(path).map_err(|source| StoreError::File { path: path.to_owned(), source })?;
-    let mut store = SafetensorsStore::from_bytes(Some(bytes))
-        .skip_enum_variants(true)
-        .allow_partial(true)
-        .validate(false);
+    let mut archive = Archive::from_bytes(&bytes).map_err(|error| match error {
+        ArchiveError::Unreadable(problem) => StoreError::Unreadable { path: path.to_owned(), problem },
+        ArchiveError::Mismatch(problem) => mismatch(problem),
+    })?;
     // Into a copy: what does not fit must not leave a mixture behind.
     let mut loaded = module.clone();
-    let result = loaded
-        .load_from(&mut store)
-        .map_err(|error| StoreError::Unreadable { path: path.to_owned(), problem: error.to_string() })?;
-    let mismatch = |problem: String| Err(StoreError::Mismatch { path: path.to_owned(), problem });
-    if let Some(error) = result.errors.first() {
-        return mismatch(error.to_string());
-    }
-    if let Some((name, _)) = result.missing.first() {
-        return mismatch(format!("has no tensor {name}"));
-    }
-    if let Some(name) = result.unused.first() {
-        return mismatch(format!("has a tensor {name} that the network has not"));
-    }
-    let mut types = Types(None);
-    loaded.visit(&mut types);
-    if let Some(found) = types.0 {
-        return mismatch(format!("has a tensor of {found:?}, not F32"));
+    archive.take_module("", &mut loaded).map_err(mismatch)?;
+    if let Some(name) = archive.remaining() {
+        return Err(mismatch(format!("has a tensor {name} that the network has not")));
     }
     *module = loaded;
     Ok(())
 }
 
-/// The first type of a parameter that is not single precision.
-struct Types(Option<DType>);
+/// Where a walk through a module is. Variants of enums are not part of names: a head is a head.
+struct Place {
+    parts: Vec<String>,
+}
 
-impl ModuleVisitor for Types {
+impl Place {
+    fn new(prefix: &str) -> Self {
+        Self { parts: if prefix.is_empty() { Vec::new() } else { vec![prefix.to_owned()] } }
+    }
+
+    fn enter(&mut self, name: &str, container: &str) {
+        if !container.starts_with("Enum:") {
+            self.parts.push(name.to_owned());
+        }
+    }
+
+    fn exit(&mut self, container: &str) {
+        if !container.starts_with("Enum:") {
+            self.parts.pop();
+        }
+    }
+
+    fn name(&self) -> String {
+        self.parts.join(".")
+    }
+}
+
+/// Hands every parameter out with its name.
+struct Named<F> {
+    path: Place,
+    give: F,
+}
+
+impl<F: FnMut(String, TensorData)> Named<F> {
+    fn new(prefix: &str, give: F) -> Self {
+        Self { path: Place::new(prefix), give }
+    }
+}
+
+impl<F: FnMut(String, TensorData)> ModuleVisitor for Named<F> {
+    fn enter_module(&mut self, name: &str, container: &str) {
+        self.path.enter(name, container);
+    }
+
+    fn exit_module(&mut self, _: &str, container: &str) {
+        self.path.exit(container);
+    }
+
     fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<D>>) {
-        let found = parameter.val().dtype();
-        if found != DType::F32 {
-            self.0.get_or_insert(found);
+        (self.give)(self.path.name(), parameter.val().into_data());
+    }
+}
+
+/// Puts every parameter in from an archive, keeping its identity.
+struct Assign<'a> {
+    path: Place,
+    archive: &'a mut Archive,
+    problem: Option<String>,
+}
+
+impl ModuleMapper for Assign<'_> {
+    fn enter_module(&mut self, name: &str, container: &str) {
+        self.path.enter(name, container);
+    }
+
+    fn exit_module(&mut self, _: &str, container: &str) {
+        self.path.exit(container);
+    }
+
+    fn map_float<const D: usize>(&mut self, parameter: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let shape = parameter.val().dims();
+        match self.archive.take(&self.path.name(), &shape) {
+            Ok(values) => parameter.map(|old| {
+                let new = Tensor::from_data(TensorData::new(values, shape), &old.device());
+                if old.is_require_grad() { new.require_grad() } else { new }
+            }),
+            Err(problem) => {
+                self.problem.get_or_insert(problem);
+                parameter
+            }
         }
     }
 }

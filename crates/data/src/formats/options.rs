@@ -1,10 +1,12 @@
 //! What a user can say about files that do not say it themselves.
 
 use crate::{Bounds, DataError, Spec};
+use serde::{Deserialize, Serialize};
 use std::{ops::Range, path::Path};
 
 /// How to read a file.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ReadOptions {
     /// Columns that make up an observation, in this order; by default what the format calls so.
     pub observations: Vec<String>,
@@ -29,7 +31,8 @@ pub struct ReadOptions {
 }
 
 /// Which further columns to keep.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Extras {
     /// All that have a row for every state.
     #[default]
@@ -39,7 +42,8 @@ pub enum Extras {
 }
 
 /// What ends an episode of a D4RL file.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Ends {
     /// The one of the two flags that occurs; with both, `timeouts` in mazes, and elsewhere the user is asked.
     #[default]

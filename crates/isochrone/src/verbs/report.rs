@@ -2,7 +2,7 @@
 
 use isochrone::plot::Picture;
 use serde_json::{Map, Value, json};
-use std::path::Path;
+use std::{borrow::Cow, path::Path};
 
 /// A number of things: `1 cell`, `2 cells`.
 pub fn count(n: usize, thing: &str) -> String {
@@ -24,7 +24,7 @@ pub enum Field {
 pub struct Report {
     /// What JSON readers find beside the rows.
     pub facts: Map<String, Value>,
-    pub columns: Vec<&'static str>,
+    pub columns: Vec<Cow<'static, str>>,
     /// The least width of each column in text; those not given follow from the rows.
     pub min_widths: Vec<usize>,
     pub rows: Vec<Vec<Field>>,
@@ -124,7 +124,7 @@ impl Report {
                 .collect();
             format!("{}\n", padded.join("  ").trim_end())
         };
-        let mut text = line(&mut self.columns.iter().copied());
+        let mut text = line(&mut self.columns.iter().map(AsRef::as_ref));
         for row in &cells {
             text += &line(&mut row.iter().map(String::as_str));
         }
@@ -134,7 +134,7 @@ impl Report {
     fn json(&self) -> String {
         let row = |fields: &Vec<Field>| -> Value {
             let pairs = self.columns.iter().zip(fields);
-            Value::Object(pairs.map(|(&name, field)| (name.to_owned(), field.to_json())).collect())
+            Value::Object(pairs.map(|(name, field)| (name.to_string(), field.to_json())).collect())
         };
         let mut object = self.facts.clone();
         object.insert("rows".into(), self.rows.iter().map(row).collect());
@@ -143,12 +143,19 @@ impl Report {
 
     fn csv(&self) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        writer.write_record(&self.columns).expect("writing to memory");
+        writer
+            .write_record(self.columns.iter().map(AsRef::as_ref).map(str::as_bytes))
+            .expect("writing to memory");
         for row in &self.rows {
             writer.write_record(row.iter().map(Field::to_csv)).expect("writing to memory");
         }
         String::from_utf8(writer.into_inner().expect("writing to memory")).expect("fields are UTF-8")
     }
+}
+
+/// Columns by their names.
+pub fn named(names: impl IntoIterator<Item = &'static str>) -> Vec<Cow<'static, str>> {
+    names.into_iter().map(Cow::Borrowed).collect()
 }
 
 /// Saves a picture and says so.

@@ -13,13 +13,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("isochrone-data", &["isochrone-core"]),
     ("isochrone-eval", &["isochrone-core"]),
     ("isochrone-nn", &["isochrone-core"]),
-    ("isochrone", &["isochrone-core", "isochrone-data", "isochrone-eval"]),
+    ("isochrone-learn", &["isochrone-core", "isochrone-data", "isochrone-nn"]),
+    ("isochrone", &["isochrone-core", "isochrone-data", "isochrone-eval", "isochrone-learn", "isochrone-nn"]),
 ];
 
 /// Heavy engines, and the crates that must be buildable without them.
 const FORBIDDEN: &[(&str, &[&str])] = &[
     ("burn", &["isochrone-core", "isochrone-data", "isochrone-eval"]),
-    ("mujoco", &["isochrone-core", "isochrone-data", "isochrone-eval"]),
+    ("mujoco", &["isochrone-core", "isochrone-data", "isochrone-eval", "isochrone-learn", "isochrone-nn"]),
 ];
 
 /// For each package of the graph, the packages it depends on outside of tests.
@@ -117,6 +118,7 @@ fn local_links_in_the_documents_exist() {
         "CHANGELOG.md",
         "docs/data.md",
         "docs/exact.md",
+        "docs/learning.md",
         "docs/networks.md",
     ] {
         let folder = root.join(document).parent().unwrap().to_owned();

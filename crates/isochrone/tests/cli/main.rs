@@ -3,6 +3,8 @@
 mod examples;
 mod hostile;
 mod house;
+mod kill;
 mod run;
 mod verb_data;
 mod verb_exact;
+mod verb_train;

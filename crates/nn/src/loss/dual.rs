@@ -44,6 +44,16 @@ impl Dual {
         softplus + self.config.floor
     }
 
+    /// What moves: together with the configuration, all of its state.
+    pub fn raw(&self) -> f64 {
+        self.raw
+    }
+
+    /// Goes on from a state that [`raw`](Self::raw) gave.
+    pub fn set_raw(&mut self, raw: f64) {
+        self.raw = raw;
+    }
+
     /// One step of ascent; a violation that is not finite is ignored.
     pub fn update(&mut self, violation: f64) {
         if violation.is_finite() {

@@ -41,6 +41,11 @@ impl Initialiser {
         self.parameter(TensorData::new(values, [inputs, outputs]))
     }
 
+    /// One number to learn, `[1]`.
+    pub fn scalar(&mut self, value: f32) -> Param<Tensor<1>> {
+        self.constant(1, value)
+    }
+
     /// `length` times `value`.
     pub(super) fn constant(&mut self, length: usize, value: f32) -> Param<Tensor<1>> {
         self.parameter(TensorData::new(vec![value; length], [length]))

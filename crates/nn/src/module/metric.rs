@@ -59,7 +59,10 @@ pub struct MetricMember {
 
 impl MetricMember {
     /// Latent rows of both, from one pass: the same row has the same bits whatever the sizes, so `d(x, x)` is 0.
-    fn encode(&self, from: Tensor<2>, to: Tensor<2>) -> (Tensor<2>, Tensor<2>) {
+    ///
+    /// # Shapes
+    /// `from: [n, inputs]`, `to: [m, inputs]` give `[n, latent]` and `[m, latent]`.
+    pub fn encode(&self, from: Tensor<2>, to: Tensor<2>) -> (Tensor<2>, Tensor<2>) {
         let ([n, _], [m, _]) = (from.dims(), to.dims());
         let latent = self.encoder.forward(Tensor::cat(vec![from, to], 0));
         (latent.clone().narrow(0, 0, n), latent.narrow(0, n, m))

@@ -1,7 +1,7 @@
 //! `isochrone data inspect`: what is in a data set.
 
 use super::source::Source;
-use crate::verbs::report::{Field, Report, Style, StyleArgs, save};
+use crate::verbs::report::{Field, Report, Style, StyleArgs, named, save};
 use isochrone::{
     data::{
         ContentHasher, DataError, Defect, DimensionSummary, EpisodeSink, EpisodeView, Feature, Spec, Survey,
@@ -97,7 +97,7 @@ impl EpisodeSink for Look {
 
 fn report(spec: &Spec, survey: &Survey, identity: &Identity) -> Report {
     let mut report = Report {
-        columns: vec!["kind", "column", "min", "max", "mean", "std", "not_finite"],
+        columns: named(["kind", "column", "min", "max", "mean", "std", "not_finite"]),
         ..Report::default()
     };
     let mut add = |kind: &str, feature: &Feature, summaries: &[DimensionSummary]| {

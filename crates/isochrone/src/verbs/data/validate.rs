@@ -1,7 +1,7 @@
 //! `isochrone data validate`: what would go wrong later.
 
-use super::source::{Source, progress};
-use crate::verbs::report::count;
+use super::source::Source;
+use crate::verbs::{reading::progress, report::count};
 use isochrone::data::validate::{Finding, Severity, Validation, validate_and_tell};
 use serde_json::json;
 use std::{io::Write, process::ExitCode};

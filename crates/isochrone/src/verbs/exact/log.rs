@@ -4,7 +4,7 @@ use super::{
     Args, solve,
     solve::{MAX_BARS, left_out, quoted},
 };
-use crate::verbs::report::{Field, Report, count, save};
+use crate::verbs::report::{Field, Report, count, named, save};
 use anyhow::{anyhow, bail};
 use isochrone::{
     exact::hitting_statistics,
@@ -81,14 +81,14 @@ fn table(args: &Args, log: &EventLog, ranked: &[Outlook]) -> Report {
     report.facts.insert("goals".into(), json!(args.goal));
     report.facts.insert("cases".into(), json!(log.n_cases));
     report.facts.insert("events".into(), json!(log.n_events));
-    report.columns = vec![
+    report.columns = named([
         "activity",
         "steps_if_reached",
         "reach_probability",
         "hours_if_reached",
         "distance_steps",
         "visits",
-    ];
+    ]);
     for outlook in ranked {
         report.rows.push(vec![
             Field::Text(log.state_name(outlook.state).to_owned()),

@@ -1,7 +1,7 @@
 //! Text maps.
 
 use super::{Args, solve};
-use crate::verbs::report::{Field, Report, Style, count, save};
+use crate::verbs::report::{Field, Report, Style, count, named, save};
 use anyhow::{Context, anyhow, bail};
 use isochrone::{
     exact::{Cell, Direction, GoalDistances, GridWorld, TabularMdp, path_to_goal},
@@ -181,7 +181,7 @@ impl Solved<'_> {
                 .insert("start".into(), json!({"cell": [row, column], "steps": steps, "path": self.path}));
         }
         let distance = solve::distance_columns(self.args);
-        report.columns = ["row", "column"].into_iter().chain(distance).chain(["action"]).collect();
+        report.columns = named(["row", "column"].into_iter().chain(distance).chain(["action"]));
         for ((row, column), state) in self.cells() {
             let mut fields = vec![Field::Count(row), Field::Count(column)];
             fields.extend(solve::distance_fields(

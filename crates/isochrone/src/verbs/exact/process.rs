@@ -4,7 +4,7 @@ use super::{
     Args, solve,
     solve::{MAX_BARS, left_out, quoted},
 };
-use crate::verbs::report::{Field, Report, count, save};
+use crate::verbs::report::{Field, Report, count, named, save};
 use anyhow::{anyhow, bail};
 use isochrone::{
     exact::{GoalDistances, path_to_goal},
@@ -77,7 +77,7 @@ fn find(process: &NamedMdp, flag: &str, name: &str) -> anyhow::Result<usize> {
 fn table(args: &Args, process: &NamedMdp, distances: &GoalDistances) -> Report {
     let mut report = solve::facts(args, &process.mdp);
     solve::add_certificate(&mut report, distances);
-    report.columns = ["state"].into_iter().chain(solve::distance_columns(args)).chain(["action"]).collect();
+    report.columns = named(["state"].into_iter().chain(solve::distance_columns(args)).chain(["action"]));
     for state in 0..process.mdp.n_states() {
         let mut row = vec![Field::Text(process.state_name(state))];
         row.extend(solve::distance_fields(args, distances.steps(state), distances.nats(state)));

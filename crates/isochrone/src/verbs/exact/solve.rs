@@ -1,7 +1,7 @@
 //! From arguments to a solver, and what all kinds of input report alike.
 
 use super::{Args, MethodArg};
-use crate::verbs::report::{Field, Report, Style, count};
+use crate::verbs::report::{Field, Report, Style, count, named};
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use isochrone::exact::{ExactSolver, GoalDistances, Method, TabularMdp};
@@ -122,7 +122,7 @@ pub fn all_pairs(
     let min_widths = vec![name_width, name_width, 12, 12, 12];
     for from in 0..n {
         let mut report = Report {
-            columns: ["from", "to"].into_iter().chain(distance_columns(args)).collect(),
+            columns: named(["from", "to"].into_iter().chain(distance_columns(args))),
             min_widths: min_widths.clone(),
             ..Report::default()
         };

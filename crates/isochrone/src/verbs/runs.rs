@@ -1,0 +1,181 @@
+//! `isochrone runs`: what has been trained, side by side.
+
+use crate::verbs::report::{Field, Report, Style, StyleArgs, named, save};
+use anyhow::bail;
+use isochrone::{
+    learn::run::{Record, Run, State},
+    plot::{LineChart, Panel, Picture, Series},
+};
+use serde_json::json;
+use std::{
+    borrow::Cow,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+/// Lists runs and compares them: how far each is, its best evaluation, its last metrics, their curves
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Args {
+    /// Runs, or folders of runs
+    #[arg(default_value = "runs")]
+    folders: Vec<PathBuf>,
+
+    /// Metrics to show and draw; `all` for all of them [default: losses and evaluations]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    metrics: Vec<String>,
+
+    /// Draw the curves (.svg or .png)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+
+    #[command(flatten)]
+    style: StyleArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  isochrone runs
+  isochrone runs runs/maze-cmd1 runs/maze-qrl --plot curves.svg
+  isochrone runs --metrics critic/accuracy,evaluation/rank_correlation --csv";
+
+/// Runs the verb; data goes to `out`.
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    if let Some(path) = &args.plot {
+        Picture::check_path(path)?;
+    }
+    let runs = found(&args.folders)?;
+    let records: Vec<Vec<Record>> = runs.iter().map(Run::records).collect::<Result<_, _>>()?;
+    let names = metric_names(&args.metrics, &records)?;
+    let report = report(&runs, &records, &names)?;
+    write!(out, "{}", report.print(args.style.style()))?;
+    if args.style.style() == Style::Text && runs.len() == 1 {
+        writeln!(out, "\nconfiguration: {}", runs[0].folder().join("config.toml").display())?;
+    }
+    if let Some(path) = &args.plot {
+        save(&curves(&runs, &records, &names).draw(), path)?;
+    }
+    Ok(())
+}
+
+/// Every folder that is a run, and every run right below one that is not.
+fn found(folders: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
+    let is_run = |folder: &Path| folder.join("config.toml").is_file();
+    let mut runs = Vec::new();
+    for folder in folders {
+        if is_run(folder) {
+            runs.push(Run::open(folder)?);
+            continue;
+        }
+        if !folder.is_dir() {
+            bail!("{}: there is no such folder; hint: isochrone train makes runs in runs/", folder.display());
+        }
+        let mut inside: Vec<PathBuf> =
+            std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+        inside.sort();
+        for folder in inside.into_iter().filter(|folder| is_run(folder)) {
+            runs.push(Run::open(&folder)?);
+        }
+    }
+    if runs.is_empty() {
+        bail!("{}: there is no run in it; hint: isochrone train makes one", folders[0].display());
+    }
+    Ok(runs)
+}
+
+/// The metrics to show, in the order in which runs report them.
+fn metric_names(asked: &[String], records: &[Vec<Record>]) -> anyhow::Result<Vec<String>> {
+    let mut known: Vec<&String> = Vec::new();
+    for (name, _) in records.iter().flatten().flat_map(|record| &record.values) {
+        if !known.contains(&name) {
+            known.push(name);
+        }
+    }
+    if let Some(unknown) = asked.iter().find(|name| *name != "all" && !known.contains(name)) {
+        let known: Vec<&str> = known.iter().map(|name| name.as_str()).collect();
+        bail!("--metrics {unknown}: no run has it; hint: there are {}", known.join(", "));
+    }
+    let is_shown = |name: &&String| match asked {
+        [] => name.ends_with("/loss") || name.starts_with("evaluation/"),
+        _ => asked.iter().any(|asked| asked == "all" || asked == *name),
+    };
+    Ok(known.into_iter().filter(is_shown).cloned().collect())
+}
+
+fn report(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> anyhow::Result<Report> {
+    let mut table =
+        named(["run", "algorithm", "data", "seed", "state", "step", "steps", "seconds", "best", "best_step"]);
+    table.extend(names.iter().cloned().map(Cow::Owned));
+    let mut rows = Vec::new();
+    for (run, records) in runs.iter().zip(records) {
+        let (manifest, config, status) = (run.manifest(), run.config(), run.status()?);
+        let data = manifest.data.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        // Evaluations are rarer than losses: the last of each.
+        let last = |name: &String| {
+            let mut values = records.iter().rev().flat_map(|record| &record.values);
+            values
+                .find(|(known, _)| known == name)
+                .map_or(Field::Missing, |(_, value)| Field::Number(*value, 4))
+        };
+        let best = status.best.as_ref();
+        let mut row = vec![
+            Field::Text(run.folder().display().to_string()),
+            Field::Text(manifest.algorithm.clone()),
+            Field::Text(data),
+            Field::Count(usize::try_from(manifest.seed)?),
+            Field::Text(state(run, status.state).to_owned()),
+            Field::Count(usize::try_from(status.step)?),
+            Field::Count(usize::try_from(config.steps)?),
+            Field::Number(status.seconds, 0),
+            best.map_or(Field::Missing, |best| Field::Number(best.value, 4)),
+            best.map_or(Ok::<_, std::num::TryFromIntError>(Field::Missing), |best| {
+                Ok(Field::Count(usize::try_from(best.step)?))
+            })?,
+        ];
+        row.extend(names.iter().map(last));
+        rows.push(row);
+    }
+    let facts = [("version".to_owned(), json!(env!("CARGO_PKG_VERSION")))].into_iter().collect();
+    Ok(Report { facts, columns: table, min_widths: Vec::new(), rows })
+}
+
+/// A run that says it is running but has no process was interrupted.
+fn state(run: &Run, state: State) -> &'static str {
+    match state {
+        State::Running if run.is_active() => "running",
+        State::Running => "interrupted",
+        State::Finished => "finished",
+        State::Stopped => "stopped",
+        State::Diverged => "diverged",
+    }
+}
+
+fn curves(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> LineChart {
+    let series = |name: &String| {
+        let pairs = runs.iter().zip(records);
+        let series = pairs.map(|(run, records)| {
+            let value = |record: &Record| {
+                record.values.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
+            };
+            let points =
+                records.iter().filter_map(|record| Some((record.step as f64, value(record)?))).collect();
+            let label = run.folder().file_name().unwrap_or_default().to_string_lossy().into_owned();
+            Series { name: label, points, band: Vec::new() }
+        });
+        series.collect()
+    };
+    let panels = names.iter().map(|name| Panel {
+        title: name.replace('_', " "),
+        series: series(name),
+        ..Panel::default()
+    });
+    let title = match runs {
+        [run] => format!(
+            "{} on {}",
+            run.manifest().algorithm,
+            run.manifest().data.path.file_stem().unwrap_or_default().to_string_lossy()
+        ),
+        _ => format!("{} runs", runs.len()),
+    };
+    LineChart { title, note: String::new(), x_axis: "training steps".into(), panels: panels.collect() }
+}

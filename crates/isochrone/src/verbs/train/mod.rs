@@ -1,0 +1,352 @@
+//! `isochrone train`: learn a distance and a policy from logs.
+
+mod watch;
+
+use crate::verbs::reading::{ReadArgs, progress};
+use anyhow::{Context as _, bail};
+use clap::ValueEnum;
+use isochrone::{
+    data::{Trajectories, formats},
+    learn::{
+        algos::Algorithm,
+        evaluation::ObservedSteps,
+        parts::Size,
+        run::{DataConfig, DataFacts, Manifest, Run, RunConfig, Wishes, overrides},
+        trainer::{Outcome, Trainer},
+    },
+};
+use serde_json::json;
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+use watch::Watch;
+
+/// Learns a distance and a policy from logs, into a folder of its own
+///
+/// Settings come from the data (widths, scale, horizon), then from a configuration file, then from dotted overrides. All of them are
+/// written to config.toml in the run's folder. Ctrl-C saves a checkpoint and ends; --resume goes on from there, bit for bit as if
+/// nothing had happened.
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Args {
+    /// A configuration file (.toml), and overrides like learner.critic.width=256
+    #[arg(value_name = "CONFIG | NAME=VALUE")]
+    settings: Vec<String>,
+
+    /// Logs to learn from: a file or folder of any format that `isochrone data` reads
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+
+    /// Logs to judge by and not to learn from; NAME-val.npz beside NAME.npz is found by itself
+    #[arg(long, value_name = "FILE")]
+    validation: Option<PathBuf>,
+
+    /// What learns
+    #[arg(long, short, value_enum)]
+    algorithm: Option<AlgorithmArg>,
+
+    /// How large networks are, unless settings say otherwise
+    #[arg(long, value_enum, default_value = "standard")]
+    size: SizeArg,
+
+    /// Updates to do [default: 50000]
+    #[arg(long, value_name = "N")]
+    steps: Option<u64>,
+
+    /// Of everything random [default: 0]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// The folder of the run [default: runs/DATA-ALGORITHM-SEED]
+    #[arg(long, value_name = "FOLDER")]
+    run: Option<PathBuf>,
+
+    /// Go on with the run in this folder; everything is as it was begun
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["settings", "data", "validation", "algorithm", "size", "steps", "seed", "run"])]
+    resume: Option<PathBuf>,
+
+    /// Threads to compute with; results do not depend on it [default: all cores]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+
+    #[command(flatten)]
+    read: ReadArgs,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  isochrone train --data pointmaze-medium-navigate-v0.npz --algorithm cmd1 --run runs/maze
+  isochrone train --data examples/walks.csv --observations x,y --size small --steps 2000
+  isochrone train config.toml learner.critic.width=256 steps=100000 seed=3
+  isochrone train --resume runs/maze
+
+Guide: docs/learning.md.";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum AlgorithmArg {
+    /// Contrastive metric distillation in one step: a quasimetric as contrastive critic
+    Cmd1,
+    /// Contrastive metric distillation in two steps: a contrastive critic, distilled
+    Cmd2,
+    /// Contrastive reinforcement learning, binary cross-entropy
+    CrlNce,
+    /// Contrastive reinforcement learning, softmax
+    CrlCpc,
+    /// Quasimetric reinforcement learning
+    Qrl,
+    /// Goal-conditioned behaviour cloning; knows no distance
+    Gcbc,
+    /// Goal-conditioned implicit Q-learning
+    Gciql,
+    /// Deep deterministic policy gradients with hindsight goals
+    Ddpg,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SizeArg {
+    /// 2 x 64
+    Small,
+    /// 3 x 256, layer normalisation
+    Standard,
+    /// 4 x 512, as in the paper
+    Paper,
+}
+
+impl From<AlgorithmArg> for Algorithm {
+    fn from(algorithm: AlgorithmArg) -> Self {
+        match algorithm {
+            AlgorithmArg::Cmd1 => Self::Cmd1,
+            AlgorithmArg::Cmd2 => Self::Cmd2,
+            AlgorithmArg::CrlNce => Self::CrlNce,
+            AlgorithmArg::CrlCpc => Self::CrlCpc,
+            AlgorithmArg::Qrl => Self::Qrl,
+            AlgorithmArg::Gcbc => Self::Gcbc,
+            AlgorithmArg::Gciql => Self::Gciql,
+            AlgorithmArg::Ddpg => Self::Ddpg,
+        }
+    }
+}
+
+impl From<SizeArg> for Size {
+    fn from(size: SizeArg) -> Self {
+        match size {
+            SizeArg::Small => Self::Small,
+            SizeArg::Standard => Self::Standard,
+            SizeArg::Paper => Self::Paper,
+        }
+    }
+}
+
+/// Runs the verb; data goes to `out`.
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    isochrone::nn::memory::keep_freed_memory();
+    let threads = use_threads(args.threads)?;
+    let (run, data) = match &args.resume {
+        Some(folder) => resumed(folder)?,
+        None => begun(args, threads)?,
+    };
+    let validation = validation_of(&run, &data)?;
+    let _lock = run.lock()?;
+    let stop = stop_on_ctrl_c()?;
+
+    // On a thread of the pool: work that is handed out from elsewhere costs a wake-up each time.
+    let outcome = rayon::scope(|_| train(&run, data, validation, &stop))?;
+    report(args, &run, outcome, out)
+}
+
+fn train(
+    run: &Run,
+    data: Arc<Trajectories>,
+    validation: Arc<Trajectories>,
+    stop: &AtomicBool,
+) -> anyhow::Result<Outcome> {
+    let config = run.config();
+    let pairs = config.metrics.evaluation_pairs;
+    let judge = ObservedSteps::new(validation, config.discount(), pairs, config.seed)?;
+    let mut watch = Watch::new(config.steps);
+    let trainer = Trainer::new(run, data, &isochrone::learn::cpu(), &mut watch)?;
+    let mut trainer = trainer.with_evaluation(judge);
+    watch.begin(run, trainer.step());
+    let outcome = trainer.train(&mut watch, stop);
+    watch.end();
+    Ok(outcome?)
+}
+
+/// The run in a folder, and its data.
+fn resumed(folder: &Path) -> anyhow::Result<(Run, Arc<Trajectories>)> {
+    let run = Run::open(folder)?;
+    let config = run.config();
+    let data = load(&config.data.path, &config.data)?;
+    Ok((run, data))
+}
+
+/// A new run.
+fn begun(args: &Args, threads: usize) -> anyhow::Result<(Run, Arc<Trajectories>)> {
+    let wishes = wishes(args)?;
+    let Some(path) = wishes.get("data.path").and_then(|path| path.as_str().map(PathBuf::from)) else {
+        bail!("nothing to learn from; hint: say --data FILE, or data.path in a configuration file");
+    };
+    if !path.exists() {
+        bail!(
+            "{}: there is no such file; hint: isochrone data inspect shows what can be read",
+            path.display()
+        );
+    }
+    let validation = wishes.get("data.validation").and_then(|path| path.as_str().map(PathBuf::from));
+    let mut read = match wishes.get("data.read") {
+        Some(read) => {
+            read.try_into().context("data.read; hint: config.toml of any run shows its settings")?
+        }
+        None => args.read.options(),
+    };
+    // Nothing is learned from further columns.
+    read.extras = formats::Extras::Named(Vec::new());
+    let data_config = DataConfig {
+        validation: validation.or_else(|| beside(&path)).map(|path| absolute(&path)).transpose()?,
+        path: absolute(&path)?,
+        read,
+        ..DataConfig::default()
+    };
+    args.read.refuse_flags_of_other_formats(formats::Format::detect(&path)?)?;
+    let data = load(&path, &data_config)?;
+    let config = wishes.resolve(data_config, data.index())?;
+    let facts = DataFacts::of(&config.data.path, &data);
+    let validation = match &config.data.validation {
+        Some(path) => Some(DataFacts::of(path, &*load(path, &config.data)?)),
+        None => None,
+    };
+    let folder = args.run.clone().unwrap_or_else(|| default_folder(&path, &config));
+    let manifest = Manifest::now(&config.learner, config.seed, threads, facts, validation);
+    Ok((Run::create(&folder, config, manifest)?, data))
+}
+
+/// What flags, file and overrides say.
+fn wishes(args: &Args) -> anyhow::Result<Wishes> {
+    let (said, files): (Vec<&String>, Vec<&String>) =
+        args.settings.iter().partition(|text| text.contains('='));
+    let file = match files[..] {
+        [] => None,
+        [path] => Some((PathBuf::from(path), RunConfig::read_table(path.as_ref())?)),
+        [_, second, ..] => {
+            bail!("{second}: there is already a configuration file; hint: overrides are NAME=VALUE")
+        }
+    };
+    let mut overrides = Vec::new();
+    let text = |path: &PathBuf| toml::Value::String(path.to_string_lossy().into_owned());
+    overrides.extend(args.data.as_ref().map(|path| ("data.path".to_owned(), text(path))));
+    overrides.extend(args.validation.as_ref().map(|path| ("data.validation".to_owned(), text(path))));
+    for (name, value) in [("steps", args.steps), ("seed", args.seed)] {
+        if let Some(value) = value {
+            let value = i64::try_from(value)
+                .with_context(|| format!("--{name} {value}; hint: give a smaller number"))?;
+            overrides.push((name.to_owned(), toml::Value::Integer(value)));
+        }
+    }
+    for text in said {
+        let parsed = overrides::parse(text);
+        overrides.push(parsed.map_err(|problem| {
+            anyhow::anyhow!("{problem}; hint: names are those of config.toml of any run")
+        })?);
+    }
+    Ok(Wishes { file, overrides, algorithm: args.algorithm.map(Into::into), size: args.size.into() })
+}
+
+fn load(path: &Path, config: &DataConfig) -> anyhow::Result<Arc<Trajectories>> {
+    let bar = progress();
+    bar.enable_steady_tick(std::time::Duration::from_millis(200));
+    bar.set_message(format!("reading {}", path.display()));
+    let data = formats::load(path, &config.read);
+    bar.finish_and_clear();
+    Ok(Arc::new(data?))
+}
+
+/// What a run is judged by: its validation data if there are any, and otherwise what it learns from.
+fn validation_of(run: &Run, data: &Arc<Trajectories>) -> anyhow::Result<Arc<Trajectories>> {
+    match &run.config().data.validation {
+        Some(path) => load(path, &run.config().data),
+        None => Ok(data.clone()),
+    }
+}
+
+/// `NAME-val.npz` beside `NAME.npz`.
+fn beside(path: &Path) -> Option<PathBuf> {
+    let (stem, extension) = (path.file_stem()?.to_str()?, path.extension()?.to_str()?);
+    let validation = path.with_file_name(format!("{stem}-val.{extension}"));
+    validation.exists().then_some(validation)
+}
+
+fn absolute(path: &Path) -> anyhow::Result<PathBuf> {
+    std::path::absolute(path).with_context(|| format!("{}; hint: give a path that exists", path.display()))
+}
+
+fn default_folder(data: &Path, config: &RunConfig) -> PathBuf {
+    let stem = data.file_stem().unwrap_or_default().to_string_lossy();
+    Path::new("runs").join(format!("{stem}-{}-{}", config.learner.name(), config.seed))
+}
+
+fn use_threads(threads: Option<usize>) -> anyhow::Result<usize> {
+    if threads == Some(0) {
+        bail!("--threads 0; hint: give 1 or more");
+    }
+    if let Some(threads) = threads {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build_global()
+            .context("threads cannot be started")?;
+    }
+    Ok(rayon::current_num_threads())
+}
+
+/// A flag that Ctrl-C (or a polite kill) sets; the second time, the process ends at once.
+fn stop_on_ctrl_c() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = stop.clone();
+    ctrlc::set_handler(move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        eprintln!("stopping after this step; once more to stop at once");
+    })
+    .context("signals cannot be caught")?;
+    Ok(stop)
+}
+
+fn report(args: &Args, run: &Run, outcome: Outcome, out: &mut dyn Write) -> anyhow::Result<()> {
+    let status = run.status()?;
+    let folder = run.folder().display();
+    if args.json {
+        let last = run.records()?.pop();
+        let metrics: serde_json::Map<_, _> = last
+            .iter()
+            .flat_map(|record| &record.values)
+            .map(|(name, value)| (name.clone(), json!(value)))
+            .collect();
+        let object = json!({
+            "run": run.folder(), "algorithm": run.manifest().algorithm, "state": status.state, "step": status.step,
+            "steps": run.config().steps, "seconds": status.seconds, "best": status.best, "metrics": metrics,
+        });
+        writeln!(out, "{object:#}")?;
+        return Ok(());
+    }
+    match outcome {
+        Outcome::Finished => writeln!(out, "{folder}: {} steps in {:.0} s", status.step, status.seconds)?,
+        Outcome::Stopped => writeln!(
+            out,
+            "{folder}: stopped at step {}; isochrone train --resume {folder} goes on",
+            status.step
+        )?,
+    }
+    if let Some(best) = &status.best {
+        writeln!(out, "best {} {:.4} at step {}", best.metric, best.value, best.step)?;
+    }
+    Ok(())
+}

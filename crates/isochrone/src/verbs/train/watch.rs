@@ -1,0 +1,103 @@
+//! What one sees of training: a bar on a terminal, plain lines elsewhere.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use isochrone::learn::{
+    run::{Record, Run},
+    trainer::Observer,
+};
+use std::{path::Path, time::Instant};
+
+/// Lines of a whole run where there is no terminal.
+const LINES: u64 = 20;
+
+pub struct Watch {
+    bar: ProgressBar,
+    steps: u64,
+    /// When this session began, and at which step.
+    began: (Instant, u64),
+    lines_done: u64,
+    last_evaluation: String,
+}
+
+impl Watch {
+    pub fn new(steps: u64) -> Self {
+        let style =
+            ProgressStyle::with_template("{bar:24} {human_pos}/{human_len}  {per_sec}  {eta} left  {msg}");
+        let bar = ProgressBar::new(steps).with_style(style.expect("the template is well formed"));
+        Self { bar, steps, began: (Instant::now(), 0), lines_done: 0, last_evaluation: String::new() }
+    }
+
+    /// Says what begins, or goes on.
+    pub fn begin(&mut self, run: &Run, step: u64) {
+        self.began = (Instant::now(), step);
+        self.lines_done = step * LINES / self.steps;
+        self.bar.set_position(step);
+        self.bar.reset_eta();
+        let (manifest, config) = (run.manifest(), run.config());
+        let from = if step > 0 { format!(" from step {step}") } else { String::new() };
+        eprintln!(
+            "{}: {} on {}, {} transitions of {} episodes, discount {}, batches of {}, {} threads{from}",
+            run.folder().display(),
+            manifest.algorithm,
+            manifest.data.path.file_name().unwrap_or_default().to_string_lossy(),
+            manifest.data.transitions,
+            manifest.data.episodes,
+            config.discount,
+            config.batch_size,
+            rayon::current_num_threads(),
+        );
+    }
+
+    pub fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    /// The losses, and what was last seen of evaluation.
+    fn summary(&mut self, record: &Record) -> String {
+        let evaluation: Vec<String> = record
+            .values
+            .iter()
+            .filter_map(|(name, value)| Some((name.strip_prefix("evaluation/")?, value)))
+            .map(shown)
+            .collect();
+        if !evaluation.is_empty() {
+            self.last_evaluation = evaluation.join("  ");
+        }
+        let losses = record.values.iter().filter(|(name, _)| name.ends_with("/loss"));
+        let mut parts: Vec<String> = losses.map(|(name, value)| shown((name, value))).collect();
+        parts.extend((!self.last_evaluation.is_empty()).then(|| self.last_evaluation.clone()));
+        parts.join("  ")
+    }
+}
+
+fn shown((name, value): (&str, &f64)) -> String {
+    format!("{} {value:.4}", name.trim_end_matches("/loss").replace('_', " "))
+}
+
+impl Observer for Watch {
+    fn updated(&mut self, step: u64) {
+        self.bar.set_position(step);
+    }
+
+    fn logged(&mut self, record: &Record) {
+        let summary = self.summary(record);
+        self.bar.set_message(summary.clone());
+        let due = record.step * LINES / self.steps;
+        if self.bar.is_hidden() && due > self.lines_done {
+            self.lines_done = due;
+            let (began, from) = self.began;
+            let per_second = (record.step - from) as f64 / began.elapsed().as_secs_f64();
+            let left = (self.steps - record.step) as f64 / per_second;
+            eprintln!(
+                "step {}/{}  {per_second:.1} steps/s  {left:.0} s left  {summary}",
+                record.step, self.steps
+            );
+        }
+    }
+
+    fn saved(&mut self, _: u64, _: &Path) {}
+
+    fn warned(&mut self, text: &str) {
+        self.bar.suspend(|| eprintln!("warning: {text}"));
+    }
+}

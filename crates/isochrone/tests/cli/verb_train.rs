@@ -1,0 +1,127 @@
+//! `isochrone train`, `runs` and `distance`, from the outside.
+
+use crate::run::{isochrone, isochrone_in, workspace};
+use std::path::Path;
+
+/// A run of a second, in a folder.
+fn train(folder: &Path, arguments: &str) -> crate::run::Outcome {
+    let data = workspace().join("examples/walks.csv");
+    isochrone_in(
+        folder,
+        &format!(
+            "train --data {} --observations x,y --size small --threads 1 --steps 40 batch_size=32 {arguments}",
+            data.display()
+        ),
+    )
+}
+
+#[test]
+fn help() {
+    for verb in ["train", "runs", "distance"] {
+        insta::assert_snapshot!(format!("help_{verb}"), isochrone(&format!("{verb} --help")).transcript());
+    }
+}
+
+/// The whole session of the README, on a small table.
+#[test]
+fn train_look_and_ask() {
+    let folder = tempfile::tempdir().unwrap();
+    let trained = train(folder.path(), "--run runs/a --json");
+    assert_eq!(trained.code, Some(0), "{}", trained.stderr);
+    let result: serde_json::Value = serde_json::from_str(&trained.stdout).unwrap();
+    assert_eq!((result["step"].as_u64(), result["state"].as_str()), (Some(40), Some("finished")));
+    assert!(result["metrics"]["critic/loss"].as_f64().unwrap() > 0.0);
+    assert!(
+        trained.stderr.contains("steps/s") && trained.stderr.contains("rank correlation"),
+        "{}",
+        trained.stderr
+    );
+    assert_eq!(train(folder.path(), "--run runs/b --algorithm gcbc").code, Some(0));
+
+    let listed = isochrone_in(folder.path(), "runs --json");
+    let listed: serde_json::Value = serde_json::from_str(&listed.stdout).unwrap();
+    let rows = listed["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    assert_eq!((rows[0]["run"].as_str(), rows[1]["algorithm"].as_str()), (Some("runs/a"), Some("gcbc")));
+    assert!(rows[1]["critic/loss"].is_null());
+    let drawn = isochrone_in(folder.path(), "runs runs/a --plot curves.svg");
+    assert_eq!(drawn.code, Some(0), "{}", drawn.stderr);
+    let picture = std::fs::read_to_string(folder.path().join("curves.svg")).unwrap();
+    assert!(picture.contains("critic/loss") && picture.contains("training steps"));
+
+    let asked = isochrone_in(
+        folder.path(),
+        "distance runs/a --from 0,0 --from @0:2..4 --to 3,3 --to @1:0 --fps 10 --json",
+    );
+    let asked: serde_json::Value = serde_json::from_str(&asked.stdout).unwrap();
+    let rows = asked["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 6);
+    assert_eq!((rows[5]["from"].as_str(), rows[5]["to"].as_str()), (Some("@0:3"), Some("@1:0")));
+    let (steps, seconds) = (rows[0]["steps"].as_f64().unwrap(), rows[0]["seconds"].as_f64().unwrap());
+    assert!(steps > 0.0 && (seconds - steps / 10.0).abs() < 1e-9);
+    let nats = rows[0]["nats"].as_f64().unwrap();
+    assert!((steps - nats / (1.0f64 / 0.9).ln()).abs() < 1e-9, "{steps} {nats}");
+    // From a place to itself.
+    let here = isochrone_in(folder.path(), "distance runs/a --from 1,2 --to 1,2 --paired --csv");
+    assert!(here.stdout.contains("\"1,2\",\"1,2\",0,0"), "{}", here.stdout);
+}
+
+/// What a configuration file says, a run with that file does again, bit for bit.
+#[test]
+fn a_resolved_configuration_is_a_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(train(folder.path(), "--run runs/a learner.critic.width=16").code, Some(0));
+    let again = isochrone_in(folder.path(), "train runs/a/config.toml --run runs/b --threads 2");
+    assert_eq!(again.code, Some(0), "{}", again.stderr);
+    let weights = |run: &str| {
+        std::fs::read(folder.path().join(run).join("checkpoints/step-000000000040/weights.safetensors"))
+            .unwrap()
+    };
+    assert!(weights("runs/a") == weights("runs/b"), "two threads, same bits");
+    let config = |run: &str| std::fs::read_to_string(folder.path().join(run).join("config.toml")).unwrap();
+    assert_eq!(config("runs/a"), config("runs/b"));
+    assert!(config("runs/a").contains("width = 16"));
+}
+
+/// Every mistake is one line that names what is wrong and ends in a hint.
+#[test]
+fn mistakes_are_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(train(folder.path(), "--run runs/a").code, Some(0));
+    let walks = workspace().join("examples/walks.csv");
+    let cases = [
+        ("train".to_owned(), "nothing to learn from"),
+        ("train --data nowhere.npz".to_owned(), "nowhere.npz"),
+        ("train nowhere.toml --data x".to_owned(), "nowhere.toml"),
+        (format!("train --data {} --observations x,q", walks.display()), "q"),
+        (
+            format!("train --data {} --observations x,y learner.critic.wide=3", walks.display()),
+            "learner.critic.wide",
+        ),
+        (
+            format!("train --data {} --observations x,y learner.critic.width=0", walks.display()),
+            "learner.critic",
+        ),
+        (format!("train --data {} --observations x,y --run runs/a", walks.display()), "--resume"),
+        (format!("train --data {} --observations x,y --threads 0", walks.display()), "--threads 0"),
+        ("train --resume runs/nowhere".to_owned(), "runs/nowhere"),
+        ("runs nowhere".to_owned(), "nowhere"),
+        ("runs --metrics none".to_owned(), "critic/loss"),
+        ("distance runs/nowhere --from 0,0 --to 1,1".to_owned(), "runs/nowhere"),
+        ("distance runs/a --from 0 --to 1,1".to_owned(), "2 dimensions"),
+        ("distance runs/a --from 0,x --to 1,1".to_owned(), "'0,x'"),
+        ("distance runs/a --from @99:0 --to 1,1".to_owned(), "24 episodes"),
+        ("distance runs/a --from @0:9999 --to 1,1".to_owned(), "episode 0 has rows"),
+        ("distance runs/a --from 0,0 --to 1,1 --checkpoint 7".to_owned(), "step-000000000007"),
+        ("distance runs/a --from 0,0 --from 1,1 --to 1,1 --paired".to_owned(), "--paired"),
+    ];
+    for (arguments, expected) in cases {
+        let outcome = isochrone_in(folder.path(), &arguments);
+        let lines: Vec<&str> = outcome.stderr.lines().collect();
+        assert_eq!((outcome.code, lines.len()), (Some(2), 1), "{arguments}: {}", outcome.stderr);
+        assert!(lines[0].contains(expected) && lines[0].contains("hint:"), "{arguments}: {}", lines[0]);
+    }
+    assert_eq!(train(folder.path(), "--run runs/b --algorithm gcbc").code, Some(0));
+    let cloning = isochrone_in(folder.path(), "distance runs/b --from 0,0 --to 1,1");
+    assert!(cloning.stderr.contains("knows no distance"), "{}", cloning.stderr);
+}

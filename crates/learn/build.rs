@@ -1,0 +1,20 @@
+//! The revision of the sources, for the manifests of runs.
+
+use std::process::Command;
+
+fn main() {
+    println!("cargo:rerun-if-changed=../../.git/HEAD");
+    println!("cargo:rerun-if-changed=../../.git/logs/HEAD");
+    let git = |args: &[&str]| {
+        let output = Command::new("git").args(args).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    // A release from a registry has no repository; whose repository it is unpacked in is not ours to say.
+    if let Some(revision) =
+        git(&["rev-parse", "HEAD"]).filter(|_| std::path::Path::new("../../.git").exists())
+    {
+        let is_changed =
+            git(&["status", "--porcelain", "--untracked-files=no"]).is_none_or(|changes| !changes.is_empty());
+        println!("cargo:rustc-env=ISOCHRONE_GIT_REVISION={revision}{}", if is_changed { "+" } else { "" });
+    }
+}

@@ -1,0 +1,111 @@
+//! What experiments share: a bare training loop on one thread, jobs side by side, and where a table came from.
+
+use isochrone_core::Discount;
+use isochrone_data::{
+    Trajectories,
+    sampling::{GoalLaw, GoalSampler, Loader, SamplerConfig},
+};
+use isochrone_learn::{
+    algos::AlgorithmConfig,
+    batch::Crossing,
+    model::Model,
+    run::overrides,
+    scaling::{Scaling, ScalingConfig},
+    setting::Setting,
+};
+use std::{
+    num::NonZeroUsize,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Instant,
+};
+
+/// A training run without a folder.
+pub struct Job {
+    pub learner: AlgorithmConfig,
+    pub discount: Discount,
+    pub steps: u64,
+    pub batch_size: usize,
+    pub seed: u64,
+}
+
+impl Job {
+    /// What is learned, and the seconds that it took.
+    pub fn train(&self, data: &Arc<Trajectories>) -> (Model, f64) {
+        let started = Instant::now();
+        let setting = Setting::of(data.spec(), self.discount, self.seed, self.steps, &isochrone_learn::cpu());
+        let mut learner = self.learner.init(&setting).unwrap_or_else(|error| panic!("{error}"));
+        let laws = learner.goals().into_iter().map(|law| GoalLaw::new(law, self.discount));
+        let goals = laws.collect::<Result<_, _>>().unwrap_or_else(|error| panic!("{error}"));
+        let config = SamplerConfig { batch_size: self.batch_size, goals, seed: self.seed, stream: 0 };
+        let sampler = GoalSampler::new(data.clone(), config).unwrap_or_else(|error| panic!("{error}"));
+        let scaling = Scaling::of(data, ScalingConfig::Standardise).unwrap_or_else(|error| panic!("{error}"));
+        let crossing = Crossing::new(&setting, scaling);
+        let mut loader = Loader::start(&sampler, 0, NonZeroUsize::MIN, NonZeroUsize::MIN);
+        for step in 0..self.steps {
+            let metrics = learner.update(&crossing.batch(loader.next_batch()));
+            assert!(metrics.not_finite().is_none(), "{} at step {step}: {metrics:?}", self.learner.name());
+        }
+        (
+            Model::of(&*learner, &crossing, self.discount, data.spec(), self.steps),
+            started.elapsed().as_secs_f64(),
+        )
+    }
+}
+
+/// Settings of a learner with some changed by dotted names; those that it has not are left out.
+pub fn with(learner: AlgorithmConfig, settings: &[(&str, &str)]) -> AlgorithmConfig {
+    let mut table = toml::Table::try_from(learner).expect("a table");
+    for (name, value) in settings {
+        if name.contains('.') && overrides::get(&table, name.split('.').next().expect("a part")).is_none() {
+            continue;
+        }
+        let (name, value) = overrides::parse(&format!("{name}={value}")).expect("well formed");
+        overrides::set(&mut table, &name, value);
+    }
+    overrides::read(table).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Runs every job on a thread of its own, as many at a time as there are cores; results in the order of the jobs.
+pub fn side_by_side<J: Sync, R: Send>(jobs: &[J], run: impl Fn(&J) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::new());
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                // Kernels that look for threads find one: this one.
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(job) = jobs.get(index) else { break };
+                    let result = pool.install(|| run(job));
+                    results.lock().expect("no one panics with it").push((index, result));
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().expect("no one panicked");
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// The last line of a table: what made it.
+pub fn provenance(command: &str, data_hash: &str) -> String {
+    let revision = isochrone_learn::run::Manifest::revision().unwrap_or("unknown");
+    format!(
+        "Made by `{command}`: isochrone {} at revision {revision}, {} {}, data {data_hash}.",
+        env!("CARGO_PKG_VERSION"),
+        std::env::consts::ARCH,
+        std::env::consts::OS,
+    )
+}
+
+/// The value of a flag, or whether it is there.
+pub fn flag(name: &str) -> Option<String> {
+    let args: Vec<String> = std::env::args().collect();
+    let at = args.iter().position(|arg| arg == name)?;
+    Some(args.get(at + 1).cloned().unwrap_or_default())
+}

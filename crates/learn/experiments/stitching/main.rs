@@ -1,0 +1,148 @@
+//! Stitching: A to B and B to C are in the data, A to C is not: `just stitching`.
+//!
+//! Two questions to every method. Ranking: over pairs of a point near A's corridor and a point of the other, which no episode joins, does its distance order
+//! them as the shortest way does? Reaching: does its policy come from A to C, and to D?
+
+#[path = "../common/mod.rs"]
+mod common;
+mod world;
+
+use common::{Job, flag, provenance, side_by_side, with};
+use isochrone_core::{Discount, GoalPolicy, TemporalDistance as _, rng, statistics};
+use isochrone_learn::{algos::Algorithm, parts::Size};
+use std::sync::Arc;
+use world::{Point, apart, is_free, moved, walks, way};
+
+const SEEDS: u64 = 3;
+const STEPS: u64 = 10_000;
+const BATCH: usize = 256;
+const GAMMA: f64 = 0.97;
+const ROLLOUTS: u64 = 100;
+const ROLLOUT_STEPS: usize = 150;
+const NEAR: f64 = 1.0;
+
+/// Settings that differ from the small preset, for every method alike. Policies learn half of their goals from anywhere, as is usual for stitching.
+const SETTINGS: &[(&str, &str)] = &[
+    ("critic_optimiser.learning_rate", "1e-3"),
+    ("critic_optimiser.schedule", "cosine"),
+    ("contrast_optimiser.learning_rate", "1e-3"),
+    ("contrast_optimiser.schedule", "cosine"),
+    ("policy.optimiser.learning_rate", "1e-3"),
+    ("policy.optimiser.schedule", "cosine"),
+];
+const GOALS_FROM_ANYWHERE: &[(&str, &str)] =
+    &[("policy.goals.mixture.uniform", "0.5"), ("policy.goals.mixture.random", "0.5")];
+
+fn main() {
+    isochrone_nn::memory::keep_freed_memory();
+    let discount = Discount::new(GAMMA).expect("a discount");
+    let is_quick = flag("--quick").is_some();
+    let number = |name: &str, usual: u64| flag(name).map_or(usual, |text| text.parse().expect("a number"));
+    let steps = number("--steps", if is_quick { 20 } else { STEPS });
+    let seeds = number("--seeds", if is_quick { 1 } else { SEEDS });
+    let rollouts = if is_quick { 2 } else { ROLLOUTS };
+    let chosen = flag("--algorithms");
+    let extra: Vec<(String, String)> = flag("--set")
+        .iter()
+        .flat_map(|text| text.split(';'))
+        .filter_map(|pair| pair.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())))
+        .collect();
+    let is_chosen = |algorithm: &Algorithm| {
+        chosen.as_ref().is_none_or(|names| names.split(',').any(|name| name == algorithm.name()))
+    };
+    let algorithms: Vec<Algorithm> = Algorithm::ALL.into_iter().filter(is_chosen).collect();
+    let data = Arc::new(walks(1));
+    let jobs: Vec<(Algorithm, u64)> =
+        algorithms.iter().flat_map(|&algorithm| (0..seeds).map(move |seed| (algorithm, seed))).collect();
+    let rows = side_by_side(&jobs, |&(algorithm, seed)| {
+        let mut settings = SETTINGS.to_vec();
+        if algorithm != Algorithm::Gcbc {
+            settings.extend(GOALS_FROM_ANYWHERE);
+        }
+        settings.extend(extra.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        let learner = with(algorithm.preset(Size::Small), &settings);
+        let (model, seconds) = Job { learner, discount, steps, batch_size: BATCH, seed }.train(&data);
+        let ranking = model.distance.as_ref().map(ranking);
+        let policy = model.policy.as_ref().expect("there are actions");
+        let reached = [[0.0, 9.0], [0.0, -9.0]].map(|goal| reached(policy, goal, seed, rollouts));
+        eprintln!("{} seed {seed}: {ranking:?} {reached:?} {seconds:.0} s", algorithm.name());
+        Row { ranking, reached, seconds }
+    });
+    print(&algorithms, &rows, steps, seeds, rollouts, data.content_hash());
+}
+
+struct Row {
+    ranking: Option<f64>,
+    /// Shares of rollouts from A that come to C, and to D.
+    reached: [f64; 2],
+    seconds: f64,
+}
+
+/// Rank correlation of learned distances with shortest ways, over pairs of both corridors outside of the crossing.
+fn ranking(distance: &isochrone_learn::model::LearnedDistance) -> f64 {
+    let mut random = rng::stream(3, 0);
+    let mut between = |low: f64, high: f64| low + (high - low) * rng::unit_f64(&mut random);
+    let pairs: Vec<(Point, Point)> = (0..2000)
+        .map(|_| {
+            let side = if between(0.0, 1.0) < 0.5 { 1.0 } else { -1.0 };
+            ([between(-12.0, -2.0), between(-1.0, 1.0)], [between(-1.0, 1.0), side * between(2.0, 10.0)])
+        })
+        .collect();
+    let rows = |end: fn(&(Point, Point)) -> Point| {
+        pairs.iter().flat_map(|pair| end(pair).map(|x| x as f32)).collect::<Vec<f32>>()
+    };
+    let nats = distance.paired_nats(&rows(|pair| pair.0), &rows(|pair| pair.1));
+    let nats: Vec<f64> = nats.into_iter().map(f64::from).collect();
+    let ways: Vec<f64> = pairs.iter().map(|&(from, to)| way(from, to)).collect();
+    statistics::spearman(&nats, &ways)
+}
+
+/// The share of rollouts from A that come near the goal.
+fn reached(policy: &dyn GoalPolicy, goal: Point, seed: u64, rollouts: u64) -> f64 {
+    let came = (0..rollouts).filter(|&number| {
+        let mut random = rng::stream(1000 + seed, number);
+        let mut at = [-11.0 + rng::unit_f64(&mut random) - 0.5, rng::unit_f64(&mut random) - 0.5];
+        (0..ROLLOUT_STEPS).any(|_| {
+            let push = policy.actions(&at.map(|x| x as f32), &goal.map(|x| x as f32));
+            at = moved(at, [f64::from(push[0]), f64::from(push[1])], &mut random, is_free);
+            apart(at, goal) < NEAR
+        })
+    });
+    came.count() as f64 / rollouts as f64
+}
+
+fn print(algorithms: &[Algorithm], rows: &[Row], steps: u64, seeds: u64, rollouts: u64, data_hash: &str) {
+    println!("# Stitching\n");
+    println!(
+        "Two corridors that meet in a T, A to B and C by B to D; every one of 2000 episodes stays in one corridor, so that none leads from A to C or D. {steps} updates with batches of {BATCH}, networks of two hidden layers\n\
+         of 64, discount {GAMMA}; means over {seeds} seeds, the worst in brackets.\n"
+    );
+    println!(
+        "*Ranking*: rank correlation of the learned distance with the shortest way, over pairs of points that no episode joins. *A to C*, *A to D*: share of {rollouts} rollouts of the policy from A that come within {NEAR}\n\
+         of the goal in {ROLLOUT_STEPS} steps (the shortest way is about 40 steps). Every policy but cloning's learns half of its goals from anywhere.\n"
+    );
+    println!("| method | ranking | A to C | A to D | seconds |\n|---|---|---|---|---|");
+    for (algorithm, rows) in algorithms.iter().zip(rows.chunks(seeds as usize)) {
+        let summary = |values: Vec<f64>, as_percent: bool| {
+            let (mean, worst) = (
+                values.iter().sum::<f64>() / values.len() as f64,
+                values.iter().copied().fold(f64::INFINITY, f64::min),
+            );
+            if as_percent {
+                format!("{:.0} % ({:.0} %)", 100.0 * mean, 100.0 * worst)
+            } else {
+                format!("{mean:.3} ({worst:.3})")
+            }
+        };
+        let rankings: Option<Vec<f64>> = rows.iter().map(|row| row.ranking).collect();
+        println!(
+            "| {} | {} | {} | {} | {:.0} |",
+            algorithm.name(),
+            rankings.map_or("-".into(), |rankings| summary(rankings, false)),
+            summary(rows.iter().map(|row| row.reached[0]).collect(), true),
+            summary(rows.iter().map(|row| row.reached[1]).collect(), true),
+            rows.iter().map(|row| row.seconds).sum::<f64>() / rows.len() as f64,
+        );
+    }
+    println!("\n{}", provenance("just stitching", &data_hash[..16]));
+}

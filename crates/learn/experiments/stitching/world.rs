@@ -1,0 +1,109 @@
+//! Two corridors that meet in a T: from A to B, and from C by B to D.
+//!
+//! ```text
+//!                     C  (0, 10)
+//!                     |
+//!   A (-12, 0) ------ B  (0, 0)
+//!                     |
+//!                     D  (0, -10)
+//! ```
+//!
+//! Every episode stays in one corridor, so that none goes from A to C. Actions are pushes in the plane; walls stop them.
+
+use isochrone_core::rng;
+use isochrone_data::{Episode, EpisodeSink as _, Spec, Trajectories, TrajectoriesBuilder};
+use rand_chacha::ChaCha8Rng;
+
+/// Half the width of a corridor.
+const HALF: f64 = 1.0;
+/// How far a full push moves.
+pub const STEP: f64 = 0.5;
+/// Deviation of what chance adds to a move.
+const CHANCE: f64 = 0.05;
+/// Deviation of what the walker adds to its push.
+const WOBBLE: f64 = 0.5;
+const EPISODES: usize = 2000;
+const EPISODE_STEPS: usize = 100;
+
+pub type Point = [f64; 2];
+
+/// From A to B.
+fn in_first([x, y]: Point) -> bool {
+    (-12.0..=HALF).contains(&x) && y.abs() <= HALF
+}
+
+/// From C by B to D.
+fn in_second([x, y]: Point) -> bool {
+    x.abs() <= HALF && y.abs() <= 10.0
+}
+
+/// Where a push leads; a wall stops it.
+pub fn moved(from: Point, push: Point, random: &mut ChaCha8Rng, is_inside: impl Fn(Point) -> bool) -> Point {
+    let to = [0, 1].map(|axis| from[axis] + STEP * push[axis].clamp(-1.0, 1.0) + CHANCE * normal(random));
+    if is_inside(to) { to } else { from }
+}
+
+/// In either corridor.
+pub fn is_free(point: Point) -> bool {
+    in_first(point) || in_second(point)
+}
+
+/// The shortest way from a point of the first corridor, left of the crossing, to one of the second above or below it: around the inner corner.
+pub fn way(from: Point, to: Point) -> f64 {
+    let corner = [-HALF, HALF * to[1].signum()];
+    // Straight, where the line passes the corner on the side of the crossing.
+    let at_corner = from[1] + (to[1] - from[1]) * (corner[0] - from[0]) / (to[0] - from[0]);
+    if at_corner.abs() <= HALF { apart(from, to) } else { apart(from, corner) + apart(corner, to) }
+}
+
+pub fn apart(from: Point, to: Point) -> f64 {
+    (from[0] - to[0]).hypot(from[1] - to[1])
+}
+
+fn normal(random: &mut ChaCha8Rng) -> f64 {
+    let (u, v) = (1.0 - rng::unit_f64(random), rng::unit_f64(random));
+    (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+}
+
+/// A point of the first corridor, or of the second.
+fn somewhere(is_first: bool, random: &mut ChaCha8Rng) -> Point {
+    let mut between = |low: f64, high: f64| low + (high - low) * rng::unit_f64(random);
+    if is_first {
+        [between(-12.0, HALF), between(-HALF, HALF)]
+    } else {
+        [between(-HALF, HALF), between(-10.0, 10.0)]
+    }
+}
+
+/// Walks to and fro between random points of one corridor.
+pub fn walks(seed: u64) -> Trajectories {
+    let mut random = rng::stream(seed, 77);
+    let spec = Spec::new(2, 2);
+    let mut builder = TrajectoriesBuilder::default();
+    builder.begin(&spec).expect("memory");
+    for number in 0..EPISODES {
+        let is_first = number % 2 == 0;
+        let mut at = somewhere(is_first, &mut random);
+        let mut target = somewhere(is_first, &mut random);
+        let mut episode = Episode { observations: at.map(|x| x as f32).to_vec(), ..Episode::default() };
+        for _ in 0..EPISODE_STEPS {
+            if apart(at, target) < STEP {
+                target = somewhere(is_first, &mut random);
+            }
+            let distance = apart(at, target).max(1e-9);
+            let push = [0, 1].map(|axis| {
+                ((target[axis] - at[axis]) / distance + WOBBLE * normal(&mut random)).clamp(-1.0, 1.0)
+            });
+            at = moved(
+                at,
+                push,
+                &mut random,
+                |point| if is_first { in_first(point) } else { in_second(point) },
+            );
+            episode.actions.extend(push.map(|x| x as f32));
+            episode.observations.extend(at.map(|x| x as f32));
+        }
+        builder.episode(&episode.view(&spec).expect("widths fit")).expect("memory");
+    }
+    builder.finish()
+}

@@ -1,0 +1,163 @@
+use super::QrlConfig;
+use crate::{
+    batch::DeviceBatch,
+    distances::StepMetricDistance,
+    learner::{Learner, Metrics, TensorDistance},
+    ledger::Ledger,
+    parts::{Policy, Trained},
+    setting::Setting,
+};
+use burn::{module::Module, tensor::Tensor};
+use isochrone_data::sampling::GoalLawConfig;
+use isochrone_nn::{
+    error::ConfigError,
+    loss::{Dual, local_constraint, push_apart},
+    module::{Actor, Encoder, EncoderConfig, Metric, MetricMember},
+};
+
+/// Quasimetric reinforcement learning: distances as large as observed steps allow.
+///
+/// A quasimetric `d` between states, in steps:
+///
+/// `maximise E[ shape(d(s, g)) ] over any two states   subject to   E[ max(0, d(s, s') - 1)^2 ] <= margin over observed steps`
+///
+/// by dual ascent. For actions, latent dynamics `z + T(z, a)` are regressed to the latent row of `s'` in the quasimetric itself. Right where dynamics are
+/// deterministic; where they are not, a lucky step counts as a step.
+///
+/// Wang, Torralba, Isola, Zhang, "Optimal Goal-Reaching Reinforcement Learning via Quasimetric Learning" (2023).
+pub struct Qrl {
+    config: QrlConfig,
+    setting: Setting,
+    critic: Trained<Critic>,
+    dual: Dual,
+    policy: Option<Policy>,
+}
+
+#[derive(Module, Debug)]
+struct Critic {
+    metric: Metric,
+    /// One for each member of the metric; none without actions.
+    dynamics: Vec<Encoder>,
+}
+
+impl Critic {
+    /// Every member with its dynamics.
+    fn members(&self) -> impl Iterator<Item = (&MetricMember, Option<&Encoder>)> {
+        self.metric.members().iter().enumerate().map(|(index, member)| (member, self.dynamics.get(index)))
+    }
+
+    /// Steps left after a step with these actions, of twins the larger, `[n]`.
+    fn after(&self, states: &Tensor<2>, actions: Tensor<2>, goals: &Tensor<2>) -> Tensor<1> {
+        let all = self.members().map(|(member, dynamics)| {
+            let (z, to) = member.encode(states.clone(), goals.clone());
+            let dynamics = dynamics.expect("only asked where there are actions");
+            member.head.rowwise(moved(dynamics, z, actions.clone()), to)
+        });
+        all.reduce(Tensor::max_pair).expect("there is at least one")
+    }
+}
+
+/// Where an action leads, in latent rows `[n, latent]`.
+fn moved(dynamics: &Encoder, latent: Tensor<2>, actions: Tensor<2>) -> Tensor<2> {
+    latent.clone() + dynamics.forward(Tensor::cat(vec![latent, actions], 1))
+}
+
+impl Qrl {
+    /// At its start.
+    ///
+    /// # Errors
+    /// If a setting is impossible.
+    pub fn new(config: QrlConfig, setting: &Setting) -> Result<Self, ConfigError> {
+        config.check()?;
+        let inside = |error: ConfigError| error.inside("critic");
+        let metric =
+            config.critic.init(setting.observation_width, &mut setting.initialiser(0)).map_err(inside)?;
+        let latent = config.critic.latent;
+        let model = EncoderConfig {
+            inputs: latent + setting.action_width,
+            outputs: latent,
+            trunk: config.critic.trunk,
+        };
+        let count = if setting.has_actions() { metric.members().len() } else { 0 };
+        let mut init = setting.initialiser(1);
+        let dynamics = (0..count).map(|_| model.init(&mut init)).collect::<Result<_, _>>().map_err(inside)?;
+        let critic = Trained::new(Critic { metric, dynamics }, config.critic_optimiser, setting.steps)
+            .map_err(|error| error.inside("critic_optimiser"))?;
+        let policy = Policy::new(&config.policy, setting)?;
+        let dual = Dual::new(config.constraint);
+        Ok(Self { config, setting: setting.clone(), critic, dual, policy })
+    }
+
+    /// What is descended, with the terms of the last member reported.
+    fn loss(&self, batch: &DeviceBatch, metrics: &mut Metrics) -> Tensor<1> {
+        let (states, next, goals) =
+            (&batch.observations, &batch.next_observations, &batch.goals[0].observations);
+        let n = batch.rows();
+        let mut sum: Option<Tensor<1>> = None;
+        for (member, dynamics) in self.critic.network().members() {
+            let all = Tensor::cat(vec![states.clone(), next.clone(), goals.clone()], 0);
+            let latent = member.encoder.forward(all);
+            let [z, z_next, z_goal] = [0, 1, 2].map(|part| latent.clone().narrow(0, part * n, n));
+            let apart = member.head.rowwise(z.clone(), z_goal);
+            let push = push_apart(apart, self.config.push_offset, self.config.push_beta);
+            let step = local_constraint(member.head.rowwise(z.clone(), z_next.clone()), 1.0);
+            metrics.add("push", &push);
+            metrics.add("constraint", &step);
+            let mut loss = push.value + step.value * self.dual.lambda();
+            if let Some(dynamics) = dynamics {
+                let there = moved(dynamics, z, batch.actions.clone());
+                let over = member.head.rowwise(there.clone(), z_next.clone());
+                let under = member.head.rowwise(z_next, there);
+                let missed = (over.square() + under.square()).mean() * 0.5;
+                metrics.put("dynamics", "loss", f64::from(missed.clone().into_scalar::<f32>()));
+                loss = loss + missed;
+            }
+            sum = Some(match sum {
+                None => loss,
+                Some(sum) => sum + loss,
+            });
+        }
+        sum.expect("there is at least one member")
+    }
+}
+
+impl Learner for Qrl {
+    fn goals(&self) -> Vec<GoalLawConfig> {
+        vec![self.config.critic_goals, self.config.policy.goals]
+    }
+
+    fn update(&mut self, batch: &DeviceBatch) -> Metrics {
+        let mut metrics = Metrics::default();
+        let loss = self.loss(batch, &mut metrics);
+        metrics.put("constraint", "lambda", self.dual.lambda());
+        self.dual.update(metrics.get("constraint/violation").expect("the loss reports it"));
+        self.critic.descend(loss);
+
+        if let Some(policy) = &mut self.policy {
+            let critic = self.critic.frozen();
+            let (states, goals) = (&batch.observations, &batch.goals[1]);
+            let to = &goals.observations;
+            let of_action = |actions: Tensor<2>| critic.after(states, actions, to);
+            // The step itself is one.
+            let of_state = || critic.metric.rowwise(states.clone(), to.clone()) - 1.0;
+            let loss = policy.extract(self.config.extraction, batch, goals, of_action, of_state);
+            metrics.add("actor", &loss);
+        }
+        metrics
+    }
+
+    fn distance(&self) -> Option<Box<dyn TensorDistance>> {
+        let metric = self.critic.frozen().metric;
+        Some(Box::new(StepMetricDistance { metric, discount: self.setting.discount }))
+    }
+
+    fn policy(&self) -> Option<Actor> {
+        self.policy.as_ref().map(|policy| policy.actor().clone().no_grad())
+    }
+
+    fn exchange(&mut self, ledger: &mut Ledger) -> Result<(), String> {
+        ledger.trained("critic", &mut self.critic)?;
+        ledger.dual("lambda", &mut self.dual)?;
+        self.policy.as_mut().map_or(Ok(()), |policy| policy.exchange(ledger))
+    }
+}

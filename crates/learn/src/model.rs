@@ -1,0 +1,192 @@
+//! What was learned, ready to be asked: no data, no optimiser, no training.
+
+use crate::{
+    batch::Crossing,
+    error::LearnError,
+    learner::{Learner, TensorDistance},
+    ledger::Ledger,
+    run::{Checkpoint, Run},
+    scaling::Scaling,
+    setting::Setting,
+};
+use burn::tensor::{Device, Tensor};
+use isochrone_core::{Discount, GoalPolicy, TemporalDistance};
+use isochrone_data::Spec;
+use isochrone_nn::module::Actor;
+use std::path::Path;
+
+/// Rows that are compared at a time: networks of usual size then need some tens of megabytes.
+const CHUNK: usize = 2048;
+
+/// Which checkpoint of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Which {
+    /// The last that is whole.
+    #[default]
+    Last,
+    /// That of the best evaluation; the last where there is none.
+    Best,
+    /// That of a step.
+    Step(u64),
+}
+
+/// What was learned.
+pub struct Model {
+    /// The distance; none from behaviour cloning.
+    pub distance: Option<LearnedDistance>,
+    /// The policy; none from logs without actions.
+    pub policy: Option<LearnedPolicy>,
+    /// What the columns of the data are.
+    pub spec: Spec,
+    /// After how many updates.
+    pub step: u64,
+}
+
+impl Model {
+    /// What a learner knows now.
+    pub fn of(
+        learner: &dyn Learner,
+        crossing: &Crossing,
+        discount: Discount,
+        spec: &Spec,
+        step: u64,
+    ) -> Self {
+        let distance = learner.distance();
+        let distance =
+            distance.map(|distance| LearnedDistance { distance, crossing: crossing.clone(), discount });
+        let policy = learner.policy().map(|actor| LearnedPolicy { actor, crossing: crossing.clone() });
+        Self { distance, policy, spec: spec.clone(), step }
+    }
+
+    /// What a run has learned.
+    ///
+    /// ```no_run
+    /// use isochrone_core::TemporalDistance as _;
+    /// use isochrone_learn::model::{Model, Which};
+    ///
+    /// let model = Model::open("runs/maze".as_ref(), Which::Best)?;
+    /// let distance = model.distance.expect("it learned a distance");
+    /// let nats = distance.paired_nats(&[0.0, 0.0], &[5.0, 5.0]);
+    /// println!("{:.1} steps", f64::from(nats[0]) / distance.discount().nats_per_step());
+    /// # Ok::<(), isochrone_learn::error::LearnError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If it is not a run, has no checkpoint yet, or the checkpoint is damaged.
+    pub fn open(folder: &Path, which: Which) -> Result<Self, LearnError> {
+        let run = Run::open(folder)?;
+        let checkpoints = run.checkpoints();
+        let last = || match checkpoints.last_whole()? {
+            (Some(checkpoint), _) => Ok(checkpoint),
+            (None, damaged) => Err(damaged.into_iter().next().unwrap_or_else(|| {
+                LearnError::malformed(
+                    folder,
+                    "the run has no checkpoint yet",
+                    "wait for the first, or go on with --resume",
+                )
+            })),
+        };
+        let Checkpoint { progress, snapshot } = match which {
+            Which::Last => last()?,
+            Which::Step(step) => checkpoints.load(step)?,
+            Which::Best => match run.status()?.best {
+                Some(best) => checkpoints.load(best.step)?,
+                None => last()?,
+            },
+        };
+        let (config, spec) = (run.config(), &run.manifest().data.spec);
+        let setting = Setting::of(spec, config.discount(), config.seed, config.steps, &Device::flex());
+        let mut learner = config.learner.init(&setting)?;
+        let mut ledger = Ledger::using(snapshot);
+        let widths = [setting.observation_width, setting.action_width];
+        let mut restore = || {
+            learner.exchange(&mut ledger)?;
+            Scaling::take_from(ledger.weights(), widths)
+        };
+        let path = checkpoints.path(progress.step).join("weights.safetensors");
+        let scaling = restore().map_err(|problem| {
+            LearnError::malformed(&path, problem, "it belongs to another configuration than config.toml")
+        })?;
+        let crossing = Crossing::new(&setting, scaling);
+        Ok(Self::of(&*learner, &crossing, config.discount(), spec, progress.step))
+    }
+}
+
+/// A learned distance between rows of the data.
+pub struct LearnedDistance {
+    distance: Box<dyn TensorDistance>,
+    crossing: Crossing,
+    discount: Discount,
+}
+
+impl LearnedDistance {
+    fn tensor(&self, rows: &[f32]) -> Tensor<2> {
+        self.crossing.observations(rows)
+    }
+}
+
+impl TemporalDistance for LearnedDistance {
+    fn width(&self) -> usize {
+        self.crossing.scaling().observation.shift.len()
+    }
+
+    fn discount(&self) -> Discount {
+        self.discount
+    }
+
+    fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+        let chunk = CHUNK * self.width();
+        let chunks = from.chunks(chunk).zip(to.chunks(chunk));
+        chunks
+            .flat_map(|(from, to)| numbers(self.distance.paired(self.tensor(from), self.tensor(to))))
+            .collect()
+    }
+
+    fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+        let chunk = CHUNK * self.width();
+        let columns = to.len() / self.width();
+        let mut all = Vec::with_capacity(from.len() / self.width() * columns);
+        for from in from.chunks(chunk) {
+            let rows = from.len() / self.width();
+            let first = all.len();
+            all.resize(first + rows * columns, 0.0);
+            let mut before = 0;
+            for to in to.chunks(chunk) {
+                let width = to.len() / self.width();
+                let block = numbers(self.distance.all_pairs(self.tensor(from), self.tensor(to)));
+                for (row, values) in block.chunks_exact(width).enumerate() {
+                    let at = first + row * columns + before;
+                    all[at..at + width].copy_from_slice(values);
+                }
+                before += width;
+            }
+        }
+        all
+    }
+}
+
+/// A learned policy on rows of the data.
+pub struct LearnedPolicy {
+    actor: Actor,
+    crossing: Crossing,
+}
+
+impl GoalPolicy for LearnedPolicy {
+    fn observation_width(&self) -> usize {
+        self.crossing.scaling().observation.shift.len()
+    }
+
+    fn action_width(&self) -> usize {
+        self.crossing.scaling().action.shift.len()
+    }
+
+    fn actions(&self, observations: &[f32], goals: &[f32]) -> Vec<f32> {
+        let goals = self.crossing.goals_for_policy(self.crossing.observations(goals));
+        let actions = self.actor.forward(self.crossing.observations(observations), goals).mode();
+        self.crossing.actions_to_host(actions)
+    }
+}
+
+fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.into_data().try_into_vec().expect("single precision")
+}

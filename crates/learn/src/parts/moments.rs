@@ -1,0 +1,91 @@
+//! Moments of an optimiser, to and from named arrays.
+
+use burn::{
+    module::{Module, ModuleVisitor, Param},
+    optim::GradientsParams,
+    tensor::{Tensor, TensorData},
+};
+use isochrone_nn::store::Archive;
+
+/// Puts the moments of `network` in under the names of their parameters. One that never had a gradient has none.
+pub fn insert<M: Module>(network: &M, prefix: [&str; 2], moments: &GradientsParams, archive: &mut Archive) {
+    network.visit(&mut Collect { moments, archive, name: Place::new(prefix) });
+}
+
+/// Takes the moments of every parameter of `network` out. The error is a sentence about the file.
+pub fn take<M: Module>(
+    network: &M,
+    prefix: [&str; 2],
+    archive: &mut Archive,
+) -> Result<GradientsParams, String> {
+    let mut restore =
+        Restore { moments: GradientsParams::new(), archive, name: Place::new(prefix), problem: None };
+    network.visit(&mut restore);
+    restore.problem.map_or(Ok(restore.moments), Err)
+}
+
+/// The name of a moment: `critic.first.metric.members.0…`.
+struct Place {
+    parts: Vec<String>,
+}
+
+impl Place {
+    fn new(prefix: [&str; 2]) -> Self {
+        Self { parts: prefix.map(str::to_owned).to_vec() }
+    }
+}
+
+struct Collect<'a> {
+    moments: &'a GradientsParams,
+    archive: &'a mut Archive,
+    name: Place,
+}
+
+impl ModuleVisitor for Collect<'_> {
+    fn enter_module(&mut self, name: &str, _: &str) {
+        self.name.parts.push(name.to_owned());
+    }
+
+    fn exit_module(&mut self, _: &str, _: &str) {
+        self.name.parts.pop();
+    }
+
+    fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<D>>) {
+        if let Some(values) = self.moments.get::<D>(parameter.id) {
+            let shape = values.dims();
+            let values = values.into_data().try_into_vec().expect("single precision");
+            self.archive.insert(self.name.parts.join("."), &shape, values);
+        }
+    }
+}
+
+struct Restore<'a> {
+    moments: GradientsParams,
+    archive: &'a mut Archive,
+    name: Place,
+    problem: Option<String>,
+}
+
+impl ModuleVisitor for Restore<'_> {
+    fn enter_module(&mut self, name: &str, _: &str) {
+        self.name.parts.push(name.to_owned());
+    }
+
+    fn exit_module(&mut self, _: &str, _: &str) {
+        self.name.parts.pop();
+    }
+
+    fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<D>>) {
+        let value = parameter.val().inner();
+        let shape = value.dims();
+        match self.archive.take(&self.name.parts.join("."), &shape) {
+            Ok(values) => {
+                let values = Tensor::<D>::from_data(TensorData::new(values, shape), &value.device());
+                self.moments.register(parameter.id, values);
+            }
+            Err(problem) => {
+                self.problem.get_or_insert(problem);
+            }
+        }
+    }
+}

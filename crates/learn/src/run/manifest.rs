@@ -1,0 +1,92 @@
+//! Where a run came from, for whoever wants to repeat it.
+
+use crate::algos::AlgorithmConfig;
+use isochrone_data::{Spec, Trajectories};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Where a run came from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of isochrone.
+    pub isochrone: String,
+    /// Revision of its sources, with `+` if they were changed; nothing if it was not built from a repository.
+    pub git_revision: Option<String>,
+    /// Version of the tensor engine.
+    pub burn: String,
+    /// What computed.
+    pub device: String,
+    /// With how many threads; results do not depend on it.
+    pub threads: usize,
+    /// Processor and system.
+    pub platform: String,
+    /// When it began, in seconds since 1970.
+    pub started_at: u64,
+    /// The algorithm, by name.
+    pub algorithm: String,
+    /// Of everything random.
+    pub seed: u64,
+    /// What it learned from.
+    pub data: DataFacts,
+    /// What it was judged by.
+    pub validation: Option<DataFacts>,
+}
+
+/// A data set as it was when the run began.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DataFacts {
+    /// Where.
+    pub path: PathBuf,
+    /// What it contains: SHA-256 over episodes, whatever the format.
+    pub content_hash: String,
+    /// How many.
+    pub episodes: usize,
+    /// How many.
+    pub transitions: u64,
+    /// What the columns are.
+    pub spec: Spec,
+}
+
+impl DataFacts {
+    /// Of a data set that was read from `path`.
+    pub fn of(path: &Path, data: &Trajectories) -> Self {
+        Self {
+            path: path.into(),
+            content_hash: data.content_hash().to_owned(),
+            episodes: data.n_episodes(),
+            transitions: data.n_transitions(),
+            spec: data.spec().clone(),
+        }
+    }
+}
+
+impl Manifest {
+    /// Revision of the sources that this was built from; see [`git_revision`](Self::git_revision).
+    pub fn revision() -> Option<&'static str> {
+        option_env!("ISOCHRONE_GIT_REVISION")
+    }
+
+    /// Of a run that begins now.
+    pub fn now(
+        algorithm: &AlgorithmConfig,
+        seed: u64,
+        threads: usize,
+        data: DataFacts,
+        validation: Option<DataFacts>,
+    ) -> Self {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        Self {
+            isochrone: env!("CARGO_PKG_VERSION").to_owned(),
+            git_revision: Self::revision().map(str::to_owned),
+            burn: "0.22.1".to_owned(),
+            device: "cpu".to_owned(),
+            threads,
+            platform: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+            started_at: now.map_or(0, |since| since.as_secs()),
+            algorithm: algorithm.name().to_owned(),
+            seed,
+            data,
+            validation,
+        }
+    }
+}

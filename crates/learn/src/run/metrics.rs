@@ -1,0 +1,84 @@
+//! What was measured, as lines of JSON and as TensorBoard events.
+
+use super::{files, tensorboard::EventWriter};
+use crate::error::LearnError;
+use serde_json::{Map, Value, json};
+use std::{
+    fs::{self, File, OpenOptions},
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+/// One line of metrics.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// After this many updates.
+    pub step: u64,
+    /// Time spent on them.
+    pub seconds: f64,
+    /// Named numbers.
+    pub values: Vec<(String, f64)>,
+}
+
+impl Record {
+    fn line(&self) -> String {
+        let mut object = Map::new();
+        object.insert("step".into(), json!(self.step));
+        object.insert("seconds".into(), json!((self.seconds * 1e3).round() / 1e3));
+        object.extend(self.values.iter().map(|(name, value)| (name.clone(), json!(value))));
+        format!("{}\n", Value::Object(object))
+    }
+
+    fn parse(line: &str) -> Option<Self> {
+        let object: Map<String, Value> = serde_json::from_str(line).ok()?;
+        let step = object.get("step")?.as_u64()?;
+        let seconds = object.get("seconds")?.as_f64()?;
+        let values = object.into_iter().filter(|(name, _)| name != "step" && name != "seconds");
+        let values = values.filter_map(|(name, value)| Some((name, value.as_f64()?))).collect();
+        Some(Self { step, seconds, values })
+    }
+}
+
+/// Where records go.
+pub struct MetricsLog {
+    path: PathBuf,
+    lines: File,
+    events: EventWriter,
+}
+
+impl MetricsLog {
+    /// Opens the log of a run in `folder` that goes on after `step`: what an interrupted run measured beyond it is dropped.
+    pub fn open(folder: &Path, after_step: u64) -> Result<Self, LearnError> {
+        let path = folder.join("metrics.jsonl");
+        let kept: String =
+            read(&path)?.iter().filter(|record| record.step <= after_step).map(Record::line).collect();
+        files::write(&path, kept.as_bytes())?;
+        let lines =
+            OpenOptions::new().append(true).open(&path).map_err(|error| LearnError::write(&path, error))?;
+        let resumed = (after_step > 0).then_some(after_step);
+        let events =
+            EventWriter::create(folder, resumed).map_err(|error| LearnError::write(folder, error))?;
+        Ok(Self { path, lines, events })
+    }
+
+    /// Adds a record.
+    pub fn add(&mut self, record: &Record) -> Result<(), LearnError> {
+        let write = self.lines.write_all(record.line().as_bytes());
+        let events = write.and_then(|()| self.events.scalars(record.step, &record.values));
+        events.and_then(|()| self.events.flush()).map_err(|error| LearnError::write(&self.path, error))
+    }
+
+    /// Makes everything durable, before a checkpoint says that it is.
+    pub fn sync(&mut self) -> Result<(), LearnError> {
+        self.lines.sync_data().map_err(|error| LearnError::write(&self.path, error))
+    }
+}
+
+/// All records of a file; a last line that is cut short is passed over, and so is a file that is not there.
+pub fn read(path: &Path) -> Result<Vec<Record>, LearnError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(text.lines().filter_map(Record::parse).collect()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(LearnError::read(path, error)),
+    }
+}

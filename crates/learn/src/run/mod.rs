@@ -1,0 +1,222 @@
+//! A run on disk.
+//!
+//! | in the folder | what |
+//! |---|---|
+//! | `config.toml` | everything that decides what it does |
+//! | `manifest.json` | where it came from: versions, data hashes, seed, machine |
+//! | `status.json` | how far it is |
+//! | `metrics.jsonl`, `events.out.tfevents.*` | what was measured |
+//! | `checkpoints/step-…` | see [`checkpoint`] |
+//! | `lock` | held while a process trains |
+
+pub mod checkpoint;
+mod config;
+mod files;
+mod manifest;
+pub mod metrics;
+pub mod overrides;
+mod tensorboard;
+mod window;
+
+pub use checkpoint::{Best, Checkpoint, Checkpoints, Progress};
+pub use config::{CheckpointConfig, DataConfig, MetricsConfig, RunConfig, Wishes};
+pub use manifest::{DataFacts, Manifest};
+pub use metrics::{MetricsLog, Record};
+pub use window::Window;
+
+use crate::error::LearnError;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::{
+    fs::{self, File, TryLockError},
+    path::{Path, PathBuf},
+};
+
+/// The folder of a run.
+#[derive(Debug)]
+pub struct Run {
+    folder: PathBuf,
+    config: RunConfig,
+    manifest: Manifest,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// Whether it goes on.
+    pub state: State,
+    /// Updates done.
+    pub step: u64,
+    /// Time spent on them.
+    pub seconds: f64,
+    /// The best evaluation.
+    pub best: Option<Best>,
+    /// Why it ended, where that needs words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Whether a run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// A process trains, or was killed: see [`Run::is_active`].
+    Running,
+    /// All steps are done.
+    Finished,
+    /// Somebody asked it to stop; it can go on.
+    Stopped,
+    /// A number was not finite.
+    Diverged,
+}
+
+/// The right to train in a folder; gone when it is dropped, or the process ends in whatever way.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+impl Run {
+    /// Begins a run in a folder of its own.
+    ///
+    /// # Errors
+    /// If there is already something in the folder.
+    pub fn create(folder: &Path, config: RunConfig, manifest: Manifest) -> Result<Self, LearnError> {
+        fs::create_dir_all(folder).map_err(|error| LearnError::write(folder, error))?;
+        if files::entries(folder)?
+            .iter()
+            .any(|path| path.file_name().is_some_and(|name| name == "config.toml"))
+        {
+            return Err(LearnError::malformed(
+                folder,
+                "there is already a run",
+                "say --resume to go on with it, or choose another --run",
+            ));
+        }
+        let checkpoints = folder.join("checkpoints");
+        fs::create_dir_all(&checkpoints).map_err(|error| LearnError::write(&checkpoints, error))?;
+        let run = Self { folder: folder.into(), config, manifest };
+        files::write(
+            &folder.join("manifest.json"),
+            &serde_json::to_vec_pretty(&run.manifest).expect("plain data"),
+        )?;
+        // Last: a folder with a configuration is a run.
+        let text = toml::to_string_pretty(&run.config).expect("configurations are tables");
+        files::write(&folder.join("config.toml"), text.as_bytes())?;
+        Ok(run)
+    }
+
+    /// Opens what [`create`](Self::create) made.
+    pub fn open(folder: &Path) -> Result<Self, LearnError> {
+        let path = folder.join("config.toml");
+        if !path.exists() {
+            return Err(LearnError::malformed(
+                folder,
+                "not a run: it has no config.toml",
+                "isochrone runs lists runs; isochrone train makes one",
+            ));
+        }
+        let text = fs::read_to_string(&path).map_err(|error| LearnError::read(&path, error))?;
+        let table = text.parse::<toml::Table>().map_err(|error| {
+            LearnError::malformed(
+                &path,
+                error.to_string().replace('\n', " "),
+                "mend the line, or take it from a copy",
+            )
+        })?;
+        let config = overrides::read::<RunConfig>(table).map_err(|error| {
+            LearnError::malformed(
+                &path,
+                format!("{} = {}: {}", error.field, error.value, error.problem),
+                error.hint,
+            )
+        })?;
+        config.check()?;
+        let manifest = read_json(&folder.join("manifest.json"))?;
+        Ok(Self { folder: folder.into(), config, manifest })
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What decides what it does.
+    pub fn config(&self) -> &RunConfig {
+        &self.config
+    }
+
+    /// Where it came from.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Its checkpoints.
+    pub fn checkpoints(&self) -> Checkpoints {
+        Checkpoints::new(self.folder.join("checkpoints"))
+    }
+
+    /// What was measured.
+    pub fn records(&self) -> Result<Vec<Record>, LearnError> {
+        metrics::read(&self.folder.join("metrics.jsonl"))
+    }
+
+    /// How far it is; at its start if it never said.
+    pub fn status(&self) -> Result<Status, LearnError> {
+        let path = self.folder.join("status.json");
+        if path.exists() {
+            return read_json(&path);
+        }
+        Ok(Status { state: State::Running, step: 0, seconds: 0.0, best: None, reason: None })
+    }
+
+    pub(crate) fn set_status(&self, status: &Status) -> Result<(), LearnError> {
+        files::write(
+            &self.folder.join("status.json"),
+            &serde_json::to_vec_pretty(status).expect("plain data"),
+        )
+    }
+
+    /// Whether a process trains in it now.
+    pub fn is_active(&self) -> bool {
+        let file = File::open(self.folder.join("lock"));
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
+    /// Takes the right to train, and clears away what an interrupted process left.
+    ///
+    /// # Errors
+    /// If another process has it.
+    pub fn lock(&self) -> Result<Lock, LearnError> {
+        let path = self.folder.join("lock");
+        let file = File::create(&path).map_err(|error| LearnError::write(&path, error))?;
+        match file.try_lock() {
+            Ok(()) => {
+                files::sweep(&self.folder)?;
+                files::sweep(&self.folder.join("checkpoints"))?;
+                Ok(Lock { _file: file })
+            }
+            Err(TryLockError::WouldBlock) => Err(LearnError::malformed(
+                &self.folder,
+                "another process trains in it",
+                "wait for it, or stop it with Ctrl-C",
+            )),
+            Err(TryLockError::Error(error)) => Err(LearnError::write(&path, error)),
+        }
+    }
+}
+
+impl RunConfig {
+    /// Reads a configuration file as a table: not yet complete.
+    pub fn read_table(path: &Path) -> Result<toml::Table, LearnError> {
+        let text = fs::read_to_string(path).map_err(|error| LearnError::read(path, error))?;
+        text.parse().map_err(|error: toml::de::Error| {
+            LearnError::malformed(path, error.to_string().replace('\n', " "), "it is not TOML: mend the line")
+        })
+    }
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, LearnError> {
+    let bytes = fs::read(path).map_err(|error| LearnError::read(path, error))?;
+    serde_json::from_slice(&bytes)
+        .map_err(|error| LearnError::malformed(path, error.to_string(), "it is damaged: take it from a copy"))
+}

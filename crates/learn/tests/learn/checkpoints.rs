@@ -1,0 +1,167 @@
+//! Checkpoints that are damaged, kept, or in somebody else's hands.
+
+use crate::support::{begin, config, walks};
+use isochrone_learn::{
+    algos::Algorithm,
+    error::LearnError,
+    evaluation::Evaluation,
+    model::{Model, Which},
+    parts::Size,
+    run::{Run, State},
+    trainer::{Observer, Trainer},
+};
+use std::{fs, path::Path, sync::atomic::AtomicBool};
+
+fn trained(folder: &Path, keep_last: usize) -> Run {
+    let data = walks(4, 30);
+    let mut config = config(Algorithm::Cmd1.preset(Size::Small), &data, 10);
+    (config.checkpoints.every, config.checkpoints.keep_last) = (2, keep_last);
+    let run = begin(folder, &config, &data);
+    Trainer::new(&run, data, &isochrone_learn::cpu(), &mut ())
+        .unwrap()
+        .train(&mut (), &AtomicBool::new(false))
+        .unwrap();
+    run
+}
+
+#[derive(Default)]
+struct Warnings(Vec<String>);
+
+impl Observer for Warnings {
+    fn warned(&mut self, text: &str) {
+        self.0.push(text.to_owned());
+    }
+}
+
+#[test]
+fn only_the_last_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = trained(folder.path(), 2);
+    assert_eq!(run.checkpoints().steps().unwrap(), [8, 10]);
+    let status = run.status().unwrap();
+    assert_eq!((status.state, status.step), (State::Finished, 10));
+    assert!(!run.is_active());
+}
+
+/// Likes the model of step 4.
+struct LikesFour;
+
+impl Evaluation for LikesFour {
+    fn evaluate(&mut self, model: &Model) -> Vec<(String, f64)> {
+        vec![("likes".into(), -(model.step as f64 - 4.0).abs())]
+    }
+}
+
+#[test]
+fn the_best_is_kept_besides() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = walks(4, 30);
+    let mut config = config(Algorithm::Gcbc.preset(Size::Small), &data, 10);
+    (config.checkpoints.every, config.checkpoints.keep_last, config.metrics.evaluate_every) = (5, 1, 1);
+    let run = begin(folder.path(), &config, &data);
+    let trainer = Trainer::new(&run, data, &isochrone_learn::cpu(), &mut ()).unwrap();
+    trainer.with_evaluation(LikesFour).train(&mut (), &AtomicBool::new(false)).unwrap();
+    assert_eq!(run.checkpoints().steps().unwrap(), [4, 10]);
+    assert_eq!(run.status().unwrap().best.unwrap().step, 4);
+    assert_eq!(Model::open(folder.path(), Which::Best).unwrap().step, 4);
+    assert_eq!(Model::open(folder.path(), Which::Last).unwrap().step, 10);
+}
+
+/// Every file of a checkpoint, damaged in every way: an error that names it, and a run that goes on from the one before.
+#[test]
+fn damage_is_seen_and_gone_around() {
+    for file in ["weights.safetensors", "training.safetensors", "checkpoint.json", "SHA256SUMS"] {
+        for damage in [cut as fn(&Path), flip, empty, remove] {
+            let folder = tempfile::tempdir().unwrap();
+            let run = trained(folder.path(), 2);
+            damage(&run.checkpoints().path(10).join(file));
+            let error = run.checkpoints().load(10).unwrap_err();
+            assert!(matches!(error, LearnError::Malformed { .. } | LearnError::Io { .. }), "{error}");
+            assert!(
+                error.to_string().contains("step-000000000010") && error.to_string().contains("hint:"),
+                "{error}"
+            );
+            let data = walks(4, 30);
+            let mut warnings = Warnings::default();
+            let mut trainer = Trainer::new(&run, data, &isochrone_learn::cpu(), &mut warnings).unwrap();
+            assert_eq!((trainer.step(), warnings.0.len()), (8, 1));
+            trainer.train(&mut (), &AtomicBool::new(false)).unwrap();
+            assert!(run.checkpoints().load(10).is_ok(), "the damaged one was replaced");
+        }
+    }
+}
+
+fn cut(path: &Path) {
+    let bytes = fs::read(path).unwrap();
+    fs::write(path, &bytes[..bytes.len() / 2]).unwrap();
+}
+
+fn flip(path: &Path) {
+    let mut bytes = fs::read(path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(path, bytes).unwrap();
+}
+
+fn empty(path: &Path) {
+    fs::write(path, []).unwrap();
+}
+
+fn remove(path: &Path) {
+    fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn other_data_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = trained(folder.path(), 2);
+    let error = Trainer::new(&run, walks(4, 31), &isochrone_learn::cpu(), &mut ()).err().unwrap().to_string();
+    assert!(error.contains("contents") && error.contains("hint:"), "{error}");
+}
+
+#[test]
+fn a_folder_has_one_run_and_one_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = trained(folder.path(), 2);
+    let data = walks(4, 30);
+    let again = Run::create(folder.path(), run.config().clone(), run.manifest().clone());
+    assert!(again.unwrap_err().to_string().contains("--resume"));
+    let lock = run.lock().unwrap();
+    assert!(run.is_active());
+    let second = Run::open(folder.path()).unwrap().lock().unwrap_err().to_string();
+    assert!(second.contains("another process"), "{second}");
+    drop(lock);
+    assert!(!run.is_active());
+    drop(data);
+}
+
+/// What an interrupted write leaves is cleared away, and never taken for a checkpoint.
+#[test]
+fn leftovers_are_swept() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = trained(folder.path(), 2);
+    let left = folder.path().join("checkpoints/.unfinished-step-000000000012");
+    fs::create_dir(&left).unwrap();
+    fs::write(left.join("weights.safetensors"), [0; 10]).unwrap();
+    assert_eq!(run.checkpoints().steps().unwrap(), [8, 10]);
+    let _lock = run.lock().unwrap();
+    assert!(!left.exists());
+}
+
+#[test]
+fn what_is_not_a_run_is_said_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = Model::open(folder.path(), Which::Last).err().unwrap().to_string();
+    assert!(error.contains("config.toml") && error.contains("hint:"), "{error}");
+    let run = trained(folder.path(), 2);
+    for file in ["config.toml", "manifest.json"] {
+        let path = run.folder().join(file);
+        let whole = fs::read(&path).unwrap();
+        cut(&path);
+        let error = Model::open(folder.path(), Which::Last).err().unwrap().to_string();
+        assert!(error.contains(file) && error.contains("hint:"), "{error}");
+        fs::write(&path, whole).unwrap();
+    }
+    let error = Model::open(folder.path(), Which::Step(3)).err().unwrap().to_string();
+    assert!(error.contains("step-000000000003"), "{error}");
+}

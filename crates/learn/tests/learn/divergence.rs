@@ -1,0 +1,58 @@
+//! Numbers that are not finite.
+
+use crate::support::{begin, config, walks};
+use isochrone_data::{Episode, EpisodeSink as _, Spec, TrajectoriesBuilder};
+use isochrone_learn::{
+    algos::{Algorithm, AlgorithmConfig},
+    error::LearnError,
+    parts::Size,
+    run::State,
+    trainer::Trainer,
+};
+use std::sync::{Arc, atomic::AtomicBool};
+
+/// A learning rate that cannot work stops the run with a diagnosis; the last checkpoint is from before.
+#[test]
+fn a_run_that_diverges_says_where() {
+    let data = walks(10, 40);
+    let AlgorithmConfig::Gcbc(mut learner) = Algorithm::Gcbc.preset(Size::Small) else { unreachable!() };
+    learner.policy.optimiser.learning_rate = 1e30;
+    let mut config = config(AlgorithmConfig::Gcbc(learner), &data, 100);
+    config.checkpoints.every = 1;
+    let folder = tempfile::tempdir().unwrap();
+    let run = begin(folder.path(), &config, &data);
+    let mut trainer = Trainer::new(&run, data, &isochrone_learn::cpu(), &mut ()).unwrap();
+    let error = trainer.train(&mut (), &AtomicBool::new(false)).unwrap_err();
+    let LearnError::Diverged(divergence) = &error else { panic!("{error}") };
+    assert!(!divergence.value.is_finite() && divergence.step < 100, "{divergence}");
+    let status = run.status().unwrap();
+    assert_eq!((status.state, status.reason), (State::Diverged, Some(error.to_string())));
+    match (&divergence.last_checkpoint, run.checkpoints().steps().unwrap().last()) {
+        (Some(path), Some(last)) => {
+            assert!(*last < divergence.step && *path == run.checkpoints().path(*last), "{error}");
+        }
+        (None, None) => assert_eq!(divergence.step, 1, "{error}"),
+        other => panic!("{other:?}"),
+    }
+    assert!(error.to_string().contains("hint:"), "{error}");
+}
+
+#[test]
+fn numbers_of_the_data_that_are_not_finite_are_named() {
+    let spec = Spec::new(1, 1);
+    let mut builder = TrajectoriesBuilder::default();
+    builder.begin(&spec).unwrap();
+    for (number, bad) in [1.0, f32::NAN].into_iter().enumerate() {
+        let episode = Episode {
+            observations: vec![0.0, bad, number as f32],
+            actions: vec![0.5; 2],
+            ..Episode::default()
+        };
+        builder.episode(&episode.view(&spec).unwrap()).unwrap();
+    }
+    let data = Arc::new(builder.finish());
+    let folder = tempfile::tempdir().unwrap();
+    let run = begin(folder.path(), &config(Algorithm::Cmd1.preset(Size::Small), &data, 10), &data);
+    let error = Trainer::new(&run, data, &isochrone_learn::cpu(), &mut ()).err().unwrap().to_string();
+    assert!(error.contains("episode 1, row 1 of observations") && error.contains("hint:"), "{error}");
+}
