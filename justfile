@@ -52,6 +52,15 @@ bench-nn: peers
     mv target/bench-nn.md docs/results/bench-nn.md
     cat docs/results/bench-nn.md
 
+# Every algorithm's steps per second, what the trainer adds, CMD-1 beside JAX; writes docs/results/bench-learn.md. About five minutes on two idle cores.
+bench-learn:
+    mkdir -p docs/results
+    test -x target/peers/bin/python || python3 -m venv target/peers
+    target/peers/bin/pip install --quiet --disable-pip-version-check -r benches/peers/requirements.txt
+    cargo bench -p isochrone-learn --bench learn --locked > target/bench-learn.md
+    mv target/bench-learn.md docs/results/bench-learn.md
+    cat docs/results/bench-learn.md
+
 # Goal batches beside NumPy, and our layout beside Parquet; writes docs/results/bench-data.md. About two minutes on two idle cores.
 bench-data:
     mkdir -p docs/results

@@ -1,4 +1,4 @@
-"""One CMD-1 training step in JAX, as a peer of `just bench-nn`. Prints one line of JSON.
+"""One CMD-1 training step in JAX, as a peer of `just bench-nn` and `just bench-learn`. Prints one line of JSON.
 
 Variants of the all-pairs distance:
   naive    broadcast to [n, n, width], differentiated by JAX (what published code does)
@@ -20,9 +20,12 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--variant", choices=["naive", "chunked", "rows", "scan"], required=True)
 parser.add_argument("--batch", type=int, required=True)
 parser.add_argument("--layer-norm", type=int, default=0)
+parser.add_argument("--width", type=int, default=512)
+parser.add_argument("--depth", type=int, default=4)
+parser.add_argument("--latent", type=int, default=512)
 args = parser.parse_args()
 
-OBSERVATION, ACTION, WIDTH, LATENT, DEPTH = 29, 8, 512, 512, 4
+OBSERVATION, ACTION, WIDTH, LATENT, DEPTH = 29, 8, args.width, args.latent, args.depth
 HALF, BATCH, TINY = LATENT // 2, args.batch, 1e-6
 rng = np.random.default_rng(0)
 

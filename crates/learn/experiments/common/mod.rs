@@ -59,7 +59,7 @@ impl Job {
 pub fn with(learner: AlgorithmConfig, settings: &[(&str, &str)]) -> AlgorithmConfig {
     let mut table = toml::Table::try_from(learner).expect("a table");
     for (name, value) in settings {
-        if name.contains('.') && overrides::get(&table, name.split('.').next().expect("a part")).is_none() {
+        if overrides::get(&table, name.split('.').next().expect("a part")).is_none() {
             continue;
         }
         let (name, value) = overrides::parse(&format!("{name}={value}")).expect("well formed");
@@ -108,4 +108,11 @@ pub fn flag(name: &str) -> Option<String> {
     let args: Vec<String> = std::env::args().collect();
     let at = args.iter().position(|arg| arg == name)?;
     Some(args.get(at + 1).cloned().unwrap_or_default())
+}
+
+/// Further settings, for whoever tries something out: `--set name=value;name=value`.
+pub fn further_settings() -> Vec<(String, String)> {
+    let text = flag("--set").unwrap_or_default();
+    let pairs = text.split(';').filter_map(|pair| pair.split_once('='));
+    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }

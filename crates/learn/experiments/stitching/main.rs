@@ -7,7 +7,7 @@
 mod common;
 mod world;
 
-use common::{Job, flag, provenance, side_by_side, with};
+use common::{Job, flag, further_settings, provenance, side_by_side, with};
 use isochrone_core::{Discount, GoalPolicy, TemporalDistance as _, rng, statistics};
 use isochrone_learn::{algos::Algorithm, parts::Size};
 use std::sync::Arc;
@@ -42,11 +42,7 @@ fn main() {
     let seeds = number("--seeds", if is_quick { 1 } else { SEEDS });
     let rollouts = if is_quick { 2 } else { ROLLOUTS };
     let chosen = flag("--algorithms");
-    let extra: Vec<(String, String)> = flag("--set")
-        .iter()
-        .flat_map(|text| text.split(';'))
-        .filter_map(|pair| pair.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())))
-        .collect();
+    let further = further_settings();
     let is_chosen = |algorithm: &Algorithm| {
         chosen.as_ref().is_none_or(|names| names.split(',').any(|name| name == algorithm.name()))
     };
@@ -59,7 +55,7 @@ fn main() {
         if algorithm != Algorithm::Gcbc {
             settings.extend(GOALS_FROM_ANYWHERE);
         }
-        settings.extend(extra.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        settings.extend(further.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         let learner = with(algorithm.preset(Size::Small), &settings);
         let (model, seconds) = Job { learner, discount, steps, batch_size: BATCH, seed }.train(&data);
         let ranking = model.distance.as_ref().map(ranking);

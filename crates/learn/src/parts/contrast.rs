@@ -23,8 +23,7 @@ pub struct ContrastConfig {
 impl ContrastConfig {
     /// Of a preset.
     pub fn of(size: Size) -> Self {
-        let embedding = if size == Size::Paper { 512 } else { 64 };
-        Self { trunk: size.trunk(), embedding, ensemble: Ensemble::Single }
+        Self { trunk: size.trunk(), embedding: 64, ensemble: Ensemble::Single }
     }
 
     /// For rows and goals of these widths.

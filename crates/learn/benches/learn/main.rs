@@ -1,0 +1,246 @@
+//! Steps per second of every algorithm, what the trainer adds to them, and CMD-1 beside JAX: `just bench-learn`.
+
+use isochrone_core::{Discount, rng};
+use isochrone_data::{
+    Episode, EpisodeSink as _, Spec, Trajectories, TrajectoriesBuilder,
+    sampling::{GoalLaw, GoalSampler, SamplerConfig},
+};
+use isochrone_learn::{
+    algos::{Algorithm, AlgorithmConfig},
+    batch::{Crossing, DeviceBatch},
+    learner::Learner,
+    parts::Size,
+    run::{DataConfig, DataFacts, Manifest, Run, RunConfig},
+    scaling::Scaling,
+    setting::Setting,
+    trainer::Trainer,
+};
+use std::{
+    process::Command,
+    sync::{Arc, atomic::AtomicBool},
+    time::{Duration, Instant},
+};
+
+const OBSERVATION: usize = 29;
+const ACTION: usize = 8;
+const BATCH: usize = 256;
+const GAMMA: f64 = 0.99;
+
+fn main() {
+    isochrone_nn::memory::keep_freed_memory();
+    // On a thread of the pool, as the command does it.
+    rayon::scope(|_| bench(std::env::args().any(|arg| arg == "--quick")));
+}
+
+fn bench(is_quick: bool) {
+    let data = Arc::new(noise());
+    let seconds = if is_quick { 0.05 } else { 4.0 };
+    println!("# Learners and trainer\n");
+    println!(
+        "Observations of {OBSERVATION} numbers, actions of {ACTION}, batches of {BATCH}, {} threads. *Paper*: 4 x 512 without normalisation, latent rows of 512. *Small*: 2 x 64 with layer\n\
+         normalisation, latent rows of 64. Median time of one update of all networks, on ready batches.\n",
+        rayon::current_num_threads(),
+    );
+    println!("| algorithm | paper: ms | steps/s | small: ms | steps/s |\n|---|---|---|---|---|");
+    for algorithm in Algorithm::ALL {
+        let cells = [Size::Paper, Size::Small].map(|size| {
+            let ms = Bare::new(algorithm.preset(size), &data).median_ms(seconds);
+            format!("{ms:.1} | {:.1}", 1e3 / ms)
+        });
+        println!("| {} | {} |", algorithm.name(), cells.join(" | "));
+    }
+
+    println!("\n## What the trainer adds\n");
+    println!(
+        "Sampling, scaling, metrics, evaluation-free logging and checkpoints of a whole run, beside the bare updates, in turns. The last column: the same with the one checkpoint that such a run ends with\n\
+         counted as one for 2500 steps, which is what a run of default length saves.\n"
+    );
+    println!(
+        "| algorithm | size | bare ms | trainer ms | added | one checkpoint, ms | added, checkpoints as by default |\n|---|---|---|---|---|---|---|"
+    );
+    for (algorithm, size) in [
+        (Algorithm::Cmd1, Size::Paper),
+        (Algorithm::Cmd1, Size::Small),
+        (Algorithm::Gcbc, Size::Paper),
+        (Algorithm::Gcbc, Size::Small),
+    ] {
+        added(algorithm, size, &data, is_quick);
+    }
+    if !is_quick {
+        beside_jax(&data);
+    }
+    println!(
+        "\nMade by `just bench-learn`: isochrone {} at revision {}. Times move by a quarter from minute to minute on shared machines: compare within a table.",
+        env!("CARGO_PKG_VERSION"),
+        Manifest::revision().unwrap_or("unknown"),
+    );
+}
+
+/// Random walks: only sizes matter here.
+fn noise() -> Trajectories {
+    let mut random = rng::stream(1, 0);
+    let spec = Spec::new(OBSERVATION, ACTION);
+    let mut builder = TrajectoriesBuilder::default();
+    builder.begin(&spec).expect("memory");
+    for _ in 0..100 {
+        let mut draw =
+            |n: usize| (0..n).map(|_| 2.0 * rng::unit_f64(&mut random) as f32 - 1.0).collect::<Vec<f32>>();
+        let episode = Episode {
+            observations: draw(OBSERVATION * 501),
+            actions: draw(ACTION * 500),
+            ..Episode::default()
+        };
+        builder.episode(&episode.view(&spec).expect("widths fit")).expect("memory");
+    }
+    builder.finish()
+}
+
+/// A learner with batches that are ready.
+struct Bare {
+    learner: Box<dyn Learner>,
+    batches: Vec<DeviceBatch>,
+    next: usize,
+}
+
+impl Bare {
+    fn new(config: AlgorithmConfig, data: &Arc<Trajectories>) -> Self {
+        let discount = Discount::new(GAMMA).expect("a discount");
+        let setting = Setting::of(data.spec(), discount, 1, 1_000_000, &isochrone_learn::cpu());
+        let learner = config.init(&setting).expect("a preset");
+        let goals =
+            learner.goals().into_iter().map(|law| GoalLaw::new(law, discount).expect("a preset")).collect();
+        let sampler =
+            GoalSampler::new(data.clone(), SamplerConfig { batch_size: BATCH, goals, seed: 1, stream: 0 });
+        let (sampler, crossing) =
+            (sampler.expect("data"), Crossing::new(&setting, Scaling::identity(OBSERVATION, ACTION)));
+        let batches = (0..8).map(|step| crossing.batch(&sampler.batch(step))).collect();
+        Self { learner, batches, next: 0 }
+    }
+
+    fn step(&mut self) {
+        self.learner.update(&self.batches[self.next % self.batches.len()]);
+        self.next += 1;
+    }
+
+    /// After three steps to warm up, for at least so long and five steps.
+    fn median_ms(&mut self, seconds: f64) -> f64 {
+        (0..3).for_each(|_| self.step());
+        let (start, mut times) = (Instant::now(), Vec::new());
+        while times.len() < 5 || start.elapsed() < Duration::from_secs_f64(seconds) {
+            let begin = Instant::now();
+            self.step();
+            times.push(begin.elapsed().as_secs_f64() * 1e3);
+        }
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    }
+}
+
+/// One line: bare updates and a trainer, in turns.
+fn added(algorithm: Algorithm, size: Size, data: &Arc<Trajectories>, is_quick: bool) {
+    let learner = algorithm.preset(size);
+    let steps: u64 = match (is_quick, size) {
+        (true, _) => 5,
+        (_, Size::Paper) => 100,
+        _ => 1000,
+    };
+    let rounds = if is_quick { 1 } else { 5 };
+    let mut bare = Bare::new(learner, data);
+    (0..3).for_each(|_| bare.step());
+    let (mut bare_ms, mut trainer_ms, mut checkpoint_ms) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        let begin = Instant::now();
+        (0..steps).for_each(|_| bare.step());
+        bare_ms.push(begin.elapsed().as_secs_f64() * 1e3 / steps as f64);
+        let (all, checkpoint) = trained(learner, data, steps);
+        trainer_ms.push(all / steps as f64);
+        checkpoint_ms.push(checkpoint);
+    }
+    let median = |values: &mut Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    let (bare, trainer, checkpoint) =
+        (median(&mut bare_ms), median(&mut trainer_ms), median(&mut checkpoint_ms));
+    let by_default = trainer - checkpoint / steps as f64 + checkpoint / 2500.0;
+    let name = if size == Size::Paper { "paper" } else { "small" };
+    println!(
+        "| {} | {name} | {bare:.2} | {trainer:.2} | {:+.1} % | {checkpoint:.0} | {:+.1} % |",
+        algorithm.name(),
+        100.0 * (trainer / bare - 1.0),
+        100.0 * (by_default / bare - 1.0),
+    );
+}
+
+/// Milliseconds of a whole run, and of its checkpoint.
+fn trained(learner: AlgorithmConfig, data: &Arc<Trajectories>, steps: u64) -> (f64, f64) {
+    struct Clock {
+        last_step: Instant,
+        checkpoint_ms: f64,
+    }
+    impl isochrone_learn::trainer::Observer for Clock {
+        fn updated(&mut self, _: u64) {
+            self.last_step = Instant::now();
+        }
+        fn saved(&mut self, _: u64, _: &std::path::Path) {
+            self.checkpoint_ms = self.last_step.elapsed().as_secs_f64() * 1e3;
+        }
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut config = RunConfig::for_data(
+        learner,
+        DataConfig { path: "noise".into(), ..DataConfig::default() },
+        steps,
+        data.index(),
+    );
+    (config.metrics.every, config.metrics.evaluate_every, config.checkpoints.every) = (250, 0, 2500);
+    let manifest = Manifest::now(&learner, 0, 1, DataFacts::of("noise".as_ref(), data), None);
+    let run = Run::create(folder.path(), config, manifest).expect("a new folder");
+    let mut trainer = Trainer::new(&run, data.clone(), &isochrone_learn::cpu(), &mut ()).expect("a new run");
+    let mut clock = Clock { last_step: Instant::now(), checkpoint_ms: 0.0 };
+    let begin = Instant::now();
+    trainer.train(&mut clock, &AtomicBool::new(false)).expect("numbers stay finite");
+    (begin.elapsed().as_secs_f64() * 1e3, clock.checkpoint_ms)
+}
+
+/// CMD-1 at the paper's size and at the small one, in turns with the ways to write it in JAX.
+fn beside_jax(data: &Arc<Trajectories>) {
+    println!("\n## CMD-1 beside JAX\n");
+    println!(
+        "The same step in JAX, compiled, on the same cores in turns: broadcasting as published code does it, and the faster of two hand-written derivative rules. JAX's step draws its batch never and reads no metrics; ours\n\
+         at the small size compares with eight components instead of one.\n"
+    );
+    println!(
+        "| size | ours, ms | JAX broadcasting, ms | ratio | JAX own rule, ms | ratio |\n|---|---|---|---|---|---|"
+    );
+    for (size, name, sizes) in [
+        (Size::Paper, "paper", "--width 512 --depth 4 --latent 512 --layer-norm 0"),
+        (Size::Small, "small", "--width 64 --depth 2 --latent 64 --layer-norm 1"),
+    ] {
+        let mut bare = Bare::new(Algorithm::Cmd1.preset(size), data);
+        let before = bare.median_ms(3.0);
+        let naive = jax("naive", sizes);
+        let between = bare.median_ms(3.0);
+        let (rows, scan) = (jax("rows", sizes), jax("scan", sizes));
+        let ours = (before + between + bare.median_ms(3.0)) / 3.0;
+        let own = match (rows, scan) {
+            (Some(rows), Some(scan)) => Some(rows.min(scan)),
+            (one, other) => one.or(other),
+        };
+        let cells = [naive, own]
+            .map(|ms| ms.map_or("not installed | -".into(), |ms| format!("{ms:.1} | {:.1}", ms / ours)));
+        println!("| {name} | {ours:.1} | {} |", cells.join(" | "));
+    }
+}
+
+fn jax(variant: &str, sizes: &str) -> Option<f64> {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2)?;
+    let output = Command::new(root.join("target/peers/bin/python"))
+        .arg(root.join("benches/peers/jax_step.py"))
+        .args(["--variant", variant, "--batch", &BATCH.to_string()])
+        .args(sizes.split_whitespace())
+        .output()
+        .ok()?;
+    let record: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
+    record["median_ms"].as_f64()
+}
