@@ -113,17 +113,18 @@ stitching:
 # The Python packages that make the fixtures, and read what we write.
 python:
     test -x target/python/bin/python || python3 -m venv target/python
-    target/python/bin/pip install --quiet --disable-pip-version-check -r crates/data/tests/fixtures/requirements.txt
+    target/python/bin/pip install --quiet --disable-pip-version-check -r crates/data/tests/fixtures/requirements.txt -r crates/learn/tests/python/requirements.txt
 
 # Make the fixtures again.
 fixtures: python
     target/python/bin/python crates/data/tests/fixtures/make.py ../shared/data
 
-# Files written by us, read by NumPy, Minari and PyArrow.
+# Files written by us, read by NumPy, Minari, PyArrow, TensorBoard and safetensors.
 test-python: python
     # As `test` builds it: another set of packages would compile everything again.
     cargo nextest run --workspace --locked --no-run
     target/python/bin/python crates/data/tests/fixtures/read_back.py target/debug/isochrone
+    target/python/bin/python crates/learn/tests/python/read_run.py target/debug/isochrone
 
 # Draw the pictures of the README and the guide again.
 pictures:

@@ -3,8 +3,10 @@
 use std::process::Command;
 
 fn main() {
-    println!("cargo:rerun-if-changed=../../.git/HEAD");
-    println!("cargo:rerun-if-changed=../../.git/logs/HEAD");
+    // A commit, or an edit of any source.
+    for path in ["../../.git/HEAD", "../../.git/index", "../../crates"] {
+        println!("cargo:rerun-if-changed={path}");
+    }
     let git = |args: &[&str]| {
         let output = Command::new("git").args(args).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())

@@ -1,11 +1,15 @@
 //! Numbers that summarise numbers.
 
-/// Spearman's rank correlation of two columns of equal length; equal values share their mean rank. NaN where one column is constant.
+/// Spearman's rank correlation of two columns of equal length; equal values share their mean rank. NaN where one
+/// column is constant or has a NaN.
 ///
 /// # Panics
 /// If the lengths differ.
 pub fn spearman(left: &[f64], right: &[f64]) -> f64 {
     assert_eq!(left.len(), right.len(), "columns of one table");
+    if left.iter().chain(right).any(|value| value.is_nan()) {
+        return f64::NAN;
+    }
     pearson(&ranks(left), &ranks(right))
 }
 
@@ -58,6 +62,7 @@ mod tests {
         assert!((spearman(&rising, &bent) - 1.0).abs() < 1e-12);
         assert!((spearman(&rising, &falling) + 1.0).abs() < 1e-12);
         assert!(spearman(&rising, &[3.0; 20]).is_nan());
+        assert!(spearman(&rising, &[f64::NAN; 20]).is_nan());
     }
 
     /// `scipy.stats.spearmanr([1, 2, 2, 3, 5], [2, 1, 4, 3, 5])` gives 0.6668859.

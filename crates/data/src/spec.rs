@@ -92,7 +92,7 @@ impl Spec {
     }
 
     /// Refuses what no recording has, before anyone makes room for it. The error is the problem and a hint.
-    pub(crate) fn check(&self) -> Result<(), (String, &'static str)> {
+    pub fn check(&self) -> Result<(), (String, &'static str)> {
         if self.observation.width == 0 {
             return Err((
                 "its observations have no dimension".into(),

@@ -62,14 +62,16 @@ impl Crossing {
             // Nothing beyond the range is ever asked of a policy.
             actions: Tensor::from_data(actions, &self.device).clamp(-1.0, 1.0),
             next_observations: self.observations(&batch.next_observations),
-            goals: batch.goals.iter().map(|goals| self.goals(goals)).collect(),
+            goals: batch.goals.iter().map(|goals| self.goals(&batch.observations, goals)).collect(),
         }
     }
 
-    fn goals(&self, goals: &GoalRows) -> DeviceGoals {
+    fn goals(&self, states: &[f32], goals: &GoalRows) -> DeviceGoals {
         let observations = self.observations(&goals.observations);
-        let is_here: Vec<f32> =
-            goals.offsets.iter().map(|&offset| f32::from(u8::from(offset == 0))).collect();
+        // By value, not by offset: where states come back, one may be at the goal without having meant to.
+        let width = self.scaling.observation.shift.len();
+        let pairs = states.chunks_exact(width).zip(goals.observations.chunks_exact(width));
+        let is_here: Vec<f32> = pairs.map(|(state, goal)| f32::from(u8::from(state == goal))).collect();
         let is_here = TensorData::new(is_here, [goals.offsets.len()]);
         DeviceGoals {
             for_policy: self.goals_for_policy(observations.clone()),

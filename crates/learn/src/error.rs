@@ -53,6 +53,14 @@ pub enum LearnError {
         /// What to do about it.
         hint: String,
     },
+    /// A checkpoint is not whole.
+    #[error("{}: {problem}; hint: it is damaged: use another checkpoint, or go on with --resume from the one before", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
     /// Training produced numbers that are not finite.
     #[error("{0}")]
     Diverged(#[from] Divergence),
@@ -62,7 +70,7 @@ pub enum LearnError {
 #[derive(Debug, Clone, PartialEq, Error)]
 #[error(
     "step {step}: {metric} = {value}{}; {}; hint: {hint}",
-    last_finite.map_or_else(|| ", from the first step on".to_owned(), |value| format!(", after {value:.6} the step before")),
+    last_finite.map_or_else(String::new, |value| format!(", after {value:.6} one step before")),
     last_checkpoint.as_ref().map_or_else(|| "there is no checkpoint yet".to_owned(), |path| format!("the last good checkpoint is {}", path.display()))
 )]
 pub struct Divergence {
@@ -72,7 +80,7 @@ pub struct Divergence {
     pub metric: String,
     /// What it was.
     pub value: f64,
-    /// What it was one step before.
+    /// What it was one step before, if this process saw that.
     pub last_finite: Option<f64>,
     /// Where to go on from.
     pub last_checkpoint: Option<PathBuf>,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 ///
 /// The trainer calls it on what has been learned so far; the numbers it returns are logged as `evaluation/…`, and the first of all decides which
 /// checkpoint is the best: larger is better.
-pub trait Evaluation {
+pub trait Evaluation: Send {
     /// Named numbers; the first is the one to be maximised.
     fn evaluate(&mut self, model: &Model) -> Vec<(String, f64)>;
 }
@@ -20,7 +20,7 @@ pub trait Evaluation {
 /// Pairs of states of the same episode that are a known number of steps apart.
 ///
 /// - `rank_correlation`: Spearman's, of learned distance and observed steps. Behaviour that dawdles keeps it below 1.
-/// - `action_agreement`: minus the mean distance between the policy's action and the one that was done on the way, in units of half the range of actions.
+/// - `action_agreement`: minus the mean difference between numbers of the policy's action and of the one that was done on the way, in the units of the data.
 pub struct ObservedSteps {
     pairs: GoalBatch,
 }

@@ -5,7 +5,7 @@ use crate::{
     error::LearnError,
     learner::{Learner, TensorDistance},
     ledger::Ledger,
-    run::{Checkpoint, Run},
+    run::{Checkpoint, Checkpoints, Run},
     scaling::Scaling,
     setting::Setting,
 };
@@ -24,7 +24,7 @@ pub enum Which {
     /// The last that is whole.
     #[default]
     Last,
-    /// That of the best evaluation; the last where there is none.
+    /// That of the best evaluation; the last where there is none any more.
     Best,
     /// That of a step.
     Step(u64),
@@ -76,23 +76,23 @@ impl Model {
     pub fn open(folder: &Path, which: Which) -> Result<Self, LearnError> {
         let run = Run::open(folder)?;
         let checkpoints = run.checkpoints();
-        let last = || match checkpoints.last_whole()? {
-            (Some(checkpoint), _) => Ok(checkpoint),
-            (None, damaged) => Err(damaged.into_iter().next().unwrap_or_else(|| {
-                LearnError::malformed(
-                    folder,
-                    "the run has no checkpoint yet",
-                    "wait for the first, or go on with --resume",
-                )
-            })),
+        let last = || match checkpoints.last_whole(Checkpoints::load_weights)?.0 {
+            Some(checkpoint) => Ok(checkpoint),
+            None => Err(LearnError::malformed(
+                folder,
+                "the run has no checkpoint yet",
+                "wait for the first, or go on with --resume",
+            )),
         };
         let Checkpoint { progress, snapshot } = match which {
             Which::Last => last()?,
-            Which::Step(step) => checkpoints.load(step)?,
-            Which::Best => match run.status()?.best {
-                Some(best) => checkpoints.load(best.step)?,
-                None => last()?,
-            },
+            Which::Step(step) => checkpoints.load_weights(step)?,
+            Which::Best => {
+                let last = last()?;
+                let best = last.progress.best.as_ref().map(|best| checkpoints.load_weights(best.step));
+                // Gone only if the checkpoint that replaced it was damaged since.
+                best.and_then(Result::ok).unwrap_or(last)
+            }
         };
         let (config, spec) = (run.config(), &run.manifest().data.spec);
         let setting = Setting::of(spec, config.discount(), config.seed, config.steps, &Device::flex());

@@ -5,7 +5,7 @@ use isochrone_data::Trajectories;
 use isochrone_nn::store::Archive;
 use serde::{Deserialize, Serialize};
 
-/// States that are looked at, evenly spread over the episodes: enough for a mean, few enough for files beyond memory.
+/// States that are looked at, evenly spread over every episode: enough for a mean, few enough for files beyond memory.
 const MOST_STATES: u64 = 1 << 20;
 /// A dimension that varies less is constant.
 const LEAST_DEVIATION: f64 = 1e-6;
@@ -80,7 +80,7 @@ impl Scaling {
 
     /// From the data: mean and deviation of observations, range of actions.
     ///
-    /// Actions keep their units if all that were seen lie in `[-1, 1]` and no bounds say otherwise.
+    /// Actions keep their units if all that were seen lie in `[-1, 1]` and no bounds say otherwise. Of more than a million states, every so many are looked at.
     ///
     /// # Errors
     /// If a number is not finite; the error names the episode and the row.
@@ -90,10 +90,10 @@ impl Scaling {
         let mut actions = Columns::new(spec.action.width);
         let states = data.index().n_states();
         let every = states.div_ceil(MOST_STATES).max(1) as usize;
-        for number in (0..data.n_episodes()).step_by(every) {
+        for number in 0..data.n_episodes() {
             let episode = data.episode(number);
-            observations.add(episode.observations, number, &spec.observation.name)?;
-            actions.add(episode.actions, number, &spec.action.name)?;
+            observations.add(episode.observations, every, number, &spec.observation.name)?;
+            actions.add(episode.actions, every, number, &spec.action.name)?;
         }
         let observation = match config {
             ScalingConfig::Standardise => observations.standardised(),
@@ -145,12 +145,12 @@ impl Columns {
         }
     }
 
-    fn add(&mut self, rows: &[f32], episode: usize, column: &str) -> Result<(), LearnError> {
+    fn add(&mut self, rows: &[f32], every: usize, episode: usize, column: &str) -> Result<(), LearnError> {
         let width = self.mean.len();
         if width == 0 {
             return Ok(());
         }
-        for (number, row) in rows.chunks_exact(width).enumerate() {
+        for (number, row) in rows.chunks_exact(width).enumerate().step_by(every) {
             self.rows += 1.0;
             for (dimension, &value) in row.iter().enumerate() {
                 if !value.is_finite() {

@@ -7,7 +7,7 @@ use crate::{
     learner::{Learner, Metrics},
     ledger::Ledger,
     model::Model,
-    run::{Best, Checkpoint, MetricsLog, Progress, Record, Run, State, Status},
+    run::{Best, Checkpoint, Checkpoints, MetricsLog, Progress, Record, Run, State, Status},
     scaling::Scaling,
     setting::Setting,
 };
@@ -30,7 +30,7 @@ use std::{
 const AHEAD: NonZeroUsize = NonZeroUsize::new(4).expect("not zero");
 
 /// What somebody who watches is told.
-pub trait Observer {
+pub trait Observer: Send {
     /// After every update.
     fn updated(&mut self, _step: u64) {}
     /// When a line of metrics was written.
@@ -96,9 +96,13 @@ impl<'a> Trainer<'a> {
             .map(|law| GoalLaw::new(law, config.discount()))
             .collect::<Result<_, _>>()?;
         let sampling = SamplerConfig { batch_size: config.batch_size, goals, seed: config.seed, stream: 0 };
-        let (checkpoint, damaged) = run.checkpoints().last_whole()?;
+        let (checkpoint, damaged) = run.checkpoints().last_whole(Checkpoints::load)?;
         for error in &damaged {
             observer.warned(&format!("passed over a damaged checkpoint: {error}"));
+        }
+        if !run.is_as_begun() {
+            observer
+                .warned("config.toml was changed since the run began: it is no longer the run that it was");
         }
         let (progress, scaling) = match checkpoint {
             None => (Progress::default(), Scaling::of(&data, config.data.scaling)?),
@@ -145,7 +149,14 @@ impl<'a> Trainer<'a> {
     /// # Errors
     /// If a number is not finite, or files cannot be written.
     pub fn train(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<Outcome, LearnError> {
+        // On a thread of the pool: work that is handed to it from elsewhere costs a wake-up each time, half of a small step.
+        rayon::scope(|_| self.train_here(observer, stop))
+    }
+
+    fn train_here(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<Outcome, LearnError> {
         let config = self.run.config();
+        self.run.checkpoints().remove_after(self.progress.step)?;
+        self.run.begin_session(self.progress.step)?;
         self.set_state(State::Running, None)?;
         self.clock = (Instant::now(), self.progress.seconds);
         let one = NonZeroUsize::MIN;
@@ -201,8 +212,8 @@ impl<'a> Trainer<'a> {
         let first = judged.first().cloned();
         values.extend(judged.into_iter().map(|(name, value)| (format!("evaluation/{name}"), value)));
         match (first, &self.progress.best) {
-            (Some((_, value)), Some(best)) if value.is_nan() || value <= best.value => false,
-            (Some((metric, value)), _) if !value.is_nan() => {
+            (Some((_, value)), Some(best)) if !value.is_finite() || value <= best.value => false,
+            (Some((metric, value)), _) if value.is_finite() => {
                 self.progress.best = Some(Best { step: self.progress.step, metric, value });
                 true
             }
@@ -211,6 +222,10 @@ impl<'a> Trainer<'a> {
     }
 
     fn save(&mut self, observer: &mut dyn Observer) -> Result<(), LearnError> {
+        let path = self.run.checkpoints().path(self.progress.step);
+        if self.last_saved.as_ref() == Some(&path) {
+            return Ok(());
+        }
         self.progress.seconds = self.seconds();
         let mut ledger = Ledger::saving();
         self.learner.exchange(&mut ledger).expect("saving cannot fail");
@@ -233,16 +248,12 @@ impl<'a> Trainer<'a> {
     }
 
     fn diverged(&self, metric: String, value: f64) -> Result<Divergence, LearnError> {
-        let has_saved = self.last_saved.is_some();
         let divergence = Divergence {
             step: self.progress.step,
             value,
             last_finite: self.last_metrics.get(&metric),
             last_checkpoint: self.last_saved.clone(),
-            hint: match has_saved {
-                true => "go on from it in a new run with a lower learning rate, or with largest_gradient = 1".to_owned(),
-                false => "lower the learning rate, set largest_gradient = 1, or look for outliers with isochrone data validate".to_owned(),
-            },
+            hint: "begin another run with a lower learning rate or largest_gradient = 1, and look for outliers with isochrone data validate".to_owned(),
             metric,
         };
         self.set_state(State::Diverged, Some(divergence.to_string()))?;

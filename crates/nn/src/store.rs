@@ -160,29 +160,34 @@ pub fn load<M: Module>(module: &mut M, path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Where a walk through a module is. Variants of enums are not part of names: a head is a head.
-struct Place {
+/// Where a walk through a module is, as the name of a parameter. Variants of enums are not part of names: a head is a head.
+#[derive(Debug, Clone)]
+pub struct Place {
     parts: Vec<String>,
 }
 
 impl Place {
-    fn new(prefix: &str) -> Self {
+    /// At the top of a module that is called `prefix`; nothing for no name.
+    pub fn new(prefix: &str) -> Self {
         Self { parts: if prefix.is_empty() { Vec::new() } else { vec![prefix.to_owned()] } }
     }
 
-    fn enter(&mut self, name: &str, container: &str) {
+    /// Into a part.
+    pub fn enter(&mut self, name: &str, container: &str) {
         if !container.starts_with("Enum:") {
             self.parts.push(name.to_owned());
         }
     }
 
-    fn exit(&mut self, container: &str) {
+    /// Out of a part.
+    pub fn exit(&mut self, container: &str) {
         if !container.starts_with("Enum:") {
             self.parts.pop();
         }
     }
 
-    fn name(&self) -> String {
+    /// The name of the parameter there.
+    pub fn name(&self) -> String {
         self.parts.join(".")
     }
 }

@@ -57,6 +57,9 @@ Examples:
   isochrone distance runs/maze --from 0,0 --from 4,8 --to 20,12 --json
   isochrone distance runs/robot --from @3:0..400 --to @3:400 --csv   # how far from done is each frame?";
 
+/// A table of more would not fit in memory.
+const MOST_PAIRS: usize = 5_000_000;
+
 fn parse_which(text: &str) -> Result<Which, String> {
     match text {
         "last" => Ok(Which::Last),
@@ -94,6 +97,10 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             from.names.len(),
             to.names.len()
         );
+    }
+    let pairs = if args.paired { from.names.len() } else { from.names.len().saturating_mul(to.names.len()) };
+    if pairs > MOST_PAIRS {
+        bail!("{pairs} pairs, more than {MOST_PAIRS}; hint: ask in parts, or use the library");
     }
     let fps = args.fps.or(model.spec.frames_per_second);
     let report = report(&model, distance, args.paired, fps, &from, &to);
@@ -186,6 +193,12 @@ fn load(args: &Args, width: usize) -> anyhow::Result<Trajectories> {
     let run = Run::open(&args.run)?;
     let path = args.data.as_ref().unwrap_or(&run.config().data.path);
     let data = formats::load(path, &run.config().data.read)?;
+    if args.data.is_none() && data.content_hash() != run.manifest().data.content_hash {
+        bail!(
+            "{}: its contents are not those that the run learned from; hint: say --data FILE to ask about others",
+            path.display()
+        );
+    }
     let found = data.spec().observation.width;
     if found != width {
         bail!(

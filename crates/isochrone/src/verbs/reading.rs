@@ -32,14 +32,6 @@ pub struct ReadArgs {
     #[arg(long, value_name = "COLUMN")]
     time: Option<String>,
 
-    /// Keep only these further columns; by default all that have a number for every state
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
-    extras: Vec<String>,
-
-    /// Keep no further columns
-    #[arg(long, conflicts_with = "extras")]
-    no_extras: bool,
-
     /// D4RL: what ends an episode; needed where a file that is not of a maze has both flags
     #[arg(long, value_enum)]
     ends: Option<EndsArg>,
@@ -67,7 +59,7 @@ enum EndsArg {
 }
 
 /// `x, y` means `x,y`.
-fn trimmed(names: &[String]) -> Vec<String> {
+pub fn trimmed(names: &[String]) -> Vec<String> {
     names.iter().map(|name| name.trim().to_owned()).collect()
 }
 
@@ -98,7 +90,6 @@ impl ReadArgs {
             ("--reward", self.reward.is_some(), is_table),
             ("--time", self.time.is_some(), is_table),
             ("--ends", self.ends.is_some(), format == Format::D4rl),
-            ("--extras", !self.extras.is_empty() || self.no_extras, format != Format::Layout),
         ];
         match flags.into_iter().find(|(_, is_given, applies)| *is_given && !applies) {
             Some((flag, ..)) => {
@@ -115,10 +106,7 @@ impl ReadArgs {
             episode: self.episode.clone(),
             reward: self.reward.clone(),
             time: self.time.clone(),
-            extras: match self.extras.is_empty() && !self.no_extras {
-                true => Extras::All,
-                false => Extras::Named(trimmed(&self.extras)),
-            },
+            extras: Extras::All,
             ends: match self.ends {
                 None => Ends::Auto,
                 Some(EndsArg::Timeouts) => Ends::Timeouts,

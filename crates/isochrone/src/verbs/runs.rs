@@ -74,7 +74,11 @@ fn found(folders: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
             std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
         inside.sort();
         for folder in inside.into_iter().filter(|folder| is_run(folder)) {
-            runs.push(Run::open(&folder)?);
+            match Run::open(&folder) {
+                Ok(run) => runs.push(run),
+                // One that is damaged does not hide the others.
+                Err(error) => eprintln!("warning: passed over {error}"),
+            }
         }
     }
     if runs.is_empty() {

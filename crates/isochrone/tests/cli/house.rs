@@ -131,3 +131,14 @@ fn local_links_in_the_documents_exist() {
         }
     }
 }
+
+/// Manifests say which engine computed.
+#[test]
+fn manifests_name_the_engine_that_is_used() {
+    let text = std::fs::read_to_string(workspace().join("Cargo.toml")).unwrap();
+    let said = isochrone::learn::run::MadeBy::now().burn;
+    assert!(
+        text.contains(&format!("burn = {{ version = \"={said}\"")),
+        "Cargo.toml asks for another Burn than {said}"
+    );
+}

@@ -3,7 +3,10 @@
 //! A few are part of every test run; `just kill-test` kills 200.
 
 use crate::run::workspace;
-use isochrone::learn::run::Run;
+use isochrone::learn::{
+    model::{Model, Which},
+    run::{Record, Run},
+};
 use std::{
     path::Path,
     process::{Child, Command, Stdio},
@@ -52,6 +55,7 @@ fn killed_runs_go_on() {
     let started = Instant::now();
     assert!(begin(whole.path(), STEPS).wait().unwrap().success());
     let (expected, duration) = (weights(whole.path()), started.elapsed());
+    let expected_metrics = measured_by(&whole.path().join("r"));
 
     let (mut before, mut during, mut in_checkpoint, mut after) = (0, 0, 0, 0);
     for kill in 0..kills {
@@ -82,7 +86,18 @@ fn killed_runs_go_on() {
             () if has_unfinished(&path) => in_checkpoint += 1,
             () => during += 1,
         }
+        // Once more, while it goes on.
+        let mut child = command(folder.path(), "train --resume r --threads 1").spawn().unwrap();
+        std::thread::sleep(duration.mul_f64((1.0 - moment) * 0.5));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if !run.checkpoints().steps().unwrap().is_empty() {
+            let model =
+                Model::open(&path, Which::Best).unwrap_or_else(|error| panic!("kill {kill}: {error}"));
+            assert!(model.distance.is_some());
+        }
         assert!(resume(folder.path()), "kill {kill}: it goes on");
+        assert!(measured_by(&path) == expected_metrics, "kill {kill}: the same metrics");
         assert!(weights(folder.path()) == expected, "kill {kill}: the same bits");
         assert!(!has_unfinished(&path), "kill {kill}: nothing is left lying around");
     }
@@ -90,6 +105,13 @@ fn killed_runs_go_on() {
         "{kills} killed: {before} before the run was made, {during} between checkpoints, {in_checkpoint} while one was written or removed, {after} after the last"
     );
     assert!(during + in_checkpoint > 0, "some were killed in the middle");
+    assert!(in_checkpoint > 0 || kills < 100, "some were killed while a checkpoint was written");
+}
+
+/// Every line of metrics, but for the time.
+fn measured_by(run: &Path) -> Vec<Record> {
+    let records = Run::open(run).unwrap().records().unwrap().into_iter();
+    records.map(|record| Record { seconds: 0.0, ..record }).collect()
 }
 
 fn has_unfinished(run: &Path) -> bool {

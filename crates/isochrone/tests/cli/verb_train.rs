@@ -83,6 +83,34 @@ fn a_resolved_configuration_is_a_configuration() {
     assert!(config("runs/a").contains("width = 16"));
 }
 
+/// Paths may be relative, and a run goes on, and answers about its data, from anywhere.
+#[test]
+fn a_run_does_not_depend_on_where_it_was_begun() {
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    std::fs::copy(workspace().join("examples/walks.csv"), folder.path().join("walks.csv")).unwrap();
+    std::fs::create_dir(folder.path().join("settings")).unwrap();
+    std::fs::write(
+        folder.path().join("settings/run.toml"),
+        "steps = 6\nbatch_size = 16\n[data]\npath = \"../walks.csv\"\n[data.read]\nobservations = [\"x\", \"y\"]\n",
+    )
+    .unwrap();
+    for arguments in [
+        "train --data walks.csv --observations x,y --size small --steps 6 --run a",
+        "train settings/run.toml --size small --run b",
+    ] {
+        let trained = isochrone_in(folder.path(), arguments);
+        assert_eq!(trained.code, Some(0), "{}", trained.stderr);
+    }
+    for name in ["a", "b"] {
+        let run = folder.path().join(name);
+        let resumed = isochrone_in(elsewhere.path(), &format!("train --resume {}", run.display()));
+        assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
+        let asked =
+            isochrone_in(elsewhere.path(), &format!("distance {} --from @0:0 --to @0:3", run.display()));
+        assert_eq!(asked.code, Some(0), "{}", asked.stderr);
+    }
+}
+
 /// Every mistake is one line that names what is wrong and ends in a hint.
 #[test]
 fn mistakes_are_explained() {
@@ -103,6 +131,7 @@ fn mistakes_are_explained() {
             "learner.critic",
         ),
         (format!("train --data {} --observations x,y --run runs/a", walks.display()), "--resume"),
+        ("train --resume runs/a --observations x".to_owned(), "--observations"),
         (format!("train --data {} --observations x,y --threads 0", walks.display()), "--threads 0"),
         ("train --resume runs/nowhere".to_owned(), "runs/nowhere"),
         ("runs nowhere".to_owned(), "nowhere"),
@@ -121,6 +150,8 @@ fn mistakes_are_explained() {
         assert_eq!((outcome.code, lines.len()), (Some(2), 1), "{arguments}: {}", outcome.stderr);
         assert!(lines[0].contains(expected) && lines[0].contains("hint:"), "{arguments}: {}", lines[0]);
     }
+    // A setting that cannot work leaves nothing behind that would be in the way.
+    assert_eq!(train(folder.path(), "--run runs/b --algorithm gcbc learner.policy.width=0").code, Some(2));
     assert_eq!(train(folder.path(), "--run runs/b --algorithm gcbc").code, Some(0));
     let cloning = isochrone_in(folder.path(), "distance runs/b --from 0,0 --to 1,1");
     assert!(cloning.stderr.contains("knows no distance"), "{}", cloning.stderr);

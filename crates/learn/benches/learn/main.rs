@@ -10,7 +10,7 @@ use isochrone_learn::{
     batch::{Crossing, DeviceBatch},
     learner::Learner,
     parts::Size,
-    run::{DataConfig, DataFacts, Manifest, Run, RunConfig},
+    run::{DataConfig, DataFacts, MadeBy, Manifest, Run, RunConfig},
     scaling::Scaling,
     setting::Setting,
     trainer::Trainer,
@@ -52,11 +52,11 @@ fn bench(is_quick: bool) {
 
     println!("\n## What the trainer adds\n");
     println!(
-        "Sampling, scaling, metrics, evaluation-free logging and checkpoints of a whole run, beside the bare updates, in turns. The last column: the same with the one checkpoint that such a run ends with\n\
-         counted as one for 2500 steps, which is what a run of default length saves.\n"
+        "A whole short run (loader, scaling, metrics, files, one checkpoint) against as many bare updates just before and after it; medians of eleven turns. *As by default*: with that\n\
+         checkpoint counted as one for 2500 steps, which is what a run of default length saves.\n"
     );
     println!(
-        "| algorithm | size | bare ms | trainer ms | added | one checkpoint, ms | added, checkpoints as by default |\n|---|---|---|---|---|---|---|"
+        "| algorithm | size | bare ms | added by a short run | one checkpoint, ms | added, checkpoints as by default |\n|---|---|---|---|---|---|"
     );
     for (algorithm, size) in [
         (Algorithm::Cmd1, Size::Paper),
@@ -72,7 +72,7 @@ fn bench(is_quick: bool) {
     println!(
         "\nMade by `just bench-learn`: isochrone {} at revision {}. Times move by a quarter from minute to minute on shared machines: compare within a table.",
         env!("CARGO_PKG_VERSION"),
-        Manifest::revision().unwrap_or("unknown"),
+        MadeBy::revision().unwrap_or("unknown"),
     );
 }
 
@@ -139,36 +139,42 @@ impl Bare {
 /// One line: bare updates and a trainer, in turns.
 fn added(algorithm: Algorithm, size: Size, data: &Arc<Trajectories>, is_quick: bool) {
     let learner = algorithm.preset(size);
-    let steps: u64 = match (is_quick, size) {
-        (true, _) => 5,
-        (_, Size::Paper) => 100,
-        _ => 1000,
+    let (rounds, steps) = match (is_quick, size) {
+        (true, _) => (1, 5),
+        (_, Size::Paper) => (11, 40),
+        _ => (11, 400),
     };
-    let rounds = if is_quick { 1 } else { 5 };
     let mut bare = Bare::new(learner, data);
-    (0..3).for_each(|_| bare.step());
-    let (mut bare_ms, mut trainer_ms, mut checkpoint_ms) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..rounds {
+    let mut bare_round = || {
         let begin = Instant::now();
         (0..steps).for_each(|_| bare.step());
-        bare_ms.push(begin.elapsed().as_secs_f64() * 1e3 / steps as f64);
+        begin.elapsed().as_secs_f64() * 1e3 / steps as f64
+    };
+    let mut before = bare_round();
+    let (mut bare_ms, mut checkpoint_ms) = (Vec::new(), Vec::new());
+    let (mut ratios, mut default_ratios) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
         let (all, checkpoint) = trained(learner, data, steps);
-        trainer_ms.push(all / steps as f64);
+        let after = bare_round();
+        let bare = 0.5 * (before + after);
+        bare_ms.push(bare);
         checkpoint_ms.push(checkpoint);
+        ratios.push(all / steps as f64 / bare - 1.0);
+        default_ratios.push(((all - checkpoint) / steps as f64 + checkpoint / 2500.0) / bare - 1.0);
+        before = after;
     }
-    let median = |values: &mut Vec<f64>| {
+    let median = |mut values: Vec<f64>| {
         values.sort_by(f64::total_cmp);
         values[values.len() / 2]
     };
-    let (bare, trainer, checkpoint) =
-        (median(&mut bare_ms), median(&mut trainer_ms), median(&mut checkpoint_ms));
-    let by_default = trainer - checkpoint / steps as f64 + checkpoint / 2500.0;
     let name = if size == Size::Paper { "paper" } else { "small" };
     println!(
-        "| {} | {name} | {bare:.2} | {trainer:.2} | {:+.1} % | {checkpoint:.0} | {:+.1} % |",
+        "| {} | {name} | {:.2} | {:+.1} % | {:.0} | {:+.1} % |",
         algorithm.name(),
-        100.0 * (trainer / bare - 1.0),
-        100.0 * (by_default / bare - 1.0),
+        median(bare_ms),
+        100.0 * median(ratios),
+        median(checkpoint_ms),
+        100.0 * median(default_ratios),
     );
 }
 
@@ -194,8 +200,8 @@ fn trained(learner: AlgorithmConfig, data: &Arc<Trajectories>, steps: u64) -> (f
         data.index(),
     );
     (config.metrics.every, config.metrics.evaluate_every, config.checkpoints.every) = (250, 0, 2500);
-    let manifest = Manifest::now(&learner, 0, 1, DataFacts::of("noise".as_ref(), data), None);
-    let run = Run::create(folder.path(), config, manifest).expect("a new folder");
+    let manifest = Manifest::now(&learner, 0, DataFacts::of("noise".as_ref(), data), None);
+    let (run, _lock) = Run::create(folder.path(), config, manifest).expect("a new folder");
     let mut trainer = Trainer::new(&run, data.clone(), &isochrone_learn::cpu(), &mut ()).expect("a new run");
     let mut clock = Clock { last_step: Instant::now(), checkpoint_ms: 0.0 };
     let begin = Instant::now();

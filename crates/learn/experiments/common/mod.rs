@@ -1,59 +1,17 @@
 //! What experiments share: a bare training loop on one thread, jobs side by side, and where a table came from.
 
-use isochrone_core::Discount;
-use isochrone_data::{
-    Trajectories,
-    sampling::{GoalLaw, GoalSampler, Loader, SamplerConfig},
-};
-use isochrone_learn::{
-    algos::AlgorithmConfig,
-    batch::Crossing,
-    model::Model,
-    run::overrides,
-    scaling::{Scaling, ScalingConfig},
-    setting::Setting,
-};
+mod job;
+
+pub use job::Job;
+
+use isochrone_learn::{algos::AlgorithmConfig, run::overrides};
 use std::{
     num::NonZeroUsize,
     sync::{
-        Arc, Mutex,
+        Mutex,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Instant,
 };
-
-/// A training run without a folder.
-pub struct Job {
-    pub learner: AlgorithmConfig,
-    pub discount: Discount,
-    pub steps: u64,
-    pub batch_size: usize,
-    pub seed: u64,
-}
-
-impl Job {
-    /// What is learned, and the seconds that it took.
-    pub fn train(&self, data: &Arc<Trajectories>) -> (Model, f64) {
-        let started = Instant::now();
-        let setting = Setting::of(data.spec(), self.discount, self.seed, self.steps, &isochrone_learn::cpu());
-        let mut learner = self.learner.init(&setting).unwrap_or_else(|error| panic!("{error}"));
-        let laws = learner.goals().into_iter().map(|law| GoalLaw::new(law, self.discount));
-        let goals = laws.collect::<Result<_, _>>().unwrap_or_else(|error| panic!("{error}"));
-        let config = SamplerConfig { batch_size: self.batch_size, goals, seed: self.seed, stream: 0 };
-        let sampler = GoalSampler::new(data.clone(), config).unwrap_or_else(|error| panic!("{error}"));
-        let scaling = Scaling::of(data, ScalingConfig::Standardise).unwrap_or_else(|error| panic!("{error}"));
-        let crossing = Crossing::new(&setting, scaling);
-        let mut loader = Loader::start(&sampler, 0, NonZeroUsize::MIN, NonZeroUsize::MIN);
-        for step in 0..self.steps {
-            let metrics = learner.update(&crossing.batch(loader.next_batch()));
-            assert!(metrics.not_finite().is_none(), "{} at step {step}: {metrics:?}", self.learner.name());
-        }
-        (
-            Model::of(&*learner, &crossing, self.discount, data.spec(), self.steps),
-            started.elapsed().as_secs_f64(),
-        )
-    }
-}
 
 /// Settings of a learner with some changed by dotted names; those that it has not are left out.
 pub fn with(learner: AlgorithmConfig, settings: &[(&str, &str)]) -> AlgorithmConfig {
@@ -94,7 +52,7 @@ pub fn side_by_side<J: Sync, R: Send>(jobs: &[J], run: impl Fn(&J) -> R + Sync) 
 
 /// The last line of a table: what made it.
 pub fn provenance(command: &str, data_hash: &str) -> String {
-    let revision = isochrone_learn::run::Manifest::revision().unwrap_or("unknown");
+    let revision = isochrone_learn::run::MadeBy::revision().unwrap_or("unknown");
     format!(
         "Made by `{command}`: isochrone {} at revision {revision}, {} {}, data {data_hash}.",
         env!("CARGO_PKG_VERSION"),

@@ -8,7 +8,7 @@ pub fn fraction(field: &str, value: f64) -> Result<(), ConfigError> {
     if value > 0.0 && value < 1.0 {
         return Ok(());
     }
-    Err(ConfigError::new(field, value, "is not between 0 and 1", "0.5 is usual"))
+    Err(ConfigError::new(field, value, "is not between 0 and 1", "leave it out for the default"))
 }
 
 /// Refuses what is not a positive number.

@@ -5,34 +5,19 @@ use burn::{
     optim::GradientsParams,
     tensor::{Tensor, TensorData},
 };
-use isochrone_nn::store::Archive;
+use isochrone_nn::store::{Archive, Place};
 
 /// Puts the moments of `network` in under the names of their parameters. One that never had a gradient has none.
-pub fn insert<M: Module>(network: &M, prefix: [&str; 2], moments: &GradientsParams, archive: &mut Archive) {
+pub fn insert<M: Module>(network: &M, prefix: &str, moments: &GradientsParams, archive: &mut Archive) {
     network.visit(&mut Collect { moments, archive, name: Place::new(prefix) });
 }
 
 /// Takes the moments of every parameter of `network` out. The error is a sentence about the file.
-pub fn take<M: Module>(
-    network: &M,
-    prefix: [&str; 2],
-    archive: &mut Archive,
-) -> Result<GradientsParams, String> {
+pub fn take<M: Module>(network: &M, prefix: &str, archive: &mut Archive) -> Result<GradientsParams, String> {
     let mut restore =
         Restore { moments: GradientsParams::new(), archive, name: Place::new(prefix), problem: None };
     network.visit(&mut restore);
     restore.problem.map_or(Ok(restore.moments), Err)
-}
-
-/// The name of a moment: `critic.first.metric.members.0…`.
-struct Place {
-    parts: Vec<String>,
-}
-
-impl Place {
-    fn new(prefix: [&str; 2]) -> Self {
-        Self { parts: prefix.map(str::to_owned).to_vec() }
-    }
 }
 
 struct Collect<'a> {
@@ -42,19 +27,19 @@ struct Collect<'a> {
 }
 
 impl ModuleVisitor for Collect<'_> {
-    fn enter_module(&mut self, name: &str, _: &str) {
-        self.name.parts.push(name.to_owned());
+    fn enter_module(&mut self, name: &str, container: &str) {
+        self.name.enter(name, container);
     }
 
-    fn exit_module(&mut self, _: &str, _: &str) {
-        self.name.parts.pop();
+    fn exit_module(&mut self, _: &str, container: &str) {
+        self.name.exit(container);
     }
 
     fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<D>>) {
         if let Some(values) = self.moments.get::<D>(parameter.id) {
             let shape = values.dims();
             let values = values.into_data().try_into_vec().expect("single precision");
-            self.archive.insert(self.name.parts.join("."), &shape, values);
+            self.archive.insert(self.name.name(), &shape, values);
         }
     }
 }
@@ -67,18 +52,18 @@ struct Restore<'a> {
 }
 
 impl ModuleVisitor for Restore<'_> {
-    fn enter_module(&mut self, name: &str, _: &str) {
-        self.name.parts.push(name.to_owned());
+    fn enter_module(&mut self, name: &str, container: &str) {
+        self.name.enter(name, container);
     }
 
-    fn exit_module(&mut self, _: &str, _: &str) {
-        self.name.parts.pop();
+    fn exit_module(&mut self, _: &str, container: &str) {
+        self.name.exit(container);
     }
 
     fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<D>>) {
         let value = parameter.val().inner();
         let shape = value.dims();
-        match self.archive.take(&self.name.parts.join("."), &shape) {
+        match self.archive.take(&self.name.name(), &shape) {
             Ok(values) => {
                 let values = Tensor::<D>::from_data(TensorData::new(values, shape), &value.device());
                 self.moments.register(parameter.id, values);

@@ -28,7 +28,7 @@ pub enum Extraction {
         cloning: f32,
     },
     /// Actions of the data are copied, the more the nearer they bring: `- mean min(e^(alpha A), largest) log pi(a|s, g)` with
-    /// `A = d(s, g) - d((s, a), g)`.
+    /// `A = d(s, g) - d((s, a), g)`, in steps.
     ///
     /// Peng et al. (2019).
     Awr {
@@ -135,7 +135,7 @@ impl Policy {
         extraction.check().map_err(|error| error.inside("extraction"))
     }
 
-    /// One step of extraction. `distance` gives `d((s_i, a_i), g_i)` for actions `[n, action width]` of the batch's rows, `expected` gives `d(s_i, g_i)`.
+    /// One step of extraction, all distances in steps: then one `alpha` fits all. `distance` gives `d((s_i, a_i), g_i)` for actions `[n, action width]` of the batch's rows, `expected` gives `d(s_i, g_i)`.
     pub fn extract(
         &mut self,
         extraction: Extraction,

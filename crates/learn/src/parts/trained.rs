@@ -147,8 +147,8 @@ impl<M: Module> Trained<M> {
     }
 
     pub(crate) fn insert_moments(&self, name: &str, archive: &mut Archive) {
-        moments::insert(self.network(), [name, "first"], &self.first, archive);
-        moments::insert(self.network(), [name, "second"], &self.second, archive);
+        moments::insert(self.network(), &format!("{name}.first"), &self.first, archive);
+        moments::insert(self.network(), &format!("{name}.second"), &self.second, archive);
     }
 
     pub(crate) fn take_moments(
@@ -158,8 +158,8 @@ impl<M: Module> Trained<M> {
         updates: u64,
     ) -> Result<(), String> {
         if updates > 0 {
-            self.first = moments::take(self.network(), [name, "first"], archive)?;
-            self.second = moments::take(self.network(), [name, "second"], archive)?;
+            self.first = moments::take(self.network(), &format!("{name}.first"), archive)?;
+            self.second = moments::take(self.network(), &format!("{name}.second"), archive)?;
         }
         self.updates = updates;
         Ok(())

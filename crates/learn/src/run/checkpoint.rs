@@ -104,10 +104,6 @@ impl Checkpoints {
     ) -> Result<PathBuf, LearnError> {
         let path = self.path(progress.step);
         if path.exists() {
-            // The same step has the same contents; only a damaged one is written again.
-            if self.load(progress.step).is_ok_and(|there| there.snapshot == *snapshot) {
-                return Ok(path);
-            }
             files::remove_folder(&path)?;
         }
         let contents =
@@ -123,9 +119,9 @@ impl Checkpoints {
     }
 
     fn thin_out(&self, progress: &Progress, keep_last: usize) -> Result<(), LearnError> {
-        let steps = self.steps()?;
+        let steps: Vec<u64> = self.steps()?.into_iter().filter(|step| *step <= progress.step).collect();
         let best = progress.best.as_ref().map(|best| best.step);
-        for &step in &steps[..steps.len().saturating_sub(keep_last)] {
+        for &step in &steps[..steps.len().saturating_sub(keep_last.max(1))] {
             if Some(step) != best {
                 files::remove_folder(&self.path(step))?;
             }
@@ -133,70 +129,102 @@ impl Checkpoints {
         Ok(())
     }
 
-    /// Everything of one checkpoint; whatever is damaged is an error that names the file.
-    pub fn load(&self, step: u64) -> Result<Checkpoint, LearnError> {
-        let path = self.path(step);
-        let sums = read(&path.join(SUMS))?;
-        let sums = String::from_utf8_lossy(&sums).into_owned();
-        let part = |name: &str| {
-            let file = path.join(name);
-            let bytes = read(&file)?;
-            let sum = format!("{}  {name}", sha256(&bytes));
-            if sums.lines().any(|line| line == sum) {
-                return Ok(bytes);
-            }
-            Err(LearnError::malformed(
-                &file,
-                "its SHA-256 is not the one in SHA256SUMS",
-                "it is damaged: use another checkpoint",
-            ))
-        };
-        let archive = |name: &str| {
-            let bytes = part(name)?;
-            let hint = "it is damaged: use another checkpoint";
-            Archive::from_bytes(&bytes)
-                .map_err(|error| LearnError::malformed(&path.join(name), error.to_string(), hint))
-        };
-        let (weights, training) = (archive(WEIGHTS)?, archive(TRAINING)?);
-        let contents: Contents = serde_json::from_slice(&part(PROGRESS)?).map_err(|error| {
-            LearnError::malformed(
-                &path.join(PROGRESS),
-                error.to_string(),
-                "it is damaged: use another checkpoint",
-            )
-        })?;
-        if contents.format != FORMAT || contents.progress.step != step {
-            let problem = format!(
-                "format {}, step {}, not {FORMAT} and {step}",
-                contents.format, contents.progress.step
-            );
-            return Err(LearnError::malformed(
-                &path.join(PROGRESS),
-                problem,
-                "use the version of isochrone that wrote it",
-            ));
-        }
-        let snapshot = Snapshot { weights, training, numbers: contents.numbers };
-        Ok(Checkpoint { progress: contents.progress, snapshot })
+    /// Removes those after a step: what a run that goes on from there will make again.
+    pub fn remove_after(&self, step: u64) -> Result<(), LearnError> {
+        self.steps()?
+            .into_iter()
+            .filter(|later| *later > step)
+            .try_for_each(|later| files::remove_folder(&self.path(later)))
     }
 
-    /// The last that is whole, if there is one, and what is wrong with those after it.
-    pub fn last_whole(&self) -> Result<(Option<Checkpoint>, Vec<LearnError>), LearnError> {
+    /// Everything of one checkpoint.
+    ///
+    /// # Errors
+    /// [`LearnError::Damaged`] if something is missing or not what it was; other errors say nothing about the checkpoint.
+    pub fn load(&self, step: u64) -> Result<Checkpoint, LearnError> {
+        let mut checkpoint = self.load_weights(step)?;
+        checkpoint.snapshot.training = self.archive(step, TRAINING)?;
+        Ok(checkpoint)
+    }
+
+    /// What is needed to use a checkpoint, but not to go on.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_weights(&self, step: u64) -> Result<Checkpoint, LearnError> {
+        let path = self.path(step).join(PROGRESS);
+        let bytes = self.part(step, PROGRESS)?;
+        // Whatever else a later version writes, it says so first.
+        let damaged =
+            |error: serde_json::Error| LearnError::Damaged { path: path.clone(), problem: error.to_string() };
+        let format = serde_json::from_slice::<FormatOf>(&bytes).map_err(damaged)?.format;
+        if format != FORMAT {
+            let problem = format!("a checkpoint of format {format}, not {FORMAT}");
+            return Err(LearnError::malformed(&path, problem, "use the version of isochrone that wrote it"));
+        }
+        let Contents { progress, numbers, .. } = serde_json::from_slice(&bytes).map_err(damaged)?;
+        if progress.step != step {
+            return Err(LearnError::Damaged { path, problem: format!("it is of step {}", progress.step) });
+        }
+        let weights = self.archive(step, WEIGHTS)?;
+        Ok(Checkpoint { progress, snapshot: Snapshot { weights, training: Archive::default(), numbers } })
+    }
+
+    fn archive(&self, step: u64, name: &str) -> Result<Archive, LearnError> {
+        let bytes = self.part(step, name)?;
+        let path = self.path(step).join(name);
+        Archive::from_bytes(&bytes).map_err(|error| LearnError::Damaged { path, problem: error.to_string() })
+    }
+
+    /// A file whose contents are those that were written.
+    fn part(&self, step: u64, name: &str) -> Result<Vec<u8>, LearnError> {
+        let folder = self.path(step);
+        let read = |path: &Path| match fs::read(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && folder.exists() => {
+                Err(LearnError::Damaged { path: path.into(), problem: "it is missing".into() })
+            }
+            outcome => outcome.map_err(|error| LearnError::read(path, error)),
+        };
+        let (path, sums) = (folder.join(name), read(&folder.join(SUMS))?);
+        let bytes = read(&path)?;
+        let sum = format!("{}  {name}", sha256(&bytes));
+        match String::from_utf8_lossy(&sums).lines().any(|line| line == sum) {
+            true => Ok(bytes),
+            false => {
+                Err(LearnError::Damaged { path, problem: "its SHA-256 is not the one in SHA256SUMS".into() })
+            }
+        }
+    }
+
+    /// The last that is whole, nothing where there is none at all, and what is wrong with those after it.
+    ///
+    /// # Errors
+    /// If there are some and none is whole: to begin again would throw away what may still be saved. If one cannot be read for other reasons.
+    pub fn last_whole(
+        &self,
+        load: impl Fn(&Self, u64) -> Result<Checkpoint, LearnError>,
+    ) -> Result<(Option<Checkpoint>, Vec<LearnError>), LearnError> {
         let mut damaged = Vec::new();
         for step in self.steps()?.into_iter().rev() {
-            match self.load(step) {
+            match load(self, step) {
                 Ok(checkpoint) => return Ok((Some(checkpoint), damaged)),
-                Err(error) => damaged.push(error),
+                Err(error @ LearnError::Damaged { .. }) => damaged.push(error),
+                Err(error) => return Err(error),
             }
         }
-        Ok((None, damaged))
+        match damaged.pop() {
+            Some(error) => Err(error),
+            None => Ok((None, Vec::new())),
+        }
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, LearnError> {
-    fs::read(path).map_err(|error| LearnError::read(path, error))
+/// What says how to read the rest.
+#[derive(Deserialize)]
+struct FormatOf {
+    format: u32,
 }
 
-fn sha256(bytes: &[u8]) -> String {
+pub(super) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,17 +1,15 @@
 //! What a run is told, completed from the data.
 
-use super::overrides;
 use crate::{
-    algos::{Algorithm, AlgorithmConfig},
+    algos::AlgorithmConfig,
     error::{ConfigError, LearnError},
-    parts::Size,
-    scaling::ScalingConfig,
+    scaling::{Scaling, ScalingConfig},
+    setting::Setting,
 };
 use isochrone_core::Discount;
-use isochrone_data::{EpisodeIndex, formats::ReadOptions};
+use isochrone_data::{EpisodeIndex, Trajectories, formats::ReadOptions, sampling::GoalLaw};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use toml::{Table, Value};
 
 /// Everything that decides what a run does. Written to the run's folder with nothing left to defaults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -68,105 +66,10 @@ pub struct CheckpointConfig {
     pub keep_last: usize,
 }
 
-/// What the user says, from weak to strong: defaults for the data, a file, overrides.
-#[derive(Debug, Clone, Default)]
-pub struct Wishes {
-    /// Contents of a configuration file, and where it is.
-    pub file: Option<(PathBuf, Table)>,
-    /// Dotted names and values, in order.
-    pub overrides: Vec<(String, Value)>,
-    /// The algorithm, whatever the others say.
-    pub algorithm: Option<Algorithm>,
-    /// How large networks are unless said otherwise.
-    pub size: Size,
-}
-
-impl Wishes {
-    /// A setting by its dotted name, wherever it is said: where to look for the data, before anything can be completed.
-    pub fn get(&self, name: &str) -> Option<Value> {
-        let said = self.overrides.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.clone());
-        said.or_else(|| overrides::get(&self.file.as_ref()?.1, name).cloned())
-    }
-
-    /// The whole configuration for data with these episodes.
-    ///
-    /// # Errors
-    /// If a setting is unknown, has the wrong type or an impossible value; the error has its dotted name.
-    pub fn resolve(&self, data: DataConfig, index: &EpisodeIndex) -> Result<RunConfig, LearnError> {
-        let algorithm = self.algorithm()?;
-        let steps = match self.get("steps").and_then(|value| value.as_integer()) {
-            Some(steps) => u64::try_from(steps).unwrap_or(0),
-            None => 50_000,
-        };
-        let defaults = RunConfig::for_data(algorithm.preset(self.size), data, steps, index);
-        let mut table = Table::try_from(&defaults).expect("configurations are tables");
-        if let Some((_, file)) = &self.file {
-            overrides::merge(&mut table, file);
-        }
-        for (name, value) in &self.overrides {
-            overrides::set(&mut table, name, value.clone());
-        }
-        if let Some(algorithm) = self.algorithm {
-            // The name of an algorithm may say more than its tag: crl-cpc.
-            overrides::merge_missing(&mut table, algorithm, self.size);
-        }
-        let config = overrides::read::<RunConfig>(table).map_err(|error| self.blame(error, &defaults))?;
-        config.check()?;
-        Ok(config)
-    }
-
-    fn algorithm(&self) -> Result<Algorithm, LearnError> {
-        if let Some(algorithm) = self.algorithm {
-            return Ok(algorithm);
-        }
-        let Some(name) = self.get("learner.algorithm") else { return Ok(Algorithm::Cmd1) };
-        let name = name.as_str().unwrap_or_default().to_owned();
-        // The tag of both kinds of contrastive learning; which, the setting learner.loss says.
-        let known = |algorithm: &Algorithm| {
-            algorithm.name() == name || (name == "crl" && *algorithm == Algorithm::CrlNce)
-        };
-        Algorithm::ALL.into_iter().find(known).ok_or_else(|| {
-            let names: Vec<&str> = Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect();
-            ConfigError::new(
-                "learner.algorithm",
-                name,
-                "is not an algorithm",
-                format!("one of {}", names.join(", ")),
-            )
-            .into()
-        })
-    }
-
-    /// An error of the whole as one of the setting that causes it, found by trying each alone; and of the file, if it is from there.
-    fn blame(&self, error: ConfigError, defaults: &RunConfig) -> LearnError {
-        let defaults = Table::try_from(defaults).expect("configurations are tables");
-        let said = self
-            .file
-            .iter()
-            .flat_map(|(_, file)| overrides::leaves(file))
-            .chain(self.overrides.iter().cloned());
-        let mut alone = said.filter_map(|(name, value)| {
-            let mut table = defaults.clone();
-            overrides::set(&mut table, &name, value.clone());
-            let error = overrides::read::<RunConfig>(table).err()?;
-            Some(ConfigError { field: name, value: value.to_string(), ..error })
-        });
-        let error = alone.next().unwrap_or(error);
-        let is_overridden = self.overrides.iter().any(|(name, _)| *name == error.field);
-        match &self.file {
-            Some((path, file)) if !is_overridden && overrides::get(file, &error.field).is_some() => {
-                LearnError::malformed(
-                    path,
-                    format!("{} = {}: {}", error.field, error.value, error.problem),
-                    error.hint,
-                )
-            }
-            _ => error.into(),
-        }
-    }
-}
-
 impl RunConfig {
+    /// Updates, unless somebody says otherwise.
+    pub const USUAL_STEPS: u64 = 50_000;
+
     /// Defaults that fit the data: a horizon of a tenth of an episode, between 10 and 100 steps; batches no larger than the data.
     pub fn for_data(learner: AlgorithmConfig, data: DataConfig, steps: u64, index: &EpisodeIndex) -> Self {
         let steps_per_episode = index.n_transitions() as f64 / index.n_episodes().max(1) as f64;
@@ -192,6 +95,17 @@ impl RunConfig {
     /// The discount, checked.
     pub fn discount(&self) -> Discount {
         Discount::new(self.discount).expect("checked when it was resolved")
+    }
+
+    /// Refuses settings that cannot work for these data, before anything is written.
+    ///
+    /// # Errors
+    /// As beginning to train would.
+    pub fn check_for(&self, data: &Trajectories) -> Result<(), LearnError> {
+        let setting = Setting::of(data.spec(), self.discount(), self.seed, self.steps, &crate::cpu());
+        let goals = self.learner.init(&setting)?.goals();
+        goals.into_iter().try_for_each(|law| GoalLaw::new(law, self.discount()).map(|_| ()))?;
+        Scaling::of(data, self.data.scaling).map(|_| ())
     }
 
     pub(super) fn check(&self) -> Result<(), LearnError> {

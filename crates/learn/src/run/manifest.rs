@@ -8,28 +8,59 @@ use std::path::{Path, PathBuf};
 /// Where a run came from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
+    /// What began it.
+    pub made_by: MadeBy,
+    /// The algorithm, by name.
+    pub algorithm: String,
+    /// Of everything random.
+    pub seed: u64,
+    /// Of `config.toml`, when it was written.
+    pub config_sha256: String,
+    /// What it learned from.
+    pub data: DataFacts,
+    /// What it was judged by.
+    pub validation: Option<DataFacts>,
+}
+
+/// A process that trains: program and machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MadeBy {
     /// Version of isochrone.
     pub isochrone: String,
     /// Revision of its sources, with `+` if they were changed; nothing if it was not built from a repository.
     pub git_revision: Option<String>,
     /// Version of the tensor engine.
     pub burn: String,
-    /// What computed.
+    /// What computes. Only the processor, so far.
     pub device: String,
     /// With how many threads; results do not depend on it.
     pub threads: usize,
     /// Processor and system.
     pub platform: String,
-    /// When it began, in seconds since 1970.
+    /// When, in seconds since 1970.
     pub started_at: u64,
-    /// The algorithm, by name.
-    pub algorithm: String,
-    /// Of everything random.
-    pub seed: u64,
-    /// What it learned from.
-    pub data: DataFacts,
-    /// What it was judged by.
-    pub validation: Option<DataFacts>,
+}
+
+impl MadeBy {
+    /// This process.
+    pub fn now() -> Self {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        Self {
+            isochrone: env!("CARGO_PKG_VERSION").to_owned(),
+            git_revision: Self::revision().map(str::to_owned),
+            // A test compares it with the version that is asked for.
+            burn: "0.22.1".to_owned(),
+            device: "cpu".to_owned(),
+            threads: rayon::current_num_threads(),
+            platform: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+            started_at: now.map_or(0, |since| since.as_secs()),
+        }
+    }
+
+    /// Revision of the sources that this was built from; see [`git_revision`](Self::git_revision).
+    pub fn revision() -> Option<&'static str> {
+        option_env!("ISOCHRONE_GIT_REVISION")
+    }
 }
 
 /// A data set as it was when the run began.
@@ -61,32 +92,14 @@ impl DataFacts {
 }
 
 impl Manifest {
-    /// Revision of the sources that this was built from; see [`git_revision`](Self::git_revision).
-    pub fn revision() -> Option<&'static str> {
-        option_env!("ISOCHRONE_GIT_REVISION")
-    }
-
     /// Of a run that begins now.
     pub fn now(
         algorithm: &AlgorithmConfig,
         seed: u64,
-        threads: usize,
         data: DataFacts,
         validation: Option<DataFacts>,
     ) -> Self {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        Self {
-            isochrone: env!("CARGO_PKG_VERSION").to_owned(),
-            git_revision: Self::revision().map(str::to_owned),
-            burn: "0.22.1".to_owned(),
-            device: "cpu".to_owned(),
-            threads,
-            platform: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
-            started_at: now.map_or(0, |since| since.as_secs()),
-            algorithm: algorithm.name().to_owned(),
-            seed,
-            data,
-            validation,
-        }
+        let algorithm = algorithm.name().to_owned();
+        Self { made_by: MadeBy::now(), algorithm, seed, config_sha256: String::new(), data, validation }
     }
 }

@@ -50,8 +50,10 @@ impl MetricsLog {
     /// Opens the log of a run in `folder` that goes on after `step`: what an interrupted run measured beyond it is dropped.
     pub fn open(folder: &Path, after_step: u64) -> Result<Self, LearnError> {
         let path = folder.join("metrics.jsonl");
-        let kept: String =
-            read(&path)?.iter().filter(|record| record.step <= after_step).map(Record::line).collect();
+        // Lines as they are: what an uninterrupted run would have written.
+        let text = read_text(&path)?;
+        let is_kept = |line: &&str| Record::parse(line).is_some_and(|record| record.step <= after_step);
+        let kept: String = text.lines().filter(is_kept).flat_map(|line| [line, "\n"]).collect();
         files::write(&path, kept.as_bytes())?;
         let lines =
             OpenOptions::new().append(true).open(&path).map_err(|error| LearnError::write(&path, error))?;
@@ -74,11 +76,15 @@ impl MetricsLog {
     }
 }
 
-/// All records of a file; a last line that is cut short is passed over, and so is a file that is not there.
+/// All records of a file. A line that is cut short or damaged is passed over; a file that is not there has none.
 pub fn read(path: &Path) -> Result<Vec<Record>, LearnError> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(text.lines().filter_map(Record::parse).collect()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+    Ok(read_text(path)?.lines().filter_map(Record::parse).collect())
+}
+
+fn read_text(path: &Path) -> Result<String, LearnError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
         Err(error) => Err(LearnError::read(path, error)),
     }
 }

@@ -7,6 +7,7 @@
 //! | `status.json` | how far it is |
 //! | `metrics.jsonl`, `events.out.tfevents.*` | what was measured |
 //! | `checkpoints/step-…` | see [`checkpoint`] |
+//! | `sessions.jsonl` | who trained it from which step on |
 //! | `lock` | held while a process trains |
 
 pub mod checkpoint;
@@ -17,18 +18,22 @@ pub mod metrics;
 pub mod overrides;
 mod tensorboard;
 mod window;
+mod wishes;
 
 pub use checkpoint::{Best, Checkpoint, Checkpoints, Progress};
-pub use config::{CheckpointConfig, DataConfig, MetricsConfig, RunConfig, Wishes};
-pub use manifest::{DataFacts, Manifest};
+pub use config::{CheckpointConfig, DataConfig, MetricsConfig, RunConfig};
+pub use manifest::{DataFacts, MadeBy, Manifest};
 pub use metrics::{MetricsLog, Record};
 pub use window::Window;
+pub use wishes::Wishes;
 
 use crate::error::LearnError;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{
     fs::{self, File, TryLockError},
+    io::Write as _,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 /// The folder of a run.
@@ -76,33 +81,41 @@ pub struct Lock {
 }
 
 impl Run {
-    /// Begins a run in a folder of its own.
+    /// Begins a run in a folder of its own, with the right to train in it.
     ///
     /// # Errors
-    /// If there is already something in the folder.
-    pub fn create(folder: &Path, config: RunConfig, manifest: Manifest) -> Result<Self, LearnError> {
-        fs::create_dir_all(folder).map_err(|error| LearnError::write(folder, error))?;
-        if files::entries(folder)?
-            .iter()
-            .any(|path| path.file_name().is_some_and(|name| name == "config.toml"))
-        {
-            return Err(LearnError::malformed(
-                folder,
-                "there is already a run",
-                "say --resume to go on with it, or choose another --run",
-            ));
-        }
+    /// If there is already a run in the folder, or another process is about to make one.
+    pub fn create(
+        folder: &Path,
+        config: RunConfig,
+        mut manifest: Manifest,
+    ) -> Result<(Self, Lock), LearnError> {
         let checkpoints = folder.join("checkpoints");
         fs::create_dir_all(&checkpoints).map_err(|error| LearnError::write(&checkpoints, error))?;
-        let run = Self { folder: folder.into(), config, manifest };
+        let lock = Lock::take(folder)?;
+        Self::check_free(folder)?;
+        let path = folder.join("config.toml");
+        let text = toml::to_string_pretty(&config).map_err(|error| {
+            LearnError::malformed(&path, error.to_string(), "paths must be text, and numbers below 2^63")
+        })?;
+        manifest.config_sha256 = checkpoint::sha256(text.as_bytes());
         files::write(
             &folder.join("manifest.json"),
-            &serde_json::to_vec_pretty(&run.manifest).expect("plain data"),
+            &serde_json::to_vec_pretty(&manifest).expect("plain data"),
         )?;
         // Last: a folder with a configuration is a run.
-        let text = toml::to_string_pretty(&run.config).expect("configurations are tables");
-        files::write(&folder.join("config.toml"), text.as_bytes())?;
-        Ok(run)
+        files::write(&path, text.as_bytes())?;
+        Ok((Self { folder: folder.into(), config, manifest }, lock))
+    }
+
+    /// Refuses a folder with a run in it, or the remains of one.
+    pub fn check_free(folder: &Path) -> Result<(), LearnError> {
+        let has_checkpoints = !Checkpoints::new(folder.join("checkpoints")).steps()?.is_empty();
+        if folder.join("config.toml").exists() || has_checkpoints {
+            let hint = "say --resume to go on with it, or choose another --run";
+            return Err(LearnError::malformed(folder, "there is already a run", hint));
+        }
+        Ok(())
     }
 
     /// Opens what [`create`](Self::create) made.
@@ -115,24 +128,23 @@ impl Run {
                 "isochrone runs lists runs; isochrone train makes one",
             ));
         }
-        let text = fs::read_to_string(&path).map_err(|error| LearnError::read(&path, error))?;
-        let table = text.parse::<toml::Table>().map_err(|error| {
-            LearnError::malformed(
-                &path,
-                error.to_string().replace('\n', " "),
-                "mend the line, or take it from a copy",
-            )
-        })?;
-        let config = overrides::read::<RunConfig>(table).map_err(|error| {
-            LearnError::malformed(
-                &path,
-                format!("{} = {}: {}", error.field, error.value, error.problem),
-                error.hint,
-            )
+        let config = overrides::read::<RunConfig>(RunConfig::read_table(&path)?).map_err(|error| {
+            let problem = format!("{} = {}: {}", error.field, error.value, error.problem);
+            LearnError::malformed(&path, problem, error.hint)
         })?;
         config.check()?;
-        let manifest = read_json(&folder.join("manifest.json"))?;
+        let path = folder.join("manifest.json");
+        let manifest: Manifest = read_json(&path)?;
+        manifest.data.spec.check().map_err(|(problem, _)| {
+            LearnError::malformed(&path, problem, "it is damaged: take it from a copy")
+        })?;
         Ok(Self { folder: folder.into(), config, manifest })
+    }
+
+    /// Whether `config.toml` is as it was when the run began.
+    pub fn is_as_begun(&self) -> bool {
+        fs::read(self.folder.join("config.toml"))
+            .is_ok_and(|text| checkpoint::sha256(&text) == self.manifest.config_sha256)
     }
 
     /// Where it is.
@@ -187,21 +199,39 @@ impl Run {
     /// # Errors
     /// If another process has it.
     pub fn lock(&self) -> Result<Lock, LearnError> {
-        let path = self.folder.join("lock");
+        let lock = Lock::take(&self.folder)?;
+        files::sweep(&self.folder)?;
+        files::sweep(&self.folder.join("checkpoints"))?;
+        Ok(lock)
+    }
+
+    /// Notes that a process trains from a step on, and with what.
+    pub(crate) fn begin_session(&self, step: u64) -> Result<(), LearnError> {
+        let path = self.folder.join("sessions.jsonl");
+        let session = serde_json::json!({ "from_step": step, "made_by": MadeBy::now() });
+        let mut file = fs::OpenOptions::new().create(true).append(true).open(&path);
+        let write = file.as_mut().map_err(|error| std::io::Error::from(error.kind()));
+        write.and_then(|file| writeln!(file, "{session}")).map_err(|error| LearnError::write(&path, error))
+    }
+}
+
+impl Lock {
+    /// Waits a moment: whoever only looks whether somebody trains holds the lock for an instant.
+    fn take(folder: &Path) -> Result<Self, LearnError> {
+        let path = folder.join("lock");
         let file = File::create(&path).map_err(|error| LearnError::write(&path, error))?;
-        match file.try_lock() {
-            Ok(()) => {
-                files::sweep(&self.folder)?;
-                files::sweep(&self.folder.join("checkpoints"))?;
-                Ok(Lock { _file: file })
+        for _ in 0..20 {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self { _file: file }),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
+                Err(TryLockError::Error(error)) => return Err(LearnError::write(&path, error)),
             }
-            Err(TryLockError::WouldBlock) => Err(LearnError::malformed(
-                &self.folder,
-                "another process trains in it",
-                "wait for it, or stop it with Ctrl-C",
-            )),
-            Err(TryLockError::Error(error)) => Err(LearnError::write(&path, error)),
         }
+        Err(LearnError::malformed(
+            folder,
+            "another process trains in it",
+            "wait for it, or stop it with Ctrl-C",
+        ))
     }
 }
 

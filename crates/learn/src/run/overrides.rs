@@ -1,11 +1,11 @@
 //! Settings by dotted names, laid over each other.
 
-use crate::{algos::Algorithm, error::ConfigError, parts::Size};
+use crate::error::ConfigError;
 use serde::{Serialize, de::DeserializeOwned};
 use toml::{Table, Value};
 
-/// Keys that choose a variant: what stands beside them belongs to the variant.
-const CHOICES: [&str; 2] = ["kind", "algorithm"];
+/// The key that chooses a variant: what stands beside it belongs to the variant.
+const CHOICE: &str = "kind";
 
 /// `name=value` with a TOML value; what is none is text.
 ///
@@ -61,32 +61,11 @@ pub fn set(table: &mut Table, name: &str, value: Value) {
     }
 }
 
-/// Lays `over` over `table`.
-pub fn merge(table: &mut Table, over: &Table) {
-    // Choices first: they clear what belonged to another variant.
-    let (choices, others): (Vec<_>, Vec<_>) =
-        over.iter().partition(|(key, _)| CHOICES.contains(&key.as_str()));
-    for (key, value) in choices.into_iter().chain(others) {
-        match (table.get_mut(key), value) {
-            (Some(Value::Table(inner)), Value::Table(over)) => merge(inner, over),
-            _ => put(table, key, value.clone()),
-        }
-    }
-}
-
 fn put(table: &mut Table, key: &str, value: Value) {
-    if CHOICES.contains(&key) && table.get(key).is_some_and(|old| *old != value) {
+    if key == CHOICE && table.get(key).is_some_and(|old| *old != value) {
         table.clear();
     }
     table.insert(key.to_owned(), value);
-}
-
-/// Makes `learner` that of the algorithm, where a file spoke of another.
-pub fn merge_missing(table: &mut Table, algorithm: Algorithm, size: Size) {
-    let preset = Table::try_from(algorithm.preset(size)).expect("configurations are tables");
-    if get(table, "learner.algorithm") != preset.get("algorithm") {
-        table.insert("learner".into(), Value::Table(preset));
-    }
 }
 
 /// Reads a whole configuration; a setting that it does not know is an error, with the nearest that it knows.

@@ -10,6 +10,7 @@ use isochrone_learn::{
     run::{Run, State},
     trainer::{Observer, Trainer},
 };
+use sha2::Digest as _;
 use std::{fs, path::Path, sync::atomic::AtomicBool};
 
 fn trained(folder: &Path, keep_last: usize) -> Run {
@@ -76,7 +77,7 @@ fn damage_is_seen_and_gone_around() {
             let run = trained(folder.path(), 2);
             damage(&run.checkpoints().path(10).join(file));
             let error = run.checkpoints().load(10).unwrap_err();
-            assert!(matches!(error, LearnError::Malformed { .. } | LearnError::Io { .. }), "{error}");
+            assert!(matches!(error, LearnError::Damaged { .. }), "{error}");
             assert!(
                 error.to_string().contains("step-000000000010") && error.to_string().contains("hint:"),
                 "{error}"
@@ -89,6 +90,91 @@ fn damage_is_seen_and_gone_around() {
             assert!(run.checkpoints().load(10).is_ok(), "the damaged one was replaced");
         }
     }
+}
+
+/// With nothing whole left, a run does not begin again on top of what may still be saved.
+#[test]
+fn nothing_whole_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = trained(folder.path(), 2);
+    for step in [8, 10] {
+        flip(&run.checkpoints().path(step).join("weights.safetensors"));
+    }
+    let records = run.records().unwrap().len();
+    let error = Trainer::new(&run, walks(4, 30), &isochrone_learn::cpu(), &mut ()).err().unwrap();
+    assert!(matches!(error, LearnError::Damaged { .. }), "{error}");
+    assert_eq!((run.checkpoints().steps().unwrap().len(), run.records().unwrap().len()), (2, records));
+}
+
+/// A checkpoint of a later version is no damage: nothing is done to it.
+#[test]
+fn other_formats_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = trained(folder.path(), 2);
+    let path = run.checkpoints().path(10);
+    let json =
+        fs::read_to_string(path.join("checkpoint.json")).unwrap().replace("\"format\": 1", "\"format\": 2");
+    let sum = |bytes: &[u8]| {
+        sha2::Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+    };
+    let sums = fs::read_to_string(path.join("SHA256SUMS")).unwrap();
+    let old = sum(&fs::read(path.join("checkpoint.json")).unwrap());
+    fs::write(path.join("SHA256SUMS"), sums.replace(&old, &sum(json.as_bytes()))).unwrap();
+    fs::write(path.join("checkpoint.json"), json).unwrap();
+    let error = Trainer::new(&run, walks(4, 30), &isochrone_learn::cpu(), &mut ()).err().unwrap().to_string();
+    assert!(error.contains("format 2") && error.contains("version"), "{error}");
+}
+
+/// A damaged checkpoint after the one that a run goes on from never counts as one of the last.
+#[test]
+fn what_was_just_saved_is_never_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = trained(folder.path(), 2);
+    flip(&run.checkpoints().path(10).join("weights.safetensors"));
+    let stop = AtomicBool::new(true);
+    Trainer::new(&run, walks(4, 30), &isochrone_learn::cpu(), &mut ())
+        .unwrap()
+        .train(&mut (), &stop)
+        .unwrap();
+    assert_eq!(run.checkpoints().steps().unwrap(), [8]);
+}
+
+/// Hostile sizes in the manifest are an error.
+#[test]
+fn manifests_are_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = trained(folder.path(), 2);
+    let path = run.folder().join("manifest.json");
+    let text = fs::read_to_string(&path).unwrap();
+    for (from, to) in [
+        ("\"width\": 4", "\"width\": 0"),
+        ("\"width\": 4", "\"width\": 4000000000"),
+        ("\"end\": 2", "\"end\": 200"),
+    ] {
+        assert!(text.contains(from), "{text}");
+        fs::write(&path, text.replace(from, to)).unwrap();
+        let error = Model::open(folder.path(), Which::Last).err().unwrap().to_string();
+        assert!(error.contains("manifest.json") && error.contains("hint:"), "{error}");
+    }
+}
+
+/// A judge that gives no number, or an infinite one, does not make a checkpoint the best.
+#[test]
+fn only_numbers_can_be_the_best() {
+    struct Odd;
+    impl Evaluation for Odd {
+        fn evaluate(&mut self, model: &Model) -> Vec<(String, f64)> {
+            vec![("odd".into(), [f64::INFINITY, f64::NAN, 1.0][model.step as usize % 3])]
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let data = walks(4, 30);
+    let mut config = config(Algorithm::Gcbc.preset(Size::Small), &data, 7);
+    (config.checkpoints.every, config.metrics.evaluate_every) = (1, 1);
+    let run = begin(folder.path(), &config, &data);
+    let trainer = Trainer::new(&run, data, &isochrone_learn::cpu(), &mut ()).unwrap();
+    trainer.with_evaluation(Odd).train(&mut (), &AtomicBool::new(false)).unwrap();
+    assert_eq!(Model::open(folder.path(), Which::Best).unwrap().step, 2);
 }
 
 fn cut(path: &Path) {
@@ -123,16 +209,18 @@ fn other_data_are_refused() {
 fn a_folder_has_one_run_and_one_process() {
     let folder = tempfile::tempdir().unwrap();
     let run = trained(folder.path(), 2);
-    let data = walks(4, 30);
     let again = Run::create(folder.path(), run.config().clone(), run.manifest().clone());
     assert!(again.unwrap_err().to_string().contains("--resume"));
+    assert!(run.is_as_begun());
     let lock = run.lock().unwrap();
     assert!(run.is_active());
     let second = Run::open(folder.path()).unwrap().lock().unwrap_err().to_string();
     assert!(second.contains("another process"), "{second}");
     drop(lock);
     assert!(!run.is_active());
-    drop(data);
+    fs::write(folder.path().join("config.toml"), toml::to_string(run.config()).unwrap() + "# changed")
+        .unwrap();
+    assert!(!run.is_as_begun());
 }
 
 /// What an interrupted write leaves is cleared away, and never taken for a checkpoint.

@@ -64,6 +64,58 @@ fn variants_are_chosen_by_name() {
     assert_eq!(config.learner.name(), "gcbc");
 }
 
+/// The order of overrides does not matter, names of algorithms are those of the help, and what a file says of another algorithm is left out.
+#[test]
+fn the_order_of_overrides_does_not_matter() {
+    let extraction = |config: RunConfig| match config.learner {
+        AlgorithmConfig::Cmd1(learner) => learner.extraction,
+        other => panic!("{other:?}"),
+    };
+    let said = ["learner.extraction.alpha=10", "learner.extraction.kind=awr"];
+    assert_eq!(
+        extraction(resolve("", &said, None).unwrap()),
+        Extraction::Awr { alpha: 10.0, largest_weight: 100.0 }
+    );
+    let name = |file: &str, said: &[&str], algorithm| resolve(file, said, algorithm).unwrap().learner.name();
+    assert_eq!(name("", &["learner.algorithm=crl-cpc"], None), "crl-cpc");
+    assert_eq!(name("[learner]\nalgorithm = \"crl\"\n[learner.loss]\nkind = \"cpc\"", &[], None), "crl-cpc");
+    assert_eq!(
+        name("[learner]\nalgorithm = \"crl\"\n[learner.loss]\nkind = \"nce\"", &[], Some(Algorithm::CrlCpc)),
+        "crl-cpc"
+    );
+    assert_eq!(
+        name("[learner]\nalgorithm = \"crl\"\nstates_alone = 0.3", &["learner.algorithm=gcbc"], None),
+        "gcbc"
+    );
+    let config = resolve(
+        "[learner]\nalgorithm = \"qrl\"\npush_offset = 7.5",
+        &["learner.policy.width=32"],
+        Some(Algorithm::Gcbc),
+    );
+    let AlgorithmConfig::Gcbc(learner) = config.unwrap().learner else { panic!("cloning was asked for") };
+    assert_eq!(learner.policy.trunk.width, 32);
+}
+
+/// Paths of a file are relative to the file, those of the command to where it is run; how to read comes from both.
+#[test]
+fn data_settings_come_from_file_and_command() {
+    let file = "[data]\npath = \"a/walks.csv\"\n[data.read]\nobservations = [\"x\", \"y\"]\nextras = \"all\"";
+    let wishes = |said: &[&str]| Wishes {
+        file: Some(("/somewhere/run.toml".into(), file.parse().unwrap())),
+        overrides: said.iter().map(|text| overrides::parse(text).unwrap()).collect(),
+        ..Wishes::default()
+    };
+    let data = wishes(&["data.read.goal.start=0", "data.read.goal.end=1"]).data().unwrap().unwrap();
+    assert_eq!(data.path, std::path::Path::new("/somewhere/a/walks.csv"));
+    assert_eq!((data.read.observations, data.read.goal), (vec!["x".to_owned(), "y".into()], Some(0..1)));
+    assert_eq!(data.read.extras, isochrone_data::formats::Extras::Named(Vec::new()));
+    let data = wishes(&["data.path=b.csv"]).data().unwrap().unwrap();
+    assert_eq!(data.path, std::env::current_dir().unwrap().join("b.csv"));
+    assert!(Wishes::default().data().unwrap().is_none());
+    let error = wishes(&["data.read.observation=x"]).data().unwrap_err().to_string();
+    assert!(error.contains("data.read.observation") && error.contains("observations"), "{error}");
+}
+
 #[test]
 fn wrong_settings_are_named_with_their_value_and_a_hint() {
     let cases: [(&[&str], &[&str]); 9] = [
@@ -102,6 +154,9 @@ fn ranges_are_checked() {
         "learner.critic_optimiser.learning_rate=-1",
         "learner.policy.optimiser.beta_1=1.5",
         "learner.extraction.cloning=-1",
+        "learner.critic.width=1000000000",
+        "learner.critic.depth=1000000000",
+        "learner.critic_goals.end=renormalise",
     ] {
         let config = resolve("", &[said], None).unwrap();
         let setting = isochrone_learn::setting::Setting::of(

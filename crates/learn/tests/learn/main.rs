@@ -4,4 +4,6 @@ mod checkpoints;
 mod configuration;
 mod conformance;
 mod divergence;
+mod experiments;
 mod support;
+mod truth;

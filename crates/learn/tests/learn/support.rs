@@ -58,6 +58,6 @@ pub fn config(learner: AlgorithmConfig, data: &Trajectories, steps: u64) -> RunC
 /// Its folder.
 pub fn begin(folder: &Path, config: &RunConfig, data: &Trajectories) -> Run {
     let facts = DataFacts::of("walks".as_ref(), data);
-    let manifest = Manifest::now(&config.learner, config.seed, 1, facts, None);
-    Run::create(folder, config.clone(), manifest).unwrap()
+    let manifest = Manifest::now(&config.learner, config.seed, facts, None);
+    Run::create(folder, config.clone(), manifest).unwrap().0
 }

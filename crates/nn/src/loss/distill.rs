@@ -24,8 +24,13 @@ pub enum Hinge {
     /// The same up to `width`, then linear with the slope it has there.
     Huber {
         /// Where it becomes linear.
+        #[serde(default = "usual_hinge_width")]
         width: f32,
     },
+}
+
+fn usual_hinge_width() -> f32 {
+    1.0
 }
 
 impl Hinge {

@@ -56,13 +56,21 @@ impl Diagnostics {
 }
 
 impl Loss {
-    fn new(value: Tensor<1>) -> Self {
+    /// A value without anything to watch.
+    pub fn new(value: Tensor<1>) -> Self {
         Self { value, diagnostics: Diagnostics::default() }
     }
 
     fn with(mut self, name: &'static str, value: Tensor<1>) -> Self {
         self.diagnostics = self.diagnostics.with(name, value);
         self
+    }
+
+    /// The losses of independent networks, added; what to watch is that of the last. Nothing of nothing.
+    pub fn sum(losses: impl IntoIterator<Item = Self>) -> Option<Self> {
+        losses
+            .into_iter()
+            .reduce(|sum, loss| Self { value: sum.value + loss.value, diagnostics: loss.diagnostics })
     }
 
     /// The value as a number; waits for the device.

@@ -12,20 +12,35 @@ pub enum Spread {
     /// `tanh(u)`, `u ~ N(mean, e^(2 log_std))`, with a learned `log_std` clamped to the given range.
     TanhGaussian {
         /// Smallest `log_std`.
+        #[serde(default = "usual_min_log_std")]
         min_log_std: f32,
         /// Largest `log_std`.
+        #[serde(default = "usual_max_log_std")]
         max_log_std: f32,
     },
     /// `N(tanh(mean), std^2)`, clipped to `[-1, 1]` when sampled.
     FixedStd {
         /// Standard deviation.
+        #[serde(default = "usual_std")]
         std: f32,
     },
 }
 
+fn usual_min_log_std() -> f32 {
+    -5.0
+}
+
+fn usual_max_log_std() -> f32 {
+    2.0
+}
+
+fn usual_std() -> f32 {
+    1.0
+}
+
 impl Default for Spread {
     fn default() -> Self {
-        Self::TanhGaussian { min_log_std: -5.0, max_log_std: 2.0 }
+        Self::TanhGaussian { min_log_std: usual_min_log_std(), max_log_std: usual_max_log_std() }
     }
 }
 

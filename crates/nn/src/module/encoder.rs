@@ -39,6 +39,9 @@ impl Default for TrunkConfig {
     }
 }
 
+/// No one trains more here; a damaged file may ask for it.
+const MOST_PARAMETERS: f64 = 1e9;
+
 /// A multilayer perceptron from `inputs` to `outputs` features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -63,6 +66,18 @@ impl EncoderConfig {
         let outputs = at_least_one("outputs", self.outputs)?;
         if depth > 0 {
             at_least_one("trunk.width", width)?;
+        }
+        let widest = width.max(inputs).max(outputs) as f64;
+        let parameters = widest * widest * (depth as f64 + 1.0);
+        if parameters > MOST_PARAMETERS {
+            let value = format!("{depth} x {width}, from {inputs} to {outputs}");
+            let problem = "would have more than a billion parameters";
+            return Err(ConfigError::new(
+                "trunk",
+                value,
+                problem,
+                "choose a smaller width, depth or latent width",
+            ));
         }
         let (mut layers, mut norms) = (Vec::new(), Vec::new());
         for _ in 0..depth {

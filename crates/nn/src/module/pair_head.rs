@@ -19,20 +19,27 @@ pub enum PairHeadConfig {
     /// Metric residual network; see [`Mrn`].
     Mrn {
         /// Independent quasimetrics that are averaged; the latent width must be a multiple of twice this.
+        #[serde(default = "usual_parts")]
         components: usize,
     },
     /// Interval quasimetric embedding; see [`Iqe`].
     Iqe {
         /// Features of a group; the latent width must be a multiple.
+        #[serde(default = "usual_parts")]
         group_width: usize,
     },
     /// See [`MaxRelu`].
     MaxRelu {
         /// Independent quasimetrics that are averaged; the latent width must be a multiple.
+        #[serde(default = "usual_parts")]
         components: usize,
     },
     /// See [`InnerProduct`].
     InnerProduct,
+}
+
+fn usual_parts() -> usize {
+    8
 }
 
 /// Largest number of features of one component, or of groups: their index is recorded in 16 bits.

@@ -1,10 +1,11 @@
 //! Where logs come from, and what the user says about them.
 
-use crate::verbs::reading::{ReadArgs, progress};
+use crate::verbs::reading::{ReadArgs, progress, trimmed};
+use anyhow::bail;
 use clap::ValueEnum;
 use isochrone::data::{
     EpisodeSink, Telling,
-    formats::{Format, ReadOptions},
+    formats::{Extras, Format, ReadOptions},
 };
 use std::path::PathBuf;
 
@@ -17,6 +18,14 @@ pub struct Source {
     /// What the input is, where its name does not say
     #[arg(long, value_enum)]
     format: Option<FormatArg>,
+
+    /// Keep only these further columns; by default all that have a number for every state
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    extras: Vec<String>,
+
+    /// Keep no further columns
+    #[arg(long, conflicts_with = "extras")]
+    no_extras: bool,
 
     #[command(flatten)]
     read: ReadArgs,
@@ -58,11 +67,18 @@ impl Source {
             Some(FormatArg::Csv) => Format::Csv,
         };
         self.read.refuse_flags_of_other_formats(format)?;
+        if format == Format::Layout && (!self.extras.is_empty() || self.no_extras) {
+            bail!("--extras does not apply to {} data; hint: leave it out, or say --format", format.name());
+        }
         Ok(format)
     }
 
     pub fn options(&self) -> ReadOptions {
-        self.read.options()
+        let extras = match self.extras.is_empty() && !self.no_extras {
+            true => Extras::All,
+            false => Extras::Named(trimmed(&self.extras)),
+        };
+        ReadOptions { extras, ..self.read.options() }
     }
 
     /// Reads everything into a sink, with a count of what was read on terminals.

@@ -11,7 +11,7 @@ use isochrone::{
         algos::Algorithm,
         evaluation::ObservedSteps,
         parts::Size,
-        run::{DataConfig, DataFacts, Manifest, Run, RunConfig, Wishes, overrides},
+        run::{DataConfig, DataFacts, Lock, Manifest, Run, RunConfig, Wishes, overrides},
         trainer::{Outcome, Trainer},
     },
 };
@@ -67,7 +67,7 @@ pub struct Args {
     run: Option<PathBuf>,
 
     /// Go on with the run in this folder; everything is as it was begun
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["settings", "data", "validation", "algorithm", "size", "steps", "seed", "run"])]
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["settings", "data", "validation", "algorithm", "size", "steps", "seed", "run", "observations", "actions", "episode", "reward", "time", "ends", "fps", "goal", "action_range"])]
     resume: Option<PathBuf>,
 
     /// Threads to compute with; results do not depend on it [default: all cores]
@@ -149,31 +149,23 @@ impl From<SizeArg> for Size {
 /// Runs the verb; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     isochrone::nn::memory::keep_freed_memory();
-    let threads = use_threads(args.threads)?;
-    let (run, data) = match &args.resume {
+    use_threads(args.threads)?;
+    let prepared = match &args.resume {
         Some(folder) => resumed(folder)?,
-        None => begun(args, threads)?,
+        None => begun(args)?,
     };
-    let validation = validation_of(&run, &data)?;
-    let _lock = run.lock()?;
     let stop = stop_on_ctrl_c()?;
-
-    // On a thread of the pool: work that is handed out from elsewhere costs a wake-up each time.
-    let outcome = rayon::scope(|_| train(&run, data, validation, &stop))?;
-    report(args, &run, outcome, out)
+    let outcome = train(&prepared, &stop)?;
+    report(args, &prepared.run, outcome, out)
 }
 
-fn train(
-    run: &Run,
-    data: Arc<Trajectories>,
-    validation: Arc<Trajectories>,
-    stop: &AtomicBool,
-) -> anyhow::Result<Outcome> {
+fn train(prepared: &Prepared, stop: &AtomicBool) -> anyhow::Result<Outcome> {
+    let Prepared { run, data, validation, .. } = prepared;
     let config = run.config();
     let pairs = config.metrics.evaluation_pairs;
-    let judge = ObservedSteps::new(validation, config.discount(), pairs, config.seed)?;
+    let judge = ObservedSteps::new(validation.clone(), config.discount(), pairs, config.seed)?;
     let mut watch = Watch::new(config.steps);
-    let trainer = Trainer::new(run, data, &isochrone::learn::cpu(), &mut watch)?;
+    let trainer = Trainer::new(run, data.clone(), &isochrone::learn::cpu(), &mut watch)?;
     let mut trainer = trainer.with_evaluation(judge);
     watch.begin(run, trainer.step());
     let outcome = trainer.train(&mut watch, stop);
@@ -181,52 +173,59 @@ fn train(
     Ok(outcome?)
 }
 
-/// The run in a folder, and its data.
-fn resumed(folder: &Path) -> anyhow::Result<(Run, Arc<Trajectories>)> {
-    let run = Run::open(folder)?;
-    let config = run.config();
-    let data = load(&config.data.path, &config.data)?;
-    Ok((run, data))
+/// A run with the right to train in it, and what it learns from and is judged by.
+struct Prepared {
+    run: Run,
+    _lock: Lock,
+    data: Arc<Trajectories>,
+    validation: Arc<Trajectories>,
 }
 
-/// A new run.
-fn begun(args: &Args, threads: usize) -> anyhow::Result<(Run, Arc<Trajectories>)> {
+/// The run in a folder, where it was left.
+fn resumed(folder: &Path) -> anyhow::Result<Prepared> {
+    let run = Run::open(folder)?;
+    let lock = run.lock()?;
+    let (config, manifest) = (run.config(), run.manifest());
+    let data = load(&config.data.path, &config.data)?;
+    let validation = validation_of(&config.data, &data)?;
+    if manifest.validation.as_ref().is_some_and(|facts| facts.content_hash != validation.content_hash()) {
+        let path = config.data.validation.as_ref().unwrap_or(&config.data.path);
+        bail!(
+            "{}: its contents are not those that the run began with; hint: restore the file, or begin another run",
+            path.display()
+        );
+    }
+    Ok(Prepared { run, _lock: lock, data, validation })
+}
+
+/// A new run. Everything that can be wrong with it is found before anything is written.
+fn begun(args: &Args) -> anyhow::Result<Prepared> {
     let wishes = wishes(args)?;
-    let Some(path) = wishes.get("data.path").and_then(|path| path.as_str().map(PathBuf::from)) else {
+    let Some(mut data_config) = wishes.data()? else {
         bail!("nothing to learn from; hint: say --data FILE, or data.path in a configuration file");
     };
+    let path = data_config.path.clone();
     if !path.exists() {
         bail!(
             "{}: there is no such file; hint: isochrone data inspect shows what can be read",
             path.display()
         );
     }
-    let validation = wishes.get("data.validation").and_then(|path| path.as_str().map(PathBuf::from));
-    let mut read = match wishes.get("data.read") {
-        Some(read) => {
-            read.try_into().context("data.read; hint: config.toml of any run shows its settings")?
-        }
-        None => args.read.options(),
-    };
-    // Nothing is learned from further columns.
-    read.extras = formats::Extras::Named(Vec::new());
-    let data_config = DataConfig {
-        validation: validation.or_else(|| beside(&path)).map(|path| absolute(&path)).transpose()?,
-        path: absolute(&path)?,
-        read,
-        ..DataConfig::default()
-    };
+    data_config.validation = data_config.validation.or_else(|| beside(&path));
+    if let Some(folder) = &args.run {
+        Run::check_free(folder)?;
+    }
     args.read.refuse_flags_of_other_formats(formats::Format::detect(&path)?)?;
     let data = load(&path, &data_config)?;
+    let validation = validation_of(&data_config, &data)?;
     let config = wishes.resolve(data_config, data.index())?;
-    let facts = DataFacts::of(&config.data.path, &data);
-    let validation = match &config.data.validation {
-        Some(path) => Some(DataFacts::of(path, &*load(path, &config.data)?)),
-        None => None,
-    };
+    config.check_for(&data)?;
+    let facts = DataFacts::of(&path, &data);
+    let of_validation = config.data.validation.as_ref().map(|path| DataFacts::of(path, &validation));
     let folder = args.run.clone().unwrap_or_else(|| default_folder(&path, &config));
-    let manifest = Manifest::now(&config.learner, config.seed, threads, facts, validation);
-    Ok((Run::create(&folder, config, manifest)?, data))
+    let manifest = Manifest::now(&config.learner, config.seed, facts, of_validation);
+    let (run, lock) = Run::create(&folder, config, manifest)?;
+    Ok(Prepared { run, _lock: lock, data, validation })
 }
 
 /// What flags, file and overrides say.
@@ -244,6 +243,12 @@ fn wishes(args: &Args) -> anyhow::Result<Wishes> {
     let text = |path: &PathBuf| toml::Value::String(path.to_string_lossy().into_owned());
     overrides.extend(args.data.as_ref().map(|path| ("data.path".to_owned(), text(path))));
     overrides.extend(args.validation.as_ref().map(|path| ("data.validation".to_owned(), text(path))));
+    // Only what was said: a file may say the rest.
+    let read =
+        toml::Table::try_from(args.read.options()).context("flags; hint: names of columns must be text")?;
+    let usual = toml::Table::try_from(formats::ReadOptions::default()).context("defaults")?;
+    let flags = read.into_iter().filter(|(name, value)| usual.get(name) != Some(value));
+    overrides.extend(flags.map(|(name, value)| (format!("data.read.{name}"), value)));
     for (name, value) in [("steps", args.steps), ("seed", args.seed)] {
         if let Some(value) = value {
             let value = i64::try_from(value)
@@ -270,11 +275,18 @@ fn load(path: &Path, config: &DataConfig) -> anyhow::Result<Arc<Trajectories>> {
 }
 
 /// What a run is judged by: its validation data if there are any, and otherwise what it learns from.
-fn validation_of(run: &Run, data: &Arc<Trajectories>) -> anyhow::Result<Arc<Trajectories>> {
-    match &run.config().data.validation {
-        Some(path) => load(path, &run.config().data),
-        None => Ok(data.clone()),
+fn validation_of(config: &DataConfig, data: &Arc<Trajectories>) -> anyhow::Result<Arc<Trajectories>> {
+    let Some(path) = &config.validation else { return Ok(data.clone()) };
+    let validation = load(path, config)?;
+    let widths = |data: &Trajectories| [data.spec().observation.width, data.spec().action.width];
+    if widths(&validation) != widths(data) {
+        let ([o, a], [expected_o, expected_a]) = (widths(&validation), widths(data));
+        bail!(
+            "{}: observations of {o} and actions of {a} numbers, not {expected_o} and {expected_a}; hint: give --validation data like --data",
+            path.display()
+        );
     }
+    Ok(validation)
 }
 
 /// `NAME-val.npz` beside `NAME.npz`.
@@ -284,26 +296,20 @@ fn beside(path: &Path) -> Option<PathBuf> {
     validation.exists().then_some(validation)
 }
 
-fn absolute(path: &Path) -> anyhow::Result<PathBuf> {
-    std::path::absolute(path).with_context(|| format!("{}; hint: give a path that exists", path.display()))
-}
-
 fn default_folder(data: &Path, config: &RunConfig) -> PathBuf {
     let stem = data.file_stem().unwrap_or_default().to_string_lossy();
     Path::new("runs").join(format!("{stem}-{}-{}", config.learner.name(), config.seed))
 }
 
-fn use_threads(threads: Option<usize>) -> anyhow::Result<usize> {
-    if threads == Some(0) {
-        bail!("--threads 0; hint: give 1 or more");
-    }
-    if let Some(threads) = threads {
-        rayon::ThreadPoolBuilder::new()
+fn use_threads(threads: Option<usize>) -> anyhow::Result<()> {
+    match threads {
+        Some(0) => bail!("--threads 0; hint: give 1 or more"),
+        Some(threads) => rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build_global()
-            .context("threads cannot be started")?;
+            .context("threads cannot be started"),
+        None => Ok(()),
     }
-    Ok(rayon::current_num_threads())
 }
 
 /// A flag that Ctrl-C (or a polite kill) sets; the second time, the process ends at once.

@@ -75,9 +75,7 @@ impl Cmd1 {
             let options = ContrastiveOptions { potential: Some(potential.clone()), ..Default::default() };
             infonce(self.config.contrast, &member.head, x, y, options)
         });
-        let sum =
-            losses.reduce(|sum, loss| Loss { value: sum.value + loss.value, diagnostics: loss.diagnostics });
-        sum.expect("there is at least one member")
+        Loss::sum(losses).expect("there is at least one member")
     }
 }
 
@@ -93,12 +91,13 @@ impl Learner for Cmd1 {
         self.critic.descend(contrast.value);
 
         if let Some(policy) = &mut self.policy {
+            let nats_per_step = self.setting.discount.nats_per_step();
             let metric = self.critic.frozen().metric;
             let (rows, states, goals) = (self.rows, &batch.observations, &batch.goals[1]);
             let to = rows.states(goals.observations.clone());
-            let of_action =
-                |actions: Tensor<2>| metric.rowwise(rows.state_actions(states.clone(), actions), to.clone());
-            let of_state = || metric.rowwise(rows.states(states.clone()), to.clone());
+            let in_steps = |rows: Tensor<2>| metric.rowwise(rows, to.clone()) / nats_per_step;
+            let of_action = |actions: Tensor<2>| in_steps(rows.state_actions(states.clone(), actions));
+            let of_state = || in_steps(rows.states(states.clone()));
             let loss = policy.extract(self.config.extraction, batch, goals, of_action, of_state);
             metrics.add("actor", &loss);
         }

@@ -97,15 +97,14 @@ impl Cmd2 {
             let distances = member.head.all_pairs(x, y);
             distil(distances, targets.clone(), self.dual.lambda(), self.config.hinge)
         });
-        let sum =
-            losses.reduce(|sum, loss| Loss { value: sum.value + loss.value, diagnostics: loss.diagnostics });
-        sum.expect("there is at least one member")
+        Loss::sum(losses).expect("there is at least one member")
     }
 }
 
 /// Rows of length 1.
 fn on_sphere(rows: Tensor<2>) -> Tensor<2> {
-    let length = rows.clone().square().sum_dim(1).sqrt() + 1e-6;
+    // Under the root: the gradient of a root is infinite at a row of zeros.
+    let length = (rows.clone().square().sum_dim(1) + 1e-12).sqrt();
     rows / length
 }
 
@@ -132,12 +131,13 @@ impl Learner for Cmd2 {
         self.metric.descend(distilled.value);
 
         if let Some(policy) = &mut self.policy {
+            let nats_per_step = self.setting.discount.nats_per_step();
             let metric = self.metric.frozen();
             let (rows, states, goals) = (self.rows, &batch.observations, &batch.goals[1]);
             let to = rows.states(goals.observations.clone());
-            let of_action =
-                |actions: Tensor<2>| metric.rowwise(rows.state_actions(states.clone(), actions), to.clone());
-            let of_state = || metric.rowwise(rows.states(states.clone()), to.clone());
+            let in_steps = |rows: Tensor<2>| metric.rowwise(rows, to.clone()) / nats_per_step;
+            let of_action = |actions: Tensor<2>| in_steps(rows.state_actions(states.clone(), actions));
+            let of_state = || in_steps(rows.states(states.clone()));
             let loss = policy.extract(self.config.extraction, batch, goals, of_action, of_state);
             metrics.add("actor", &loss);
         }

@@ -64,9 +64,7 @@ impl Crl {
                 CrlLoss::Cpc(settings) => infonce(settings, &self.head, x, y, options),
             }
         });
-        let sum =
-            losses.reduce(|sum, loss| Loss { value: sum.value + loss.value, diagnostics: loss.diagnostics });
-        sum.expect("there is at least one member")
+        Loss::sum(losses).expect("there is at least one member")
     }
 }
 
@@ -88,12 +86,13 @@ impl Learner for Crl {
         self.critic.descend(contrast.value);
 
         if let Some(policy) = &mut self.policy {
+            let nats_per_step = self.setting.discount.nats_per_step();
             let critic = self.critic.frozen();
             let (rows, states, goals) = (self.rows, &batch.observations, &batch.goals[1]);
             let to = &goals.observations;
-            let of_action =
-                |actions: Tensor<2>| unlikeliness(&critic, &rows.state_actions(states.clone(), actions), to);
-            let of_state = || unlikeliness(&critic, &rows.states(states.clone()), to);
+            let in_steps = |rows: Tensor<2>| unlikeliness(&critic, &rows, to) / nats_per_step;
+            let of_action = |actions: Tensor<2>| in_steps(rows.state_actions(states.clone(), actions));
+            let of_state = || in_steps(rows.states(states.clone()));
             let loss = policy.extract(self.config.extraction, batch, goals, of_action, of_state);
             metrics.add("actor", &loss);
         }

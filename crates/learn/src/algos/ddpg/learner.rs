@@ -11,7 +11,11 @@ use crate::{
 use burn::{module::Module, tensor::Tensor};
 use isochrone_core::Discount;
 use isochrone_data::sampling::GoalLawConfig;
-use isochrone_nn::{error::ConfigError, loss::expectile, module::Actor};
+use isochrone_nn::{
+    error::ConfigError,
+    loss::{Loss, expectile},
+    module::Actor,
+};
 
 /// Deep deterministic policy gradients with hindsight goals, held to the data.
 ///
@@ -69,11 +73,7 @@ impl Learner for Ddpg {
         let target = value_of_reward(possible(next_values, discount), goals.is_here.clone(), discount);
         let members = self.critic.network().all(vec![s.clone(), a.clone(), g.clone()]);
         let losses = members.into_iter().map(|values| expectile(values, target.clone(), 0.5));
-        let critic_loss = losses.reduce(|mut sum, loss| {
-            sum.value = sum.value + loss.value;
-            sum
-        });
-        let critic_loss = critic_loss.expect("there are two");
+        let critic_loss = Loss::sum(losses).expect("there are two");
         metrics.add("critic", &critic_loss);
         self.critic.descend(critic_loss.value);
         self.target = follow(self.target.clone(), self.critic.network(), self.config.target_rate);

@@ -10,7 +10,11 @@ use crate::{
 };
 use burn::{module::Module, tensor::Tensor};
 use isochrone_data::sampling::GoalLawConfig;
-use isochrone_nn::{error::ConfigError, loss::expectile, module::Actor};
+use isochrone_nn::{
+    error::ConfigError,
+    loss::{Loss, expectile},
+    module::Actor,
+};
 
 /// Goal-conditioned implicit Q-learning: the value of the best actions that were seen, without asking for others.
 ///
@@ -76,11 +80,7 @@ impl Learner for Gciql {
         let target = value_of_reward(next_value, goals.is_here.clone(), self.setting.discount);
         let members = self.critic.network().all(vec![s.clone(), a.clone(), g.clone()]);
         let losses = members.into_iter().map(|values| expectile(values, target.clone(), 0.5));
-        let mut critic_loss = losses.reduce(|mut sum, loss| {
-            sum.value = sum.value + loss.value;
-            sum
-        });
-        let critic_loss = critic_loss.take().expect("there are two");
+        let critic_loss = Loss::sum(losses).expect("there are two");
         metrics.add("critic", &critic_loss);
         self.critic.descend(critic_loss.value);
         self.target = follow(self.target.clone(), self.critic.network(), self.config.target_rate);

@@ -11,7 +11,7 @@ use burn::{module::Module, tensor::Tensor};
 use isochrone_data::sampling::GoalLawConfig;
 use isochrone_nn::{
     error::ConfigError,
-    loss::{Dual, local_constraint, push_apart},
+    loss::{Dual, Loss, local_constraint, push_apart},
     module::{Actor, Encoder, EncoderConfig, Metric, MetricMember},
 };
 
@@ -88,36 +88,27 @@ impl Qrl {
         Ok(Self { config, setting: setting.clone(), critic, dual, policy })
     }
 
-    /// What is descended, with the terms of the last member reported.
-    fn loss(&self, batch: &DeviceBatch, metrics: &mut Metrics) -> Tensor<1> {
+    /// Pushing, the constraint, and what dynamics miss: each the sum over the members of the metric.
+    fn losses(&self, batch: &DeviceBatch) -> [Option<Loss>; 3] {
         let (states, next, goals) =
             (&batch.observations, &batch.next_observations, &batch.goals[0].observations);
         let n = batch.rows();
-        let mut sum: Option<Tensor<1>> = None;
+        let (mut push, mut step, mut missed) = (Vec::new(), Vec::new(), Vec::new());
         for (member, dynamics) in self.critic.network().members() {
             let all = Tensor::cat(vec![states.clone(), next.clone(), goals.clone()], 0);
             let latent = member.encoder.forward(all);
             let [z, z_next, z_goal] = [0, 1, 2].map(|part| latent.clone().narrow(0, part * n, n));
             let apart = member.head.rowwise(z.clone(), z_goal);
-            let push = push_apart(apart, self.config.push_offset, self.config.push_beta);
-            let step = local_constraint(member.head.rowwise(z.clone(), z_next.clone()), 1.0);
-            metrics.add("push", &push);
-            metrics.add("constraint", &step);
-            let mut loss = push.value + step.value * self.dual.lambda();
+            push.push(push_apart(apart, self.config.push_offset, self.config.push_beta));
+            step.push(local_constraint(member.head.rowwise(z.clone(), z_next.clone()), 1.0));
             if let Some(dynamics) = dynamics {
                 let there = moved(dynamics, z, batch.actions.clone());
                 let over = member.head.rowwise(there.clone(), z_next.clone());
                 let under = member.head.rowwise(z_next, there);
-                let missed = (over.square() + under.square()).mean() * 0.5;
-                metrics.put("dynamics", "loss", f64::from(missed.clone().into_scalar::<f32>()));
-                loss = loss + missed;
+                missed.push(Loss::new((over.square() + under.square()).mean() * 0.5));
             }
-            sum = Some(match sum {
-                None => loss,
-                Some(sum) => sum + loss,
-            });
         }
-        sum.expect("there is at least one member")
+        [push, step, missed].map(Loss::sum)
     }
 }
 
@@ -128,8 +119,16 @@ impl Learner for Qrl {
 
     fn update(&mut self, batch: &DeviceBatch) -> Metrics {
         let mut metrics = Metrics::default();
-        let loss = self.loss(batch, &mut metrics);
+        let [push, step, missed] = self.losses(batch);
+        let (push, step) = (push.expect("there is a member"), step.expect("there is a member"));
+        metrics.add("push", &push);
+        metrics.add("constraint", &step);
         metrics.put("constraint", "lambda", self.dual.lambda());
+        let mut loss = push.value + step.value * self.dual.lambda();
+        if let Some(missed) = missed {
+            metrics.add("dynamics", &missed);
+            loss = loss + missed.value;
+        }
         self.dual.update(metrics.get("constraint/violation").expect("the loss reports it"));
         self.critic.descend(loss);
 

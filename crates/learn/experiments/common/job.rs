@@ -1,0 +1,48 @@
+//! A bare training loop.
+
+use isochrone_core::Discount;
+use isochrone_data::{
+    Trajectories,
+    sampling::{GoalLaw, GoalSampler, Loader, SamplerConfig},
+};
+use isochrone_learn::{
+    algos::AlgorithmConfig,
+    batch::Crossing,
+    model::Model,
+    scaling::{Scaling, ScalingConfig},
+    setting::Setting,
+};
+use std::{num::NonZeroUsize, sync::Arc, time::Instant};
+
+/// A training run without a folder.
+pub struct Job {
+    pub learner: AlgorithmConfig,
+    pub discount: Discount,
+    pub steps: u64,
+    pub batch_size: usize,
+    pub seed: u64,
+}
+
+impl Job {
+    /// What is learned, and the seconds that it took.
+    pub fn train(&self, data: &Arc<Trajectories>) -> (Model, f64) {
+        let started = Instant::now();
+        let setting = Setting::of(data.spec(), self.discount, self.seed, self.steps, &isochrone_learn::cpu());
+        let mut learner = self.learner.init(&setting).unwrap_or_else(|error| panic!("{error}"));
+        let laws = learner.goals().into_iter().map(|law| GoalLaw::new(law, self.discount));
+        let goals = laws.collect::<Result<_, _>>().unwrap_or_else(|error| panic!("{error}"));
+        let config = SamplerConfig { batch_size: self.batch_size, goals, seed: self.seed, stream: 0 };
+        let sampler = GoalSampler::new(data.clone(), config).unwrap_or_else(|error| panic!("{error}"));
+        let scaling = Scaling::of(data, ScalingConfig::Standardise).unwrap_or_else(|error| panic!("{error}"));
+        let crossing = Crossing::new(&setting, scaling);
+        let mut loader = Loader::start(&sampler, 0, NonZeroUsize::MIN, NonZeroUsize::MIN);
+        for step in 0..self.steps {
+            let metrics = learner.update(&crossing.batch(loader.next_batch()));
+            assert!(metrics.not_finite().is_none(), "{} at step {step}: {metrics:?}", self.learner.name());
+        }
+        (
+            Model::of(&*learner, &crossing, self.discount, data.spec(), self.steps),
+            started.elapsed().as_secs_f64(),
+        )
+    }
+}

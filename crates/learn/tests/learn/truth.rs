@@ -1,0 +1,42 @@
+//! The exact solver is the judge.
+
+use isochrone_core::{Discount, TemporalDistance as _, statistics};
+use isochrone_learn::{
+    algos::{AlgorithmConfig, Cmd1Config},
+    parts::{OptimiserConfig, Schedule, Size},
+};
+
+#[path = "../../experiments/common/job.rs"]
+mod job;
+#[path = "../../experiments/ground_truth/world.rs"]
+mod world;
+
+/// CMD-1 learns the distance of the behaviour, in steps: an eighth of the budget of `just ground-truth`, on a world of its own.
+#[test]
+fn cmd1_agrees_with_the_exact_solver() {
+    let discount = Discount::new(0.95).unwrap();
+    let world = world::World::draw(1000, discount);
+    let critic_optimiser =
+        OptimiserConfig { learning_rate: 3e-3, schedule: Schedule::Cosine, ..OptimiserConfig::default() };
+    let learner = AlgorithmConfig::Cmd1(Cmd1Config { critic_optimiser, ..Cmd1Config::of(Size::Small) });
+    let job = job::Job { learner, discount, steps: 500, batch_size: 256, seed: 7 };
+    // On a thread of the pool, as the trainer does it.
+    let (model, _) = rayon::scope(|_| job.train(&world.walks));
+
+    let (places, n) = (world.places(), world.grid.n_states());
+    let nats = model.distance.unwrap().all_pairs_nats(&places, &places);
+    assert!((0..n).all(|cell| nats[cell * n + cell] == 0.0), "from a place to itself");
+    let pairs = (0..n * n).filter(|pair| pair / n != pair % n);
+    let (learned, exact): (Vec<f64>, Vec<f64>) =
+        pairs.map(|pair| (f64::from(nats[pair]), world.behaviour.nats(pair / n, pair % n))).unzip();
+    let errors = learned.iter().zip(&exact).map(|(learned, exact)| (learned - exact).abs() / exact).collect();
+    let (correlation, error) = (statistics::spearman(&learned, &exact), statistics::median(errors));
+    println!("correlation {correlation:.3}, median relative error {error:.3}");
+    assert!(correlation >= 0.93 && error <= 0.15, "{correlation} {error}");
+    // A random walk is no shortest way: the table of the best policy is another one.
+    let best: Vec<f64> = (0..n * n)
+        .filter(|pair| pair / n != pair % n)
+        .map(|pair| world.best.nats(pair / n, pair % n))
+        .collect();
+    assert!(best.iter().zip(&exact).all(|(best, walk)| best <= walk));
+}
