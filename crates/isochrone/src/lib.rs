@@ -6,8 +6,8 @@
 //! - [`exact`]: exact successor distances of tabular processes, with certified error bounds;
 //! - [`plot`]: heat maps with isochrones, ranked bars;
 //! - [`data`]: logs of behaviour in every format people have, checked, converted and sampled;
-//! - [`learn`]: seven algorithms that learn distances and policies from logs, their trainer, runs and models;
-//! - [`nn`]: the networks, quasimetrics and losses they are made of;
+//! - `learn` (feature `learn`): seven algorithms that learn distances and policies from logs, their trainer, runs and models;
+//! - `nn` (feature `learn`): the networks, quasimetrics and losses they are made of;
 //! - [`input`]: text maps, MDP files and event logs.
 //!
 //! ```
@@ -28,5 +28,7 @@ pub mod input;
 pub use isochrone_core::{Discount, DiscountError, GoalPolicy, TemporalDistance, exact, rng, statistics};
 pub use isochrone_data as data;
 pub use isochrone_eval::plot;
+#[cfg(feature = "learn")]
 pub use isochrone_learn as learn;
+#[cfg(feature = "learn")]
 pub use isochrone_nn as nn;

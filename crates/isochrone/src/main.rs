@@ -19,9 +19,12 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     Data(verbs::data::Args),
+    #[cfg(feature = "learn")]
     Distance(Box<verbs::distance::Args>),
     Exact(Box<verbs::exact::Args>),
+    #[cfg(feature = "learn")]
     Runs(Box<verbs::runs::Args>),
+    #[cfg(feature = "learn")]
     Train(Box<verbs::train::Args>),
 }
 
@@ -34,8 +37,11 @@ fn main() -> ExitCode {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let outcome = match cli.verb {
         Verb::Data(args) => verbs::data::run(&args, &mut out),
+        #[cfg(feature = "learn")]
         Verb::Distance(args) => verbs::distance::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
+        #[cfg(feature = "learn")]
         Verb::Runs(args) => verbs::runs::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
+        #[cfg(feature = "learn")]
         Verb::Train(args) => verbs::train::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
         Verb::Exact(args) => verbs::exact::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
     };
@@ -91,5 +97,5 @@ fn one_line(error: &anyhow::Error) -> String {
             line += &cause;
         }
     }
-    line.replace('\n', " ")
+    line.replace("\nhint:", "; hint:").replace('\n', " ")
 }

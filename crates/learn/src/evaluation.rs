@@ -19,11 +19,16 @@ pub trait Evaluation: Send {
 
 /// Pairs of states of the same episode that are a known number of steps apart.
 ///
+/// - `log_likelihood`: how well the distance tells which state a goal followed, `mean_j log softmax_i(-d(s_i, g_j))` at `i = j`, among 256 pairs; `-ln 256 = -5.5` is chance.
+///   A proper score of a distance of the behaviour, up to a constant per goal, whatever it was learned by: it falls when training begins to learn by heart.
 /// - `rank_correlation`: Spearman's, of learned distance and observed steps. Behaviour that dawdles keeps it below 1.
 /// - `action_agreement`: minus the mean difference between numbers of the policy's action and of the one that was done on the way, in the units of the data.
 pub struct ObservedSteps {
     pairs: GoalBatch,
 }
+
+/// Pairs among which states are told apart.
+const CONTRASTED: usize = 256;
 
 /// Streams of evaluation are not those of training.
 const STREAM: u64 = 1;
@@ -49,7 +54,11 @@ impl Evaluation for ObservedSteps {
         let GoalBatch { observations, actions, goals, .. } = &self.pairs;
         let mut values = Vec::new();
         if let Some(distance) = &model.distance {
-            let nats = distance.paired_nats(observations, &goals[0].observations);
+            let (width, goals_at) = (distance.width(), &goals[0].observations);
+            let some = CONTRASTED.min(self.pairs.rows()) * width;
+            let all = distance.all_pairs_nats(&observations[..some], &goals_at[..some]);
+            values.push(("log_likelihood".to_owned(), log_likelihood(&all)));
+            let nats = distance.paired_nats(observations, goals_at);
             let nats: Vec<f64> = nats.into_iter().map(f64::from).collect();
             let steps: Vec<f64> = goals[0].offsets.iter().map(|&offset| f64::from(offset)).collect();
             values.push(("rank_correlation".to_owned(), statistics::spearman(&nats, &steps)));
@@ -60,5 +69,30 @@ impl Evaluation for ObservedSteps {
             values.push(("action_agreement".to_owned(), -apart / chosen.len() as f64));
         }
         values
+    }
+}
+
+/// Mean over columns of the log-probability of the diagonal, for a square of distances.
+fn log_likelihood(nats: &[f32]) -> f64 {
+    let n = nats.len().isqrt();
+    let column = |goal: usize| {
+        let logits = || (0..n).map(move |state| -f64::from(nats[state * n + goal]));
+        let largest = logits().fold(f64::NEG_INFINITY, f64::max);
+        let sum: f64 = logits().map(|logit| (logit - largest).exp()).sum();
+        -f64::from(nats[goal * n + goal]) - largest - sum.ln()
+    };
+    (0..n).map(column).sum::<f64>() / n as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::log_likelihood;
+
+    #[test]
+    fn equal_distances_are_chance_and_right_ones_are_certain() {
+        assert!((log_likelihood(&[1.0; 16]) + 4f64.ln()).abs() < 1e-12);
+        let right: Vec<f32> = (0..16).map(|pair| if pair / 4 == pair % 4 { 0.0 } else { 50.0 }).collect();
+        assert!(log_likelihood(&right).abs() < 1e-12);
+        assert!(log_likelihood(&[f32::NAN; 4]).is_nan());
     }
 }

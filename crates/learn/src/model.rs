@@ -6,7 +6,7 @@ use crate::{
     learner::{Learner, TensorDistance},
     ledger::Ledger,
     run::{Checkpoint, Checkpoints, Run},
-    scaling::Scaling,
+    scaling::{Affine, Scaling},
     setting::Setting,
 };
 use burn::tensor::{Device, Tensor};
@@ -40,6 +40,8 @@ pub struct Model {
     pub spec: Spec,
     /// After how many updates.
     pub step: u64,
+    /// Why it is not the checkpoint that was asked for, if it is another.
+    pub warnings: Vec<String>,
 }
 
 impl Model {
@@ -55,7 +57,7 @@ impl Model {
         let distance =
             distance.map(|distance| LearnedDistance { distance, crossing: crossing.clone(), discount });
         let policy = learner.policy().map(|actor| LearnedPolicy { actor, crossing: crossing.clone() });
-        Self { distance, policy, spec: spec.clone(), step }
+        Self { distance, policy, spec: spec.clone(), step, warnings: Vec::new() }
     }
 
     /// What a run has learned.
@@ -76,9 +78,14 @@ impl Model {
     pub fn open(folder: &Path, which: Which) -> Result<Self, LearnError> {
         let run = Run::open(folder)?;
         let checkpoints = run.checkpoints();
-        let last = || match checkpoints.last_whole(Checkpoints::load_weights)?.0 {
-            Some(checkpoint) => Ok(checkpoint),
-            None => Err(LearnError::malformed(
+        let mut warnings = Vec::new();
+        let mut last = || match checkpoints.last_whole(Checkpoints::load_weights)? {
+            (Some(checkpoint), damaged) => {
+                warnings
+                    .extend(damaged.iter().map(|error| format!("passed over a damaged checkpoint: {error}")));
+                Ok(checkpoint)
+            }
+            (None, _) => Err(LearnError::malformed(
                 folder,
                 "the run has no checkpoint yet",
                 "wait for the first, or go on with --resume",
@@ -89,9 +96,14 @@ impl Model {
             Which::Step(step) => checkpoints.load_weights(step)?,
             Which::Best => {
                 let last = last()?;
-                let best = last.progress.best.as_ref().map(|best| checkpoints.load_weights(best.step));
-                // Gone only if the checkpoint that replaced it was damaged since.
-                best.and_then(Result::ok).unwrap_or(last)
+                match last.progress.best.as_ref().map(|best| checkpoints.load_weights(best.step)) {
+                    None => last,
+                    Some(Ok(best)) => best,
+                    Some(Err(error)) => {
+                        warnings.push(format!("the last checkpoint instead of the best: {error}"));
+                        last
+                    }
+                }
             }
         };
         let (config, spec) = (run.config(), &run.manifest().data.spec);
@@ -108,7 +120,8 @@ impl Model {
             LearnError::malformed(&path, problem, "it belongs to another configuration than config.toml")
         })?;
         let crossing = Crossing::new(&setting, scaling);
-        Ok(Self::of(&*learner, &crossing, config.discount(), spec, progress.step))
+        let model = Self::of(&*learner, &crossing, config.discount(), spec, progress.step);
+        Ok(Self { warnings, ..model })
     }
 }
 
@@ -120,6 +133,17 @@ pub struct LearnedDistance {
 }
 
 impl LearnedDistance {
+    /// Which row is farthest from the data, and by how many deviations in its farthest dimension; 0 where observations are not scaled.
+    pub fn farthest(&self, rows: &[f32]) -> (usize, f32) {
+        let scaling = &self.crossing.scaling().observation;
+        if *scaling == Affine::identity(self.width()) {
+            return (0, 0.0);
+        }
+        let scaled = scaling.scaled(rows);
+        let out = scaled.chunks(self.width()).map(|row| row.iter().fold(0f32, |most, x| most.max(x.abs())));
+        out.enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b)).unwrap_or((0, 0.0))
+    }
+
     fn tensor(&self, rows: &[f32]) -> Tensor<2> {
         self.crossing.observations(rows)
     }

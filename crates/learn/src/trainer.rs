@@ -190,6 +190,9 @@ impl<'a> Trainer<'a> {
         let is_due = |every: u64| every > 0 && (step.is_multiple_of(every) || step == config.steps);
         let mut values = if is_due(config.metrics.every) { self.progress.window.take() } else { Vec::new() };
         let is_best = is_due(config.metrics.evaluate_every) && self.evaluate(&mut values);
+        if let Some((name, _)) = values.iter().find(|(_, value)| value.is_nan()) {
+            observer.warned(&format!("step {step}: {name} is not a number; has training diverged?"));
+        }
         if !values.is_empty() {
             let record = Record { step, seconds: self.seconds(), values };
             self.log.add(&record)?;

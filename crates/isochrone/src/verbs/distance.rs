@@ -1,6 +1,6 @@
 //! `isochrone distance`: ask a run how far apart situations are.
 
-use crate::verbs::report::{Field, Report, StyleArgs, named};
+use crate::verbs::report::{Field, Report, StyleArgs, named, tell};
 use anyhow::{Context as _, bail};
 use isochrone::{
     TemporalDistance as _,
@@ -15,7 +15,7 @@ use std::{io::Write, ops::Range, path::PathBuf};
 
 /// How far apart are two situations, in steps? Asks a trained run
 ///
-/// A situation is a point, `1.5,2` (one number for each dimension of an observation), or a state of the data: `@EPISODE:ROW`, or `@EPISODE:FROM..TO` for several.
+/// A situation is a point, `1.5,2` (one number for each dimension of an observation), or a state of the data: `@EPISODE:ROW`, `@EPISODE:last`; `@EPISODE:FROM..TO` for several, `@EPISODE` for all.
 /// Several situations on both sides give all pairs.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
@@ -55,7 +55,10 @@ const EXAMPLES: &str = "\
 Examples:
   isochrone distance runs/maze --from 0,0 --to 20,12
   isochrone distance runs/maze --from 0,0 --from 4,8 --to 20,12 --json
-  isochrone distance runs/robot --from @3:0..400 --to @3:400 --csv   # how far from done is each frame?";
+  isochrone distance runs/robot --from @3 --to @3:last --csv   # how far from done is each frame?";
+
+/// Deviations from the mean of the data, in any dimension, beyond which a network guesses.
+const FAR_OUT: f32 = 6.0;
 
 /// A table of more would not fit in memory.
 const MOST_PAIRS: usize = 5_000_000;
@@ -88,6 +91,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             args.run.display()
         );
     };
+    model.warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
     let mut data = None;
     let from = situations(&args.from, args, distance.width(), &mut data).context("--from")?;
     let to = situations(&args.to, args, distance.width(), &mut data).context("--to")?;
@@ -97,6 +101,15 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             from.names.len(),
             to.names.len()
         );
+    }
+    for (flag, situations) in [("--from", &from), ("--to", &to)] {
+        let (row, deviations) = distance.farthest(&situations.rows);
+        if deviations > FAR_OUT {
+            tell(&format!(
+                "warning: {flag} {}: {deviations:.0} deviations from the mean of the data; nothing was learned out there",
+                situations.names[row]
+            ));
+        }
     }
     let pairs = if args.paired { from.names.len() } else { from.names.len().saturating_mul(to.names.len()) };
     if pairs > MOST_PAIRS {
@@ -128,7 +141,8 @@ fn report(
     table.extend(fps.map(|_| "seconds".into()));
     table.push("nats".into());
     let rows = pairs.into_iter().zip(nats).map(|((from, to), nats)| {
-        let nats = f64::from(nats);
+        // Rounding may leave a zero with a sign.
+        let nats = f64::from(nats) + 0.0;
         let steps = nats / distance.discount().nats_per_step();
         let mut row = vec![Field::Text(from.clone()), Field::Text(to.clone()), Field::Number(steps, 2)];
         row.extend(fps.map(|fps| Field::Number(steps / fps, 2)));
@@ -178,8 +192,7 @@ fn point(text: &str, width: usize) -> anyhow::Result<Vec<f32>> {
     };
     if numbers.len() != width || numbers.iter().any(|number| !number.is_finite()) {
         bail!(
-            "'{text}' is not {width} finite numbers; hint: an observation of this run has {width} dimensions, like {}",
-            example(width)
+            "'{text}' is not {width} finite numbers; hint: distances compare whole observations, of {width} dimensions here; or give a state of the data like @0:10"
         );
     }
     Ok(numbers)
@@ -209,7 +222,7 @@ fn load(args: &Args, width: usize) -> anyhow::Result<Trajectories> {
     Ok(data)
 }
 
-/// `EPISODE:ROW` or `EPISODE:FROM..TO`, the last not included; `EPISODE` alone is all of its states.
+/// `EPISODE:ROW`, `EPISODE:last` or `EPISODE:FROM..TO`, the last not included; `EPISODE` alone is all of its states.
 fn states(place: &str, data: &Trajectories, situations: &mut Situations) -> anyhow::Result<()> {
     let wrong = || {
         format!("'@{place}' is not a state; hint: @EPISODE:ROW or @EPISODE:FROM..TO, like @0:10 or @0:10..20")
@@ -228,6 +241,7 @@ fn states(place: &str, data: &Trajectories, situations: &mut Situations) -> anyh
             Some((from, to)) => {
                 from.parse().ok().with_context(wrong)?..to.parse().ok().with_context(wrong)?
             }
+            None if rows == "last" => states - 1..states,
             None => {
                 let row: usize = rows.parse().ok().with_context(wrong)?;
                 row..row.saturating_add(1)
@@ -236,7 +250,7 @@ fn states(place: &str, data: &Trajectories, situations: &mut Situations) -> anyh
     };
     if rows.start >= rows.end || rows.end > states {
         bail!(
-            "'@{place}': episode {episode} has rows 0 to {}; hint: FROM is less than TO, and TO is not included",
+            "'@{place}': episode {episode} has rows 0 to {}; hint: FROM is less than TO, TO is not included, and @EPISODE alone is all of them",
             states - 1
         );
     }

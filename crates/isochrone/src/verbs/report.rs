@@ -158,9 +158,15 @@ pub fn named(names: impl IntoIterator<Item = &'static str>) -> Vec<Cow<'static, 
     names.into_iter().map(Cow::Borrowed).collect()
 }
 
+/// Says something on stderr. Whether anybody listens does not matter: training goes on when a pipe is closed.
+pub fn tell(text: &str) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
 /// Saves a picture and says so.
 pub fn save(picture: &Picture, path: &Path) -> anyhow::Result<()> {
     picture.save(path)?;
-    eprintln!("drew {}", path.display());
+    tell(&format!("drew {}", path.display()));
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! `isochrone runs`: what has been trained, side by side.
 
-use crate::verbs::report::{Field, Report, Style, StyleArgs, named, save};
+use crate::verbs::report::{Field, Report, Style, StyleArgs, named, save, tell};
 use anyhow::bail;
 use isochrone::{
-    learn::run::{Record, Run, State},
+    learn::run::{Record, Run, State, Status},
     plot::{LineChart, Panel, Picture, Series},
 };
 use serde_json::json;
@@ -77,7 +77,7 @@ fn found(folders: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
             match Run::open(&folder) {
                 Ok(run) => runs.push(run),
                 // One that is damaged does not hide the others.
-                Err(error) => eprintln!("warning: passed over {error}"),
+                Err(error) => tell(&format!("warning: passed over {error}")),
             }
         }
     }
@@ -107,12 +107,28 @@ fn metric_names(asked: &[String], records: &[Vec<Record>]) -> anyhow::Result<Vec
 }
 
 fn report(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> anyhow::Result<Report> {
-    let mut table =
-        named(["run", "algorithm", "data", "seed", "state", "step", "steps", "seconds", "best", "best_step"]);
+    let mut table = named([
+        "run",
+        "algorithm",
+        "data",
+        "seed",
+        "state",
+        "step",
+        "steps",
+        "seconds",
+        "best",
+        "best_metric",
+        "best_step",
+    ]);
     table.extend(names.iter().cloned().map(Cow::Owned));
     let mut rows = Vec::new();
     for (run, records) in runs.iter().zip(records) {
-        let (manifest, config, status) = (run.manifest(), run.config(), run.status()?);
+        let (manifest, config) = (run.manifest(), run.config());
+        let status = run.status().unwrap_or_else(|error| {
+            // One that is damaged does not hide the others.
+            tell(&format!("warning: {error}"));
+            Status { state: State::Running, step: 0, seconds: f64::NAN, best: None, reason: None }
+        });
         let data = manifest.data.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         // Evaluations are rarer than losses: the last of each.
         let last = |name: &String| {
@@ -132,6 +148,7 @@ fn report(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> anyhow::Re
             Field::Count(usize::try_from(config.steps)?),
             Field::Number(status.seconds, 0),
             best.map_or(Field::Missing, |best| Field::Number(best.value, 4)),
+            best.map_or(Field::Missing, |best| Field::Text(best.metric.clone())),
             best.map_or(Ok::<_, std::num::TryFromIntError>(Field::Missing), |best| {
                 Ok(Field::Count(usize::try_from(best.step)?))
             })?,

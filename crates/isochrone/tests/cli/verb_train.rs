@@ -61,9 +61,20 @@ fn train_look_and_ask() {
     assert!(steps > 0.0 && (seconds - steps / 10.0).abs() < 1e-9);
     let nats = rows[0]["nats"].as_f64().unwrap();
     assert!((steps - nats / (1.0f64 / 0.9).ln()).abs() < 1e-9, "{steps} {nats}");
+    // A whole episode to its end, and a point where nothing was learned.
+    let done = isochrone_in(folder.path(), "distance runs/a --from @2 --to @2:last --csv");
+    assert!(done.stdout.lines().count() > 10 && done.stdout.trim_end().ends_with("0,0"), "{}", done.stdout);
+    let far = isochrone_in(folder.path(), "distance runs/a --from 1e6,0 --to 0,0");
+    assert!(
+        far.code == Some(0) && far.stderr.contains("--from 1e6,0") && far.stderr.contains("deviations"),
+        "{}",
+        far.stderr
+    );
+    // Timestamps say how long a step is.
+    assert!(far.stdout.contains("seconds"), "{}", far.stdout);
     // From a place to itself.
     let here = isochrone_in(folder.path(), "distance runs/a --from 1,2 --to 1,2 --paired --csv");
-    assert!(here.stdout.contains("\"1,2\",\"1,2\",0,0"), "{}", here.stdout);
+    assert!(here.stdout.contains("\"1,2\",\"1,2\",0,0,0"), "{}", here.stdout);
 }
 
 /// What a configuration file says, a run with that file does again, bit for bit.
@@ -138,6 +149,8 @@ fn mistakes_are_explained() {
         ("runs --metrics none".to_owned(), "critic/loss"),
         ("distance runs/nowhere --from 0,0 --to 1,1".to_owned(), "runs/nowhere"),
         ("distance runs/a --from 0 --to 1,1".to_owned(), "2 dimensions"),
+        ("train --data x --steps 3 steps=4".to_owned(), "a flag says it"),
+        ("train learner.critic.width --data x".to_owned(), "NAME=VALUE"),
         ("distance runs/a --from 0,x --to 1,1".to_owned(), "'0,x'"),
         ("distance runs/a --from @99:0 --to 1,1".to_owned(), "24 episodes"),
         ("distance runs/a --from @0:9999 --to 1,1".to_owned(), "episode 0 has rows"),

@@ -14,14 +14,15 @@ use std::sync::Arc;
 use world::{Point, apart, is_free, moved, walks, way};
 
 const SEEDS: u64 = 3;
-const STEPS: u64 = 10_000;
+const STEPS: u64 = 8_000;
 const BATCH: usize = 256;
 const GAMMA: f64 = 0.97;
 const ROLLOUTS: u64 = 100;
 const ROLLOUT_STEPS: usize = 150;
 const NEAR: f64 = 1.0;
 
-/// Settings that differ from the small preset, for every method alike. Policies learn half of their goals from anywhere, as is usual for stitching.
+/// Settings that differ from the small preset, for every method alike. Advantage-weighted regression was better than descending the distance, with cloning of 0.1, 0.01 and 0.001, for
+/// both methods that were tried (CMD-1 and CRL); DDPG and cloning have neither choice. Policies learn half of their goals from anywhere, as is usual for stitching.
 const SETTINGS: &[(&str, &str)] = &[
     ("critic_optimiser.learning_rate", "1e-3"),
     ("critic_optimiser.schedule", "cosine"),
@@ -29,6 +30,8 @@ const SETTINGS: &[(&str, &str)] = &[
     ("contrast_optimiser.schedule", "cosine"),
     ("policy.optimiser.learning_rate", "1e-3"),
     ("policy.optimiser.schedule", "cosine"),
+    ("target_rate", "0.02"),
+    ("extraction.kind", "awr"),
 ];
 const GOALS_FROM_ANYWHERE: &[(&str, &str)] =
     &[("policy.goals.mixture.uniform", "0.5"), ("policy.goals.mixture.random", "0.5")];
@@ -81,7 +84,7 @@ fn ranking(distance: &isochrone_learn::model::LearnedDistance) -> f64 {
     let pairs: Vec<(Point, Point)> = (0..2000)
         .map(|_| {
             let side = if between(0.0, 1.0) < 0.5 { 1.0 } else { -1.0 };
-            ([between(-12.0, -2.0), between(-1.0, 1.0)], [between(-1.0, 1.0), side * between(2.0, 10.0)])
+            ([between(-12.0, -2.0), between(-0.5, 0.5)], [between(-0.5, 0.5), side * between(2.0, 10.0)])
         })
         .collect();
     let rows = |end: fn(&(Point, Point)) -> Point| {
@@ -115,7 +118,7 @@ fn print(algorithms: &[Algorithm], rows: &[Row], steps: u64, seeds: u64, rollout
     );
     println!(
         "*Ranking*: rank correlation of the learned distance with the shortest way, over pairs of points that no episode joins. *A to C*, *A to D*: share of {rollouts} rollouts of the policy from A that come within {NEAR}\n\
-         of the goal in {ROLLOUT_STEPS} steps (the shortest way is about 40 steps). Every policy but cloning's learns half of its goals from anywhere.\n"
+         of the goal in {ROLLOUT_STEPS} steps (the shortest way takes about 50). Every policy but cloning's learns half of its goals from anywhere; policies are drawn by advantage-weighted regression (alpha 3), but for DDPG and cloning.\n"
     );
     println!("| method | ranking | A to C | A to D | seconds |\n|---|---|---|---|---|");
     for (algorithm, rows) in algorithms.iter().zip(rows.chunks(seeds as usize)) {

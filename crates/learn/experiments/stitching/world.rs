@@ -15,9 +15,9 @@ use isochrone_data::{Episode, EpisodeSink as _, Spec, Trajectories, Trajectories
 use rand_chacha::ChaCha8Rng;
 
 /// Half the width of a corridor.
-const HALF: f64 = 1.0;
+const HALF: f64 = 0.5;
 /// How far a full push moves.
-pub const STEP: f64 = 0.5;
+pub const STEP: f64 = 0.4;
 /// Deviation of what chance adds to a move.
 const CHANCE: f64 = 0.05;
 /// Deviation of what the walker adds to its push.
@@ -37,10 +37,11 @@ fn in_second([x, y]: Point) -> bool {
     x.abs() <= HALF && y.abs() <= 10.0
 }
 
-/// Where a push leads; a wall stops it.
+/// Where a push leads; along a wall it slides.
 pub fn moved(from: Point, push: Point, random: &mut ChaCha8Rng, is_inside: impl Fn(Point) -> bool) -> Point {
     let to = [0, 1].map(|axis| from[axis] + STEP * push[axis].clamp(-1.0, 1.0) + CHANCE * normal(random));
-    if is_inside(to) { to } else { from }
+    let ways = [to, [to[0], from[1]], [from[0], to[1]]];
+    ways.into_iter().find(|way| is_inside(*way)).unwrap_or(from)
 }
 
 /// In either corridor.

@@ -128,9 +128,11 @@ impl AlgorithmConfig {
                 )),
             }
         });
-        learner.map_err(|error| match error.field.starts_with("learner.") {
-            true => error,
-            false => error.inside("learner"),
+        learner.map_err(|error| {
+            // In files, hidden layers are settings of the network itself.
+            let plain = |text: String| text.replace("encoder.", "").replace("trunk.", "");
+            let error = ConfigError { field: plain(error.field), hint: plain(error.hint), ..error };
+            if error.field.starts_with("learner.") { error } else { error.inside("learner") }
         })
     }
 

@@ -1,12 +1,13 @@
 //! A policy drawn from a distance, or from the data alone.
 
-use super::{OptimiserConfig, Size, Trained};
+use super::{OptimiserConfig, Rows, Size, Trained};
 use crate::{
     batch::{DeviceBatch, DeviceGoals},
     ledger::Ledger,
     setting::Setting,
 };
 use burn::tensor::Tensor;
+use isochrone_core::Discount;
 use isochrone_data::sampling::{FirstOffset, GoalLawConfig, GoalMixture};
 use isochrone_nn::{
     error::ConfigError,
@@ -156,6 +157,22 @@ impl Policy {
         };
         self.actor.descend(loss.value.clone());
         loss
+    }
+
+    /// The same for a critic that is shown rows: `nats` gives the distances of rows `[n, width]` to the goals.
+    pub fn extract_from_rows(
+        &mut self,
+        extraction: Extraction,
+        batch: &DeviceBatch,
+        goals: &DeviceGoals,
+        (rows, discount): (Rows, Discount),
+        nats: impl Fn(Tensor<2>) -> Tensor<1>,
+    ) -> Loss {
+        let states = &batch.observations;
+        let in_steps = |rows: Tensor<2>| nats(rows) / discount.nats_per_step();
+        let of_action = |actions: Tensor<2>| in_steps(rows.state_actions(states.clone(), actions));
+        let of_state = || in_steps(rows.states(states.clone()));
+        self.extract(extraction, batch, goals, of_action, of_state)
     }
 
     /// One step of cloning: `- mean log pi(a|s, g)`.

@@ -153,6 +153,14 @@ impl Checkpoints {
     /// As [`load`](Self::load).
     pub fn load_weights(&self, step: u64) -> Result<Checkpoint, LearnError> {
         let path = self.path(step).join(PROGRESS);
+        if !self.path(step).exists() {
+            let steps: Vec<String> = self.steps()?.iter().map(u64::to_string).collect();
+            let hint = format!(
+                "there are {}",
+                if steps.is_empty() { "none yet".to_owned() } else { steps.join(", ") }
+            );
+            return Err(LearnError::malformed(&self.path(step), "there is no such checkpoint", hint));
+        }
         let bytes = self.part(step, PROGRESS)?;
         // Whatever else a later version writes, it says so first.
         let damaged =
@@ -212,8 +220,12 @@ impl Checkpoints {
                 Err(error) => return Err(error),
             }
         }
-        match damaged.pop() {
-            Some(error) => Err(error),
+        match damaged.first() {
+            Some(error) => Err(LearnError::malformed(
+                &self.folder,
+                format!("none of {} checkpoints is whole; of the last: {}", damaged.len(), error.problem()),
+                "take one from a copy, or begin another run",
+            )),
             None => Ok((None, Vec::new())),
         }
     }

@@ -84,7 +84,7 @@ impl RunConfig {
             data,
             metrics: MetricsConfig {
                 every: (steps / 200).max(1),
-                evaluate_every: (steps / 20).max(1),
+                evaluate_every: (steps / 200).max(1) * 10,
                 evaluation_pairs: 1024,
             },
             checkpoints: CheckpointConfig { every: (steps / 20).max(1), keep_last: 2 },

@@ -1,6 +1,7 @@
 //! Where a run came from, for whoever wants to repeat it.
 
 use crate::algos::AlgorithmConfig;
+use isochrone_core::statistics;
 use isochrone_data::{Spec, Trajectories};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -74,8 +75,16 @@ pub struct DataFacts {
     pub episodes: usize,
     /// How many.
     pub transitions: u64,
-    /// What the columns are.
+    /// What the columns are, with the frame rate that timestamps have.
     pub spec: Spec,
+}
+
+/// What the data say, or what the median time between the states of their first episode says.
+fn frames_per_second(data: &Trajectories) -> Option<f64> {
+    let first = (data.n_episodes() > 0).then(|| data.episode(0));
+    let gaps = first.iter().flat_map(|episode| episode.timestamps.windows(2).map(|pair| pair[1] - pair[0]));
+    let gap = statistics::median(gaps.collect());
+    data.spec().frames_per_second.or((gap > 0.0).then(|| 1.0 / gap))
 }
 
 impl DataFacts {
@@ -86,7 +95,7 @@ impl DataFacts {
             content_hash: data.content_hash().to_owned(),
             episodes: data.n_episodes(),
             transitions: data.n_transitions(),
-            spec: data.spec().clone(),
+            spec: Spec { frames_per_second: frames_per_second(data), ..data.spec().clone() },
         }
     }
 }

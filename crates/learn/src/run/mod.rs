@@ -200,8 +200,10 @@ impl Run {
     /// If another process has it.
     pub fn lock(&self) -> Result<Lock, LearnError> {
         let lock = Lock::take(&self.folder)?;
+        let checkpoints = self.folder.join("checkpoints");
+        fs::create_dir_all(&checkpoints).map_err(|error| LearnError::write(&checkpoints, error))?;
         files::sweep(&self.folder)?;
-        files::sweep(&self.folder.join("checkpoints"))?;
+        files::sweep(&checkpoints)?;
         Ok(lock)
     }
 

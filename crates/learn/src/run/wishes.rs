@@ -26,6 +26,18 @@ pub struct Wishes {
 /// Settled by [`Wishes::algorithm`], since its name may say more than the tag in a file.
 const ALGORITHM: &str = "learner.algorithm";
 
+/// Settings that mean the same to every algorithm that has them.
+const COMMON: [&str; 8] = [
+    "width",
+    "depth",
+    "activation",
+    "normalisation",
+    "latent",
+    "learning_rate",
+    "schedule",
+    "largest_gradient",
+];
+
 impl Wishes {
     /// What is learned from, as far as it must be known to read it: absolute paths; nothing if nobody said where. Paths of a file are relative to the file.
     ///
@@ -74,9 +86,16 @@ impl Wishes {
     fn said(&self) -> Result<Vec<(String, Value)>, LearnError> {
         let algorithm = self.algorithm()?;
         let mut file = self.file.as_ref().map_or_else(Vec::new, |(_, file)| overrides::leaves(file));
-        // What a file says of one algorithm means nothing to another.
+        // What a file says of one algorithm means nothing to another, but for the sizes of networks and how they are moved.
         if self.algorithm_of_file()?.is_some_and(|of_file| of_file != algorithm) {
-            file.retain(|(name, _)| !name.starts_with("learner."));
+            let preset = to_table(&algorithm.preset(self.size))?;
+            file.retain(|(name, _)| match name.strip_prefix("learner.") {
+                None => true,
+                Some(inner) => {
+                    let last = inner.rsplit('.').next().unwrap_or(inner);
+                    COMMON.contains(&last) && overrides::get(&preset, inner).is_some()
+                }
+            });
         }
         let mut said = Vec::new();
         for mut level in [file, self.overrides.clone()] {

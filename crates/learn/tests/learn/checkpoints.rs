@@ -102,7 +102,7 @@ fn nothing_whole_is_an_error() {
     }
     let records = run.records().unwrap().len();
     let error = Trainer::new(&run, walks(4, 30), &isochrone_learn::cpu(), &mut ()).err().unwrap();
-    assert!(matches!(error, LearnError::Damaged { .. }), "{error}");
+    assert!(error.to_string().contains("none of 2 checkpoints is whole"), "{error}");
     assert_eq!((run.checkpoints().steps().unwrap().len(), run.records().unwrap().len()), (2, records));
 }
 

@@ -2,7 +2,10 @@
 
 mod watch;
 
-use crate::verbs::reading::{ReadArgs, progress};
+use crate::verbs::{
+    reading::{ReadArgs, progress},
+    report::tell,
+};
 use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 use isochrone::{
@@ -234,6 +237,11 @@ fn wishes(args: &Args) -> anyhow::Result<Wishes> {
         args.settings.iter().partition(|text| text.contains('='));
     let file = match files[..] {
         [] => None,
+        [path] if !Path::new(path).exists() => {
+            bail!(
+                "{path}: there is no such configuration file; hint: overrides are NAME=VALUE, like learner.critic.width=256"
+            )
+        }
         [path] => Some((PathBuf::from(path), RunConfig::read_table(path.as_ref())?)),
         [_, second, ..] => {
             bail!("{second}: there is already a configuration file; hint: overrides are NAME=VALUE")
@@ -256,11 +264,15 @@ fn wishes(args: &Args) -> anyhow::Result<Wishes> {
             overrides.push((name.to_owned(), toml::Value::Integer(value)));
         }
     }
+    let by_flags: Vec<String> = overrides.iter().map(|(name, _)| name.clone()).collect();
     for text in said {
-        let parsed = overrides::parse(text);
-        overrides.push(parsed.map_err(|problem| {
+        let (name, value) = overrides::parse(text).map_err(|problem| {
             anyhow::anyhow!("{problem}; hint: names are those of config.toml of any run")
-        })?);
+        })?;
+        if by_flags.contains(&name) || (name == "learner.algorithm" && args.algorithm.is_some()) {
+            bail!("{text}: a flag says it, too; hint: leave one of them out");
+        }
+        overrides.push((name, value));
     }
     Ok(Wishes { file, overrides, algorithm: args.algorithm.map(Into::into), size: args.size.into() })
 }
@@ -320,7 +332,7 @@ fn stop_on_ctrl_c() -> anyhow::Result<Arc<AtomicBool>> {
         if flag.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        eprintln!("stopping after this step; once more to stop at once");
+        tell("stopping after this step; once more to stop at once");
     })
     .context("signals cannot be caught")?;
     Ok(stop)

@@ -1,11 +1,12 @@
 //! What one sees of training: a bar on a terminal, plain lines elsewhere.
 
+use crate::verbs::report::tell;
 use indicatif::{ProgressBar, ProgressStyle};
 use isochrone::learn::{
     run::{Record, Run},
     trainer::Observer,
 };
-use std::{path::Path, time::Instant};
+use std::time::Instant;
 
 /// Lines of a whole run where there is no terminal.
 const LINES: u64 = 20;
@@ -16,6 +17,7 @@ pub struct Watch {
     /// When this session began, and at which step.
     began: (Instant, u64),
     lines_done: u64,
+    last_losses: String,
     last_evaluation: String,
 }
 
@@ -24,7 +26,14 @@ impl Watch {
         let style =
             ProgressStyle::with_template("{bar:24} {human_pos}/{human_len}  {per_sec}  {eta} left  {msg}");
         let bar = ProgressBar::new(steps).with_style(style.expect("the template is well formed"));
-        Self { bar, steps, began: (Instant::now(), 0), lines_done: 0, last_evaluation: String::new() }
+        Self {
+            bar,
+            steps,
+            began: (Instant::now(), 0),
+            lines_done: 0,
+            last_losses: String::new(),
+            last_evaluation: String::new(),
+        }
     }
 
     /// Says what begins, or goes on.
@@ -35,7 +44,7 @@ impl Watch {
         self.bar.reset_eta();
         let (manifest, config) = (run.manifest(), run.config());
         let from = if step > 0 { format!(" from step {step}") } else { String::new() };
-        eprintln!(
+        tell(&format!(
             "{}: {} on {}, {} transitions of {} episodes, discount {}, batches of {}, {} threads{from}",
             run.folder().display(),
             manifest.algorithm,
@@ -45,33 +54,29 @@ impl Watch {
             config.discount,
             config.batch_size,
             rayon::current_num_threads(),
-        );
+        ));
     }
 
     pub fn end(&self) {
         self.bar.finish_and_clear();
     }
 
-    /// The losses, and what was last seen of evaluation.
+    /// What was last seen of losses and of evaluation: not every line of metrics has both.
     fn summary(&mut self, record: &Record) -> String {
-        let evaluation: Vec<String> = record
-            .values
-            .iter()
-            .filter_map(|(name, value)| Some((name.strip_prefix("evaluation/")?, value)))
-            .map(shown)
-            .collect();
-        if !evaluation.is_empty() {
-            self.last_evaluation = evaluation.join("  ");
+        let joined = |part: &dyn Fn(&str) -> Option<String>| {
+            let shown =
+                |(name, value): &(String, f64)| Some(format!("{} {value:.4}", part(name)?.replace('_', " ")));
+            record.values.iter().filter_map(shown).collect::<Vec<_>>().join("  ")
+        };
+        let losses = joined(&|name| name.strip_suffix("/loss").map(str::to_owned));
+        let evaluation = joined(&|name| name.strip_prefix("evaluation/").map(str::to_owned));
+        for (last, now) in [(&mut self.last_losses, losses), (&mut self.last_evaluation, evaluation)] {
+            if !now.is_empty() {
+                *last = now;
+            }
         }
-        let losses = record.values.iter().filter(|(name, _)| name.ends_with("/loss"));
-        let mut parts: Vec<String> = losses.map(|(name, value)| shown((name, value))).collect();
-        parts.extend((!self.last_evaluation.is_empty()).then(|| self.last_evaluation.clone()));
-        parts.join("  ")
+        format!("{}  {}", self.last_losses, self.last_evaluation).trim().to_owned()
     }
-}
-
-fn shown((name, value): (&str, &f64)) -> String {
-    format!("{} {value:.4}", name.trim_end_matches("/loss").replace('_', " "))
 }
 
 impl Observer for Watch {
@@ -88,16 +93,14 @@ impl Observer for Watch {
             let (began, from) = self.began;
             let per_second = (record.step - from) as f64 / began.elapsed().as_secs_f64();
             let left = (self.steps - record.step) as f64 / per_second;
-            eprintln!(
+            tell(&format!(
                 "step {}/{}  {per_second:.1} steps/s  {left:.0} s left  {summary}",
                 record.step, self.steps
-            );
+            ));
         }
     }
 
-    fn saved(&mut self, _: u64, _: &Path) {}
-
     fn warned(&mut self, text: &str) {
-        self.bar.suspend(|| eprintln!("warning: {text}"));
+        self.bar.suspend(|| tell(&format!("warning: {text}")));
     }
 }

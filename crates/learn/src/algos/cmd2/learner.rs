@@ -131,14 +131,11 @@ impl Learner for Cmd2 {
         self.metric.descend(distilled.value);
 
         if let Some(policy) = &mut self.policy {
-            let nats_per_step = self.setting.discount.nats_per_step();
-            let metric = self.metric.frozen();
-            let (rows, states, goals) = (self.rows, &batch.observations, &batch.goals[1]);
-            let to = rows.states(goals.observations.clone());
-            let in_steps = |rows: Tensor<2>| metric.rowwise(rows, to.clone()) / nats_per_step;
-            let of_action = |actions: Tensor<2>| in_steps(rows.state_actions(states.clone(), actions));
-            let of_state = || in_steps(rows.states(states.clone()));
-            let loss = policy.extract(self.config.extraction, batch, goals, of_action, of_state);
+            let (metric, goals) = (self.metric.frozen(), &batch.goals[1]);
+            let to = self.rows.states(goals.observations.clone());
+            let nats = |rows: Tensor<2>| metric.rowwise(rows, to.clone());
+            let shown = (self.rows, self.setting.discount);
+            let loss = policy.extract_from_rows(self.config.extraction, batch, goals, shown, nats);
             metrics.add("actor", &loss);
         }
         metrics

@@ -86,14 +86,10 @@ impl Learner for Crl {
         self.critic.descend(contrast.value);
 
         if let Some(policy) = &mut self.policy {
-            let nats_per_step = self.setting.discount.nats_per_step();
-            let critic = self.critic.frozen();
-            let (rows, states, goals) = (self.rows, &batch.observations, &batch.goals[1]);
-            let to = &goals.observations;
-            let in_steps = |rows: Tensor<2>| unlikeliness(&critic, &rows, to) / nats_per_step;
-            let of_action = |actions: Tensor<2>| in_steps(rows.state_actions(states.clone(), actions));
-            let of_state = || in_steps(rows.states(states.clone()));
-            let loss = policy.extract(self.config.extraction, batch, goals, of_action, of_state);
+            let (critic, goals) = (self.critic.frozen(), &batch.goals[1]);
+            let nats = |rows: Tensor<2>| unlikeliness(&critic, &rows, &goals.observations);
+            let shown = (self.rows, self.setting.discount);
+            let loss = policy.extract_from_rows(self.config.extraction, batch, goals, shown, nats);
             metrics.add("actor", &loss);
         }
         metrics
