@@ -169,3 +169,34 @@ fn mistakes_are_explained() {
     let cloning = isochrone_in(folder.path(), "distance runs/b --from 0,0 --to 1,1");
     assert!(cloning.stderr.contains("knows no distance"), "{}", cloning.stderr);
 }
+
+/// `isochrone train 2>&1 | head` closes the pipe; training goes on.
+#[test]
+fn nobody_has_to_listen() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = workspace().join("examples/walks.csv");
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_isochrone"))
+        .args([
+            "train",
+            "--observations",
+            "x,y",
+            "--size",
+            "small",
+            "--steps",
+            "40",
+            "--run",
+            "a",
+            "batch_size=16",
+            "--data",
+        ])
+        .arg(data)
+        .current_dir(folder.path())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop((child.stdout.take(), child.stderr.take()));
+    assert!(child.wait().unwrap().success());
+    let run = isochrone::learn::run::Run::open(&folder.path().join("a")).unwrap();
+    assert_eq!(run.status().unwrap().state, isochrone::learn::run::State::Finished);
+}
