@@ -17,7 +17,7 @@ use std::{
 pub fn with(learner: AlgorithmConfig, settings: &[(&str, &str)]) -> AlgorithmConfig {
     let mut table = toml::Table::try_from(learner).expect("a table");
     for (name, value) in settings {
-        if overrides::get(&table, name.split('.').next().expect("a part")).is_none() {
+        if overrides::get(&table, name).is_none() {
             continue;
         }
         let (name, value) = overrides::parse(&format!("{name}={value}")).expect("well formed");
