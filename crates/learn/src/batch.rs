@@ -1,9 +1,12 @@
 //! From host memory to the device: the only crossing.
 
-use crate::{scaling::Scaling, setting::Setting};
+use crate::{learner::Learner, scaling::Scaling, setting::Setting};
 use burn::tensor::{Device, Tensor, TensorData};
-use isochrone_data::sampling::{GoalBatch, GoalRows};
-use std::ops::Range;
+use isochrone_data::{
+    DataError, Trajectories,
+    sampling::{GoalBatch, GoalLaw, GoalRows, GoalSampler, SamplerConfig},
+};
+use std::{ops::Range, sync::Arc};
 
 /// Transitions with goals as tensors, scaled. Row `i` of every tensor belongs together.
 #[derive(Debug, Clone)]
@@ -36,6 +39,21 @@ impl DeviceBatch {
     pub fn rows(&self) -> usize {
         self.observations.dims()[0]
     }
+}
+
+/// Draws the batches of a learner from data: the goals that it asks for, with the discount and the seed of its setting.
+///
+/// # Errors
+/// If there is nothing to draw from, or a law is impossible.
+pub fn sampler(
+    learner: &dyn Learner,
+    data: Arc<Trajectories>,
+    batch_size: usize,
+    setting: &Setting,
+) -> Result<GoalSampler, DataError> {
+    let laws = learner.goals().into_iter().map(|law| GoalLaw::new(law, setting.discount));
+    let goals = laws.collect::<Result<_, _>>()?;
+    GoalSampler::new(data, SamplerConfig { batch_size, goals, seed: setting.seed, stream: 0 })
 }
 
 /// Scales rows and brings them to the device.

@@ -1,6 +1,6 @@
 //! Everything that a continued run needs, as named arrays and numbers.
 
-use crate::parts::Trained;
+use crate::{learner::Learner, parts::Trained, scaling::Scaling, setting::Setting};
 use burn::module::Module;
 use isochrone_nn::{loss::Dual, store::Archive};
 use std::collections::BTreeMap;
@@ -48,6 +48,19 @@ impl Ledger {
     /// Gives the weights to a learner that is only asked.
     pub fn using(snapshot: Snapshot) -> Self {
         Self { snapshot, way: Way::Using }
+    }
+
+    /// Puts a learner where a checkpoint was; gives the scale of the data. The error is a sentence about the file: also if a run that goes on would leave something over.
+    pub fn restore(mut self, learner: &mut dyn Learner, setting: &Setting) -> Result<Scaling, String> {
+        learner.exchange(&mut self)?;
+        let widths = [setting.observation_width, setting.action_width];
+        let scaling = Scaling::take_from(self.weights(), widths)?;
+        let Snapshot { weights, training, numbers } = &self.snapshot;
+        let left = weights.remaining().or(training.remaining()).or(numbers.keys().next().map(String::as_str));
+        match left.filter(|_| self.way == Way::Resuming) {
+            Some(name) => Err(format!("has {name}, which the learner has not")),
+            None => Ok(scaling),
+        }
     }
 
     /// The weights, for what is used but not trained.

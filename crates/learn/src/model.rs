@@ -6,8 +6,7 @@ use crate::{
     learner::{Learner, TensorDistance},
     ledger::Ledger,
     run::{Checkpoint, Checkpoints, Run},
-    scaling::{Affine, Scaling},
-    setting::Setting,
+    scaling::Affine,
 };
 use burn::tensor::{Device, Tensor};
 use isochrone_core::{Discount, GoalPolicy, TemporalDistance};
@@ -80,9 +79,8 @@ impl Model {
         let checkpoints = run.checkpoints();
         let mut warnings = Vec::new();
         let mut last = || match checkpoints.last_whole(Checkpoints::load_weights)? {
-            (Some(checkpoint), damaged) => {
-                warnings
-                    .extend(damaged.iter().map(|error| format!("passed over a damaged checkpoint: {error}")));
+            (Some(checkpoint), passed_over) => {
+                warnings.extend(passed_over);
                 Ok(checkpoint)
             }
             (None, _) => Err(LearnError::malformed(
@@ -107,18 +105,10 @@ impl Model {
             }
         };
         let (config, spec) = (run.config(), &run.manifest().data.spec);
-        let setting = Setting::of(spec, config.discount(), config.seed, config.steps, &Device::flex());
+        let setting = config.setting(spec, &Device::flex());
         let mut learner = config.learner.init(&setting)?;
-        let mut ledger = Ledger::using(snapshot);
-        let widths = [setting.observation_width, setting.action_width];
-        let mut restore = || {
-            learner.exchange(&mut ledger)?;
-            Scaling::take_from(ledger.weights(), widths)
-        };
-        let path = checkpoints.path(progress.step).join("weights.safetensors");
-        let scaling = restore().map_err(|problem| {
-            LearnError::malformed(&path, problem, "it belongs to another configuration than config.toml")
-        })?;
+        let restored = Ledger::using(snapshot).restore(&mut *learner, &setting);
+        let scaling = restored.map_err(|problem| checkpoints.other(progress.step, problem))?;
         let crossing = Crossing::new(&setting, scaling);
         let model = Self::of(&*learner, &crossing, config.discount(), spec, progress.step);
         Ok(Self { warnings, ..model })

@@ -1,7 +1,7 @@
 //! The loop: batches in, updates, and nothing lost.
 
 use crate::{
-    batch::Crossing,
+    batch::{Crossing, sampler},
     error::{Divergence, LearnError},
     evaluation::Evaluation,
     learner::{Learner, Metrics},
@@ -9,12 +9,11 @@ use crate::{
     model::Model,
     run::{Best, Checkpoint, Checkpoints, MetricsLog, Progress, Record, Run, State, Status},
     scaling::Scaling,
-    setting::Setting,
 };
 use burn::tensor::Device;
 use isochrone_data::{
     Trajectories,
-    sampling::{GoalLaw, GoalSampler, Loader, SamplerConfig},
+    sampling::{GoalSampler, Loader},
 };
 use std::{
     num::NonZeroUsize,
@@ -88,18 +87,11 @@ impl<'a> Trainer<'a> {
                 "restore the file, or begin another run",
             ));
         }
-        let setting = Setting::of(data.spec(), config.discount(), config.seed, config.steps, device);
+        let setting = config.setting(data.spec(), device);
         let mut learner = config.learner.init(&setting)?;
-        let goals = learner
-            .goals()
-            .into_iter()
-            .map(|law| GoalLaw::new(law, config.discount()))
-            .collect::<Result<_, _>>()?;
-        let sampling = SamplerConfig { batch_size: config.batch_size, goals, seed: config.seed, stream: 0 };
-        let (checkpoint, damaged) = run.checkpoints().last_whole(Checkpoints::load)?;
-        for error in &damaged {
-            observer.warned(&format!("passed over a damaged checkpoint: {error}"));
-        }
+        let sampler = sampler(&*learner, data.clone(), config.batch_size, &setting)?;
+        let (checkpoint, warnings) = run.checkpoints().last_whole(Checkpoints::load)?;
+        warnings.iter().for_each(|warning| observer.warned(warning));
         if !run.is_as_begun() {
             observer
                 .warned("config.toml was changed since the run began: it is no longer the run that it was");
@@ -107,17 +99,16 @@ impl<'a> Trainer<'a> {
         let (progress, scaling) = match checkpoint {
             None => (Progress::default(), Scaling::of(&data, config.data.scaling)?),
             Some(Checkpoint { progress, snapshot }) => {
-                let path = run.checkpoints().path(progress.step);
-                let scaling = restore(&mut *learner, snapshot, &setting);
-                let hint = "it belongs to another configuration than config.toml";
-                (progress, scaling.map_err(|problem| LearnError::malformed(&path, problem, hint))?)
+                let restored = Ledger::resuming(snapshot).restore(&mut *learner, &setting);
+                let scaling = restored.map_err(|problem| run.checkpoints().other(progress.step, problem))?;
+                (progress, scaling)
             }
         };
         Ok(Self {
             run,
             learner,
             crossing: Crossing::new(&setting, scaling),
-            sampler: GoalSampler::new(data, sampling)?,
+            sampler,
             log: MetricsLog::open(run.folder(), progress.step)?,
             evaluations: Vec::new(),
             last_saved: (progress.step > 0).then(|| run.checkpoints().path(progress.step)),
@@ -277,22 +268,4 @@ impl<'a> Trainer<'a> {
     fn seconds(&self) -> f64 {
         self.clock.1 + self.clock.0.elapsed().as_secs_f64()
     }
-}
-
-/// Puts a learner where a checkpoint was, with nothing left over; gives the scale of the data.
-fn restore(
-    learner: &mut dyn Learner,
-    snapshot: crate::ledger::Snapshot,
-    setting: &Setting,
-) -> Result<Scaling, String> {
-    let mut ledger = Ledger::resuming(snapshot);
-    learner.exchange(&mut ledger)?;
-    let scaling = Scaling::take_from(ledger.weights(), [setting.observation_width, setting.action_width])?;
-    let left = ledger.into_snapshot();
-    let names = left.weights.remaining().or(left.training.remaining()).or(left
-        .numbers
-        .keys()
-        .next()
-        .map(String::as_str));
-    names.map_or(Ok(scaling), |name| Err(format!("has {name}, which the learner has not")))
 }

@@ -1,13 +1,10 @@
 //! Steps per second of every algorithm, what the trainer adds to them, and CMD-1 beside JAX: `just bench-learn`.
 
 use isochrone_core::{Discount, rng};
-use isochrone_data::{
-    Episode, EpisodeSink as _, Spec, Trajectories, TrajectoriesBuilder,
-    sampling::{GoalLaw, GoalSampler, SamplerConfig},
-};
+use isochrone_data::{Episode, EpisodeSink as _, Spec, Trajectories, TrajectoriesBuilder};
 use isochrone_learn::{
     algos::{Algorithm, AlgorithmConfig},
-    batch::{Crossing, DeviceBatch},
+    batch::{Crossing, DeviceBatch, sampler},
     learner::Learner,
     parts::Size,
     run::{DataConfig, DataFacts, MadeBy, Manifest, Run, RunConfig},
@@ -107,12 +104,8 @@ impl Bare {
         let discount = Discount::new(GAMMA).expect("a discount");
         let setting = Setting::of(data.spec(), discount, 1, 1_000_000, &isochrone_learn::cpu());
         let learner = config.init(&setting).expect("a preset");
-        let goals =
-            learner.goals().into_iter().map(|law| GoalLaw::new(law, discount).expect("a preset")).collect();
-        let sampler =
-            GoalSampler::new(data.clone(), SamplerConfig { batch_size: BATCH, goals, seed: 1, stream: 0 });
-        let (sampler, crossing) =
-            (sampler.expect("data"), Crossing::new(&setting, Scaling::identity(OBSERVATION, ACTION)));
+        let sampler = sampler(&*learner, data.clone(), BATCH, &setting).expect("data");
+        let crossing = Crossing::new(&setting, Scaling::identity(OBSERVATION, ACTION));
         let batches = (0..8).map(|step| crossing.batch(&sampler.batch(step))).collect();
         Self { learner, batches, next: 0 }
     }

@@ -1,13 +1,10 @@
 //! A bare training loop.
 
 use isochrone_core::Discount;
-use isochrone_data::{
-    Trajectories,
-    sampling::{GoalLaw, GoalSampler, Loader, SamplerConfig},
-};
+use isochrone_data::{Trajectories, sampling::Loader};
 use isochrone_learn::{
     algos::AlgorithmConfig,
-    batch::Crossing,
+    batch::{Crossing, sampler},
     model::Model,
     scaling::{Scaling, ScalingConfig},
     setting::Setting,
@@ -29,10 +26,8 @@ impl Job {
         let started = Instant::now();
         let setting = Setting::of(data.spec(), self.discount, self.seed, self.steps, &isochrone_learn::cpu());
         let mut learner = self.learner.init(&setting).unwrap_or_else(|error| panic!("{error}"));
-        let laws = learner.goals().into_iter().map(|law| GoalLaw::new(law, self.discount));
-        let goals = laws.collect::<Result<_, _>>().unwrap_or_else(|error| panic!("{error}"));
-        let config = SamplerConfig { batch_size: self.batch_size, goals, seed: self.seed, stream: 0 };
-        let sampler = GoalSampler::new(data.clone(), config).unwrap_or_else(|error| panic!("{error}"));
+        let sampler = sampler(&*learner, data.clone(), self.batch_size, &setting)
+            .unwrap_or_else(|error| panic!("{error}"));
         let scaling = Scaling::of(data, ScalingConfig::Standardise).unwrap_or_else(|error| panic!("{error}"));
         let crossing = Crossing::new(&setting, scaling);
         let mut loader = Loader::start(&sampler, 0, NonZeroUsize::MIN, NonZeroUsize::MIN);

@@ -4,7 +4,11 @@ mod job;
 
 pub use job::Job;
 
-use isochrone_learn::{algos::AlgorithmConfig, run::overrides};
+use isochrone_learn::{
+    algos::{Algorithm, AlgorithmConfig},
+    parts::Size,
+    run::overrides,
+};
 use std::{
     num::NonZeroUsize,
     sync::{
@@ -13,10 +17,13 @@ use std::{
     },
 };
 
-/// Settings of a learner with some changed by dotted names; those that it has not are left out.
-pub fn with(learner: AlgorithmConfig, settings: &[(&str, &str)]) -> AlgorithmConfig {
-    let mut table = toml::Table::try_from(learner).expect("a table");
-    for (name, value) in settings {
+/// The small preset of an algorithm with some settings changed by dotted names, those of the experiment and then `--set name=value;name=value`; what the
+/// algorithm has not is left out.
+pub fn learner(algorithm: Algorithm, settings: &[(&str, &str)]) -> AlgorithmConfig {
+    let tried = flag("--set").unwrap_or_default();
+    let tried = tried.split(';').filter_map(|pair| pair.split_once('='));
+    let mut table = toml::Table::try_from(algorithm.preset(Size::Small)).expect("a table");
+    for (name, value) in settings.iter().copied().chain(tried) {
         if overrides::get(&table, name).is_none() {
             continue;
         }
@@ -24,6 +31,21 @@ pub fn with(learner: AlgorithmConfig, settings: &[(&str, &str)]) -> AlgorithmCon
         overrides::set(&mut table, &name, value);
     }
     overrides::read(table).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The algorithms of `--algorithms name,name`, or all.
+pub fn chosen_algorithms() -> Vec<Algorithm> {
+    let chosen = flag("--algorithms");
+    let is_chosen = |algorithm: &Algorithm| {
+        chosen.as_ref().is_none_or(|names| names.split(',').any(|name| name == algorithm.name()))
+    };
+    Algorithm::ALL.into_iter().filter(is_chosen).collect()
+}
+
+/// The number of a flag: for `--quick`, and otherwise, one for each.
+pub fn number(name: &str, quick: u64, usual: u64) -> u64 {
+    let unsaid = if flag("--quick").is_some() { quick } else { usual };
+    flag(name).map_or(unsaid, |text| text.parse().expect("a number"))
 }
 
 /// Runs every job on a thread of its own, as many at a time as there are cores; results in the order of the jobs.
@@ -62,15 +84,8 @@ pub fn provenance(command: &str, data_hash: &str) -> String {
 }
 
 /// The value of a flag, or whether it is there.
-pub fn flag(name: &str) -> Option<String> {
+fn flag(name: &str) -> Option<String> {
     let args: Vec<String> = std::env::args().collect();
     let at = args.iter().position(|arg| arg == name)?;
     Some(args.get(at + 1).cloned().unwrap_or_default())
-}
-
-/// Further settings, for whoever tries something out: `--set name=value;name=value`.
-pub fn further_settings() -> Vec<(String, String)> {
-    let text = flag("--set").unwrap_or_default();
-    let pairs = text.split(';').filter_map(|pair| pair.split_once('='));
-    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }

@@ -8,9 +8,9 @@
 mod common;
 mod world;
 
-use common::{Job, flag, further_settings, provenance, side_by_side, with};
+use common::{Job, chosen_algorithms, learner, number, provenance, side_by_side};
 use isochrone_core::{Discount, TemporalDistance as _, exact::AllPairs, statistics};
-use isochrone_learn::{algos::Algorithm, parts::Size};
+use isochrone_learn::algos::Algorithm;
 use world::World;
 
 const WORLDS: u64 = 10;
@@ -31,18 +31,11 @@ const SETTINGS: &[(&str, &str)] = &[
 fn main() {
     isochrone_nn::memory::keep_freed_memory();
     let discount = Discount::new(GAMMA).expect("a discount");
-    let is_quick = flag("--quick").is_some();
-    let number = |name: &str, usual: u64| flag(name).map_or(usual, |text| text.parse().expect("a number"));
-    let steps = number("--steps", if is_quick { 20 } else { STEPS });
-    let first = number("--first-world", 0);
-    let worlds = number("--worlds", if is_quick { 1 } else { WORLDS });
-    let further = further_settings();
-    let chosen = flag("--algorithms");
-    let is_chosen = |algorithm: &Algorithm| {
-        *algorithm != Algorithm::Gcbc
-            && chosen.as_ref().is_none_or(|names| names.split(',').any(|name| name == algorithm.name()))
-    };
-    let algorithms: Vec<Algorithm> = Algorithm::ALL.into_iter().filter(is_chosen).collect();
+    let steps = number("--steps", 20, STEPS);
+    let first = number("--first-world", 0, 0);
+    let worlds = number("--worlds", 1, WORLDS);
+    let mut algorithms = chosen_algorithms();
+    algorithms.retain(|algorithm| *algorithm != Algorithm::Gcbc);
 
     let worlds: Vec<World> = (first..first + worlds).map(|number| World::draw(number, discount)).collect();
     let jobs: Vec<(&World, u64, Algorithm)> = worlds
@@ -51,9 +44,7 @@ fn main() {
         .flat_map(|(world, number)| algorithms.iter().map(move |&algorithm| (world, number, algorithm)))
         .collect();
     let rows = side_by_side(&jobs, |&(world, seed, algorithm)| {
-        let mut settings = SETTINGS.to_vec();
-        settings.extend(further.iter().map(|(name, value)| (name.as_str(), value.as_str())));
-        let learner = with(algorithm.preset(Size::Small), &settings);
+        let learner = learner(algorithm, SETTINGS);
         let (model, seconds) = Job { learner, discount, steps, batch_size: BATCH, seed }.train(&world.walks);
         let places = world.places();
         let learned = model.distance.expect("all but cloning have one").all_pairs_nats(&places, &places);

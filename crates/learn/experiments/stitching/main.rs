@@ -7,9 +7,9 @@
 mod common;
 mod world;
 
-use common::{Job, flag, further_settings, provenance, side_by_side, with};
+use common::{Job, chosen_algorithms, learner, number, provenance, side_by_side};
 use isochrone_core::{Discount, GoalPolicy, TemporalDistance as _, rng, statistics};
-use isochrone_learn::{algos::Algorithm, parts::Size};
+use isochrone_learn::algos::Algorithm;
 use std::sync::Arc;
 use world::{Point, apart, is_free, moved, walks, way};
 
@@ -44,17 +44,10 @@ const GOALS_FROM_ANYWHERE: &[(&str, &str)] =
 fn main() {
     isochrone_nn::memory::keep_freed_memory();
     let discount = Discount::new(GAMMA).expect("a discount");
-    let is_quick = flag("--quick").is_some();
-    let number = |name: &str, usual: u64| flag(name).map_or(usual, |text| text.parse().expect("a number"));
-    let steps = number("--steps", if is_quick { 20 } else { STEPS });
-    let seeds = number("--seeds", if is_quick { 1 } else { SEEDS });
-    let rollouts = if is_quick { 2 } else { ROLLOUTS };
-    let chosen = flag("--algorithms");
-    let further = further_settings();
-    let is_chosen = |algorithm: &Algorithm| {
-        chosen.as_ref().is_none_or(|names| names.split(',').any(|name| name == algorithm.name()))
-    };
-    let algorithms: Vec<Algorithm> = Algorithm::ALL.into_iter().filter(is_chosen).collect();
+    let steps = number("--steps", 20, STEPS);
+    let seeds = number("--seeds", 1, SEEDS);
+    let rollouts = number("--rollouts", 2, ROLLOUTS);
+    let algorithms = chosen_algorithms();
     let data = Arc::new(walks(1));
     let jobs: Vec<(Algorithm, u64)> =
         algorithms.iter().flat_map(|&algorithm| (0..seeds).map(move |seed| (algorithm, seed))).collect();
@@ -63,8 +56,7 @@ fn main() {
         if algorithm != Algorithm::Gcbc {
             settings.extend(GOALS_FROM_ANYWHERE);
         }
-        settings.extend(further.iter().map(|(name, value)| (name.as_str(), value.as_str())));
-        let learner = with(algorithm.preset(Size::Small), &settings);
+        let learner = learner(algorithm, &settings);
         let (model, seconds) = Job { learner, discount, steps, batch_size: BATCH, seed }.train(&data);
         let ranking = model.distance.as_ref().map(ranking);
         let policy = model.policy.as_ref().expect("there are actions");

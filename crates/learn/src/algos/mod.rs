@@ -46,8 +46,7 @@ pub enum AlgorithmConfig {
 }
 
 /// What people ask for by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Algorithm {
     /// Contrastive metric distillation in one step.
     Cmd1,
@@ -74,15 +73,33 @@ impl Algorithm {
 
     /// As people write it.
     pub fn name(self) -> &'static str {
+        self.name_and_idea().0
+    }
+
+    /// What it does, in a line.
+    pub fn idea(self) -> &'static str {
+        self.name_and_idea().1
+    }
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|algorithm| algorithm.name() == name)
+    }
+
+    fn name_and_idea(self) -> (&'static str, &'static str) {
         match self {
-            Self::Cmd1 => "cmd1",
-            Self::Cmd2 => "cmd2",
-            Self::CrlNce => "crl-nce",
-            Self::CrlCpc => "crl-cpc",
-            Self::Qrl => "qrl",
-            Self::Gcbc => "gcbc",
-            Self::Gciql => "gciql",
-            Self::Ddpg => "ddpg",
+            Self::Cmd1 => {
+                ("cmd1", "Contrastive metric distillation in one step: a quasimetric as contrastive critic")
+            }
+            Self::Cmd2 => {
+                ("cmd2", "Contrastive metric distillation in two steps: a contrastive critic, distilled")
+            }
+            Self::CrlNce => ("crl-nce", "Contrastive reinforcement learning, binary cross-entropy"),
+            Self::CrlCpc => ("crl-cpc", "Contrastive reinforcement learning, softmax"),
+            Self::Qrl => ("qrl", "Quasimetric reinforcement learning"),
+            Self::Gcbc => ("gcbc", "Goal-conditioned behaviour cloning; knows no distance"),
+            Self::Gciql => ("gciql", "Goal-conditioned implicit Q-learning"),
+            Self::Ddpg => ("ddpg", "Deep deterministic policy gradients with hindsight goals"),
         }
     }
 
@@ -136,17 +153,22 @@ impl AlgorithmConfig {
         })
     }
 
+    /// Which one it is.
+    pub fn algorithm(&self) -> Algorithm {
+        match self {
+            Self::Cmd1(_) => Algorithm::Cmd1,
+            Self::Cmd2(_) => Algorithm::Cmd2,
+            Self::Crl(CrlConfig { loss: CrlLoss::Nce, .. }) => Algorithm::CrlNce,
+            Self::Crl(_) => Algorithm::CrlCpc,
+            Self::Qrl(_) => Algorithm::Qrl,
+            Self::Gcbc(_) => Algorithm::Gcbc,
+            Self::Gciql(_) => Algorithm::Gciql,
+            Self::Ddpg(_) => Algorithm::Ddpg,
+        }
+    }
+
     /// As people write it.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Cmd1(_) => Algorithm::Cmd1.name(),
-            Self::Cmd2(_) => Algorithm::Cmd2.name(),
-            Self::Crl(CrlConfig { loss: CrlLoss::Nce, .. }) => Algorithm::CrlNce.name(),
-            Self::Crl(_) => Algorithm::CrlCpc.name(),
-            Self::Qrl(_) => Algorithm::Qrl.name(),
-            Self::Gcbc(_) => Algorithm::Gcbc.name(),
-            Self::Gciql(_) => Algorithm::Gciql.name(),
-            Self::Ddpg(_) => Algorithm::Ddpg.name(),
-        }
+        self.algorithm().name()
     }
 }

@@ -36,11 +36,7 @@ impl ContrastConfig {
         let encoder = |inputs: usize, init: &mut Initialiser| {
             EncoderConfig { inputs, outputs: self.embedding, trunk: self.trunk }.init(init)
         };
-        let count = match self.ensemble {
-            Ensemble::Single => 1,
-            Ensemble::Twin => 2,
-        };
-        let members = (0..count)
+        let members = (0..self.ensemble.members())
             .map(|_| Ok(Embedding { phi: encoder(rows.width(), init)?, psi: encoder(goal_width, init)? }))
             .collect::<Result<_, ConfigError>>()?;
         Ok(ContrastiveCritic { members })

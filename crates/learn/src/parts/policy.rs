@@ -185,9 +185,14 @@ impl Policy {
         loss
     }
 
-    /// The network.
+    /// The network as it is.
     pub fn actor(&self) -> &Actor {
         self.actor.network()
+    }
+
+    /// The network, to be used and not trained.
+    pub fn frozen(&self) -> Actor {
+        self.actor.frozen()
     }
 
     /// See [`Learner::exchange`](crate::learner::Learner::exchange).

@@ -1,6 +1,6 @@
 //! What a critic is shown: a state, alone or with what is done there.
 
-use crate::setting::Setting;
+use crate::{batch::DeviceBatch, draw, setting::Setting};
 use burn::tensor::Tensor;
 
 /// Rows `[s, a, 1]` where something is done, and `[s, 0, 0]` for the state alone.
@@ -52,8 +52,15 @@ impl Rows {
         self.where_kept(observations, actions, done)
     }
 
+    /// The rows of a batch: this share of them, drawn anew at every step, states alone, the others with what was done.
+    pub fn of_batch(&self, batch: &DeviceBatch, setting: &Setting, states_alone: f64) -> Tensor<2> {
+        let Setting { seed, device, .. } = setting;
+        let kept = draw::kept(*seed, batch.step, batch.rows(), 1.0 - states_alone, device);
+        self.where_kept(batch.observations.clone(), batch.actions.clone(), kept)
+    }
+
     /// States, with what is done there where `kept: [n, 1]` is 1 and alone where it is 0.
-    pub fn where_kept(&self, observations: Tensor<2>, actions: Tensor<2>, kept: Tensor<2>) -> Tensor<2> {
+    fn where_kept(&self, observations: Tensor<2>, actions: Tensor<2>, kept: Tensor<2>) -> Tensor<2> {
         if self.action_width == 0 {
             return observations;
         }

@@ -178,6 +178,15 @@ impl Checkpoints {
         Ok(Checkpoint { progress, snapshot: Snapshot { weights, training: Archive::default(), numbers } })
     }
 
+    /// The error of a checkpoint that does not fit its run.
+    pub(crate) fn other(&self, step: u64, problem: String) -> LearnError {
+        LearnError::malformed(
+            &self.path(step),
+            problem,
+            "it belongs to another configuration than config.toml",
+        )
+    }
+
     fn archive(&self, step: u64, name: &str) -> Result<Archive, LearnError> {
         let bytes = self.part(step, name)?;
         let path = self.path(step).join(name);
@@ -204,18 +213,21 @@ impl Checkpoints {
         }
     }
 
-    /// The last that is whole, nothing where there is none at all, and what is wrong with those after it.
+    /// The last that is whole, nothing where there is none at all, and warnings about those after it.
     ///
     /// # Errors
     /// If there are some and none is whole: to begin again would throw away what may still be saved. If one cannot be read for other reasons.
     pub fn last_whole(
         &self,
         load: impl Fn(&Self, u64) -> Result<Checkpoint, LearnError>,
-    ) -> Result<(Option<Checkpoint>, Vec<LearnError>), LearnError> {
+    ) -> Result<(Option<Checkpoint>, Vec<String>), LearnError> {
         let mut damaged = Vec::new();
         for step in self.steps()?.into_iter().rev() {
             match load(self, step) {
-                Ok(checkpoint) => return Ok((Some(checkpoint), damaged)),
+                Ok(checkpoint) => {
+                    let warning = |error: &LearnError| format!("passed over a damaged checkpoint: {error}");
+                    return Ok((Some(checkpoint), damaged.iter().map(warning).collect()));
+                }
                 Err(error @ LearnError::Damaged { .. }) => damaged.push(error),
                 Err(error) => return Err(error),
             }

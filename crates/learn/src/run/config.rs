@@ -2,14 +2,16 @@
 
 use crate::{
     algos::AlgorithmConfig,
+    batch::sampler,
     error::{ConfigError, LearnError},
     scaling::{Scaling, ScalingConfig},
     setting::Setting,
 };
+use burn::tensor::Device;
 use isochrone_core::Discount;
-use isochrone_data::{EpisodeIndex, Trajectories, formats::ReadOptions, sampling::GoalLaw};
+use isochrone_data::{EpisodeIndex, Spec, Trajectories, formats::ReadOptions};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 /// Everything that decides what a run does. Written to the run's folder with nothing left to defaults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -97,14 +99,18 @@ impl RunConfig {
         Discount::new(self.discount).expect("checked when it was resolved")
     }
 
+    /// The problem that its learner is built for.
+    pub fn setting(&self, spec: &Spec, device: &Device) -> Setting {
+        Setting::of(spec, self.discount(), self.seed, self.steps, device)
+    }
+
     /// Refuses settings that cannot work for these data, before anything is written.
     ///
     /// # Errors
     /// As beginning to train would.
-    pub fn check_for(&self, data: &Trajectories) -> Result<(), LearnError> {
-        let setting = Setting::of(data.spec(), self.discount(), self.seed, self.steps, &crate::cpu());
-        let goals = self.learner.init(&setting)?.goals();
-        goals.into_iter().try_for_each(|law| GoalLaw::new(law, self.discount()).map(|_| ()))?;
+    pub fn check_for(&self, data: &Arc<Trajectories>) -> Result<(), LearnError> {
+        let setting = self.setting(data.spec(), &crate::cpu());
+        sampler(&*self.learner.init(&setting)?, data.clone(), self.batch_size, &setting)?;
         Scaling::of(data, self.data.scaling).map(|_| ())
     }
 

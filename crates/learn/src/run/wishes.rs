@@ -158,7 +158,7 @@ fn algorithm_of(name: Option<&Value>, loss: Option<&Value>) -> Result<Option<Alg
         ("crl", _) => Some(Algorithm::CrlNce),
         _ => None,
     };
-    let found = of_tag.or(Algorithm::ALL.into_iter().find(|algorithm| algorithm.name() == name));
+    let found = of_tag.or(Algorithm::named(&name));
     found.map(Some).ok_or_else(|| {
         let names: Vec<&str> = Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect();
         ConfigError::new(ALGORITHM, name, "is not an algorithm", format!("one of {}", names.join(", ")))

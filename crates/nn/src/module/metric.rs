@@ -16,6 +16,16 @@ pub enum Ensemble {
     Twin,
 }
 
+impl Ensemble {
+    /// How many there are.
+    pub fn members(self) -> usize {
+        match self {
+            Self::Single => 1,
+            Self::Twin => 2,
+        }
+    }
+}
+
 /// A distance between rows of `encoder.inputs` features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -35,11 +45,7 @@ impl MetricConfig {
     /// # Errors
     /// If a size is zero or does not divide.
     pub fn init(&self, init: &mut Initialiser) -> Result<Metric, ConfigError> {
-        let count = match self.ensemble {
-            Ensemble::Single => 1,
-            Ensemble::Twin => 2,
-        };
-        let members = (0..count).map(|_| {
+        let members = (0..self.ensemble.members()).map(|_| {
             let encoder = self.encoder.init(init).map_err(|error| error.inside("encoder"))?;
             let head = self.head.init(self.encoder.outputs, init).map_err(|error| error.inside("head"))?;
             Ok(MetricMember { encoder, head })

@@ -7,7 +7,10 @@ use crate::verbs::{
     report::tell,
 };
 use anyhow::{Context as _, bail};
-use clap::ValueEnum;
+use clap::{
+    ValueEnum,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
 use isochrone::{
     data::{Trajectories, formats},
     learn::{
@@ -50,8 +53,8 @@ pub struct Args {
     validation: Option<PathBuf>,
 
     /// What learns
-    #[arg(long, short, value_enum)]
-    algorithm: Option<AlgorithmArg>,
+    #[arg(long, short, value_parser = algorithm_parser())]
+    algorithm: Option<Algorithm>,
 
     /// How large networks are, unless settings say otherwise
     #[arg(long, value_enum, default_value = "standard")]
@@ -95,26 +98,6 @@ Examples:
 Guide: docs/learning.md.";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum AlgorithmArg {
-    /// Contrastive metric distillation in one step: a quasimetric as contrastive critic
-    Cmd1,
-    /// Contrastive metric distillation in two steps: a contrastive critic, distilled
-    Cmd2,
-    /// Contrastive reinforcement learning, binary cross-entropy
-    CrlNce,
-    /// Contrastive reinforcement learning, softmax
-    CrlCpc,
-    /// Quasimetric reinforcement learning
-    Qrl,
-    /// Goal-conditioned behaviour cloning; knows no distance
-    Gcbc,
-    /// Goal-conditioned implicit Q-learning
-    Gciql,
-    /// Deep deterministic policy gradients with hindsight goals
-    Ddpg,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum SizeArg {
     /// 2 x 64
     Small,
@@ -124,19 +107,11 @@ enum SizeArg {
     Paper,
 }
 
-impl From<AlgorithmArg> for Algorithm {
-    fn from(algorithm: AlgorithmArg) -> Self {
-        match algorithm {
-            AlgorithmArg::Cmd1 => Self::Cmd1,
-            AlgorithmArg::Cmd2 => Self::Cmd2,
-            AlgorithmArg::CrlNce => Self::CrlNce,
-            AlgorithmArg::CrlCpc => Self::CrlCpc,
-            AlgorithmArg::Qrl => Self::Qrl,
-            AlgorithmArg::Gcbc => Self::Gcbc,
-            AlgorithmArg::Gciql => Self::Gciql,
-            AlgorithmArg::Ddpg => Self::Ddpg,
-        }
-    }
+/// Reads an algorithm by its name, and lists all in the help.
+fn algorithm_parser() -> impl TypedValueParser<Value = Algorithm> {
+    let names = Algorithm::ALL.map(|algorithm| PossibleValue::new(algorithm.name()).help(algorithm.idea()));
+    PossibleValuesParser::new(names)
+        .map(|name| Algorithm::named(&name).expect("only these names are possible"))
 }
 
 impl From<SizeArg> for Size {
@@ -274,7 +249,7 @@ fn wishes(args: &Args) -> anyhow::Result<Wishes> {
         }
         overrides.push((name, value));
     }
-    Ok(Wishes { file, overrides, algorithm: args.algorithm.map(Into::into), size: args.size.into() })
+    Ok(Wishes { file, overrides, algorithm: args.algorithm, size: args.size.into() })
 }
 
 fn load(path: &Path, config: &DataConfig) -> anyhow::Result<Arc<Trajectories>> {

@@ -2,7 +2,6 @@ use super::Cmd1Config;
 use crate::{
     batch::DeviceBatch,
     distances::MetricDistance,
-    draw,
     learner::{Learner, Metrics, TensorDistance},
     ledger::Ledger,
     parts::{Policy, Rows, Trained},
@@ -63,9 +62,7 @@ impl Cmd1 {
 
     /// The contrastive loss of every member of the metric, added.
     fn contrast(&self, batch: &DeviceBatch) -> Loss {
-        let Setting { seed, device, .. } = &self.setting;
-        let kept = draw::kept(*seed, batch.step, batch.rows(), 1.0 - self.config.states_alone, device);
-        let from = self.rows.where_kept(batch.observations.clone(), batch.actions.clone(), kept);
+        let from = self.rows.of_batch(batch, &self.setting, self.config.states_alone);
         let goals = &batch.goals[0].observations;
         let to = self.rows.states(goals.clone());
         let Critic { metric, potential } = self.critic.network();
@@ -106,7 +103,7 @@ impl Learner for Cmd1 {
     }
 
     fn policy(&self) -> Option<Actor> {
-        self.policy.as_ref().map(|policy| policy.actor().clone().no_grad())
+        self.policy.as_ref().map(Policy::frozen)
     }
 
     fn exchange(&mut self, ledger: &mut Ledger) -> Result<(), String> {

@@ -2,7 +2,6 @@ use super::Cmd2Config;
 use crate::{
     batch::DeviceBatch,
     distances::MetricDistance,
-    draw,
     learner::{Learner, Metrics, TensorDistance},
     ledger::Ledger,
     parts::{ContrastiveCritic, Policy, Rows, Trained},
@@ -115,9 +114,7 @@ impl Learner for Cmd2 {
 
     fn update(&mut self, batch: &DeviceBatch) -> Metrics {
         let mut metrics = Metrics::default();
-        let Setting { seed, device, .. } = &self.setting;
-        let kept = draw::kept(*seed, batch.step, batch.rows(), 1.0 - self.config.states_alone, device);
-        let from = self.rows.where_kept(batch.observations.clone(), batch.actions.clone(), kept);
+        let from = self.rows.of_batch(batch, &self.setting, self.config.states_alone);
         let goals = &batch.goals[0].observations;
 
         let (contrast, targets) = self.contrast(&from, goals);
@@ -146,7 +143,7 @@ impl Learner for Cmd2 {
     }
 
     fn policy(&self) -> Option<Actor> {
-        self.policy.as_ref().map(|policy| policy.actor().clone().no_grad())
+        self.policy.as_ref().map(Policy::frozen)
     }
 
     fn exchange(&mut self, ledger: &mut Ledger) -> Result<(), String> {

@@ -2,13 +2,12 @@ use super::{CrlConfig, CrlLoss};
 use crate::{
     batch::DeviceBatch,
     distances::ContrastDistance,
-    draw,
     learner::{Learner, Metrics, TensorDistance},
     ledger::Ledger,
     parts::{ContrastiveCritic, Policy, Rows, Trained},
     setting::Setting,
 };
-use burn::{module::Module, tensor::Tensor};
+use burn::tensor::Tensor;
 use isochrone_data::sampling::GoalLawConfig;
 use isochrone_nn::{
     error::ConfigError,
@@ -51,9 +50,7 @@ impl Crl {
 
     /// The contrastive loss of every pair of encoders, added.
     fn contrast(&self, batch: &DeviceBatch) -> Loss {
-        let Setting { seed, device, .. } = &self.setting;
-        let kept = draw::kept(*seed, batch.step, batch.rows(), 1.0 - self.config.states_alone, device);
-        let from = self.rows.where_kept(batch.observations.clone(), batch.actions.clone(), kept);
+        let from = self.rows.of_batch(batch, &self.setting, self.config.states_alone);
         let losses = self.critic.network().members.iter().map(|member| {
             let x = member.phi.forward(from.clone());
             let y = member.psi.forward(batch.goals[0].observations.clone());
@@ -100,7 +97,7 @@ impl Learner for Crl {
     }
 
     fn policy(&self) -> Option<Actor> {
-        self.policy.as_ref().map(|policy| policy.actor().clone().no_grad())
+        self.policy.as_ref().map(Policy::frozen)
     }
 
     fn exchange(&mut self, ledger: &mut Ledger) -> Result<(), String> {

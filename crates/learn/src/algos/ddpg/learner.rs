@@ -46,7 +46,7 @@ impl Ddpg {
         let critic = Trained::new(critic, config.critic_optimiser, setting.steps)
             .map_err(|error| error.inside("critic_optimiser"))?;
         let policy = Policy::new(&config.policy, setting)?.expect("there are actions");
-        let target_actor = policy.actor().clone().no_grad();
+        let target_actor = policy.frozen();
         Ok(Self { config, setting: setting.clone(), critic, target, policy, target_actor })
     }
 }
@@ -91,12 +91,12 @@ impl Learner for Ddpg {
     }
 
     fn distance(&self) -> Option<Box<dyn TensorDistance>> {
-        let actor = Some((self.policy.actor().clone().no_grad(), self.setting.goal.clone()));
+        let actor = Some((self.policy.frozen(), self.setting.goal.clone()));
         Some(Box::new(ValueDistance { values: self.critic.frozen(), actor, discount: self.setting.discount }))
     }
 
     fn policy(&self) -> Option<Actor> {
-        Some(self.policy.actor().clone().no_grad())
+        Some(self.policy.frozen())
     }
 
     fn exchange(&mut self, ledger: &mut Ledger) -> Result<(), String> {

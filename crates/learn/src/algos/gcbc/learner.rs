@@ -7,7 +7,6 @@ use crate::{
     parts::Policy,
     setting::Setting,
 };
-use burn::module::Module;
 use isochrone_data::sampling::GoalLawConfig;
 use isochrone_nn::{error::ConfigError, module::Actor};
 
@@ -47,7 +46,7 @@ impl Learner for Gcbc {
     }
 
     fn policy(&self) -> Option<Actor> {
-        Some(self.policy.actor().clone().no_grad())
+        Some(self.policy.frozen())
     }
 
     fn exchange(&mut self, ledger: &mut Ledger) -> Result<(), String> {

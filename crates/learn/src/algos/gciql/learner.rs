@@ -101,7 +101,7 @@ impl Learner for Gciql {
     }
 
     fn policy(&self) -> Option<Actor> {
-        Some(self.policy.actor().clone().no_grad())
+        Some(self.policy.frozen())
     }
 
     fn exchange(&mut self, ledger: &mut Ledger) -> Result<(), String> {

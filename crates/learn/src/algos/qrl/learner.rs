@@ -151,7 +151,7 @@ impl Learner for Qrl {
     }
 
     fn policy(&self) -> Option<Actor> {
-        self.policy.as_ref().map(|policy| policy.actor().clone().no_grad())
+        self.policy.as_ref().map(Policy::frozen)
     }
 
     fn exchange(&mut self, ledger: &mut Ledger) -> Result<(), String> {
