@@ -18,7 +18,7 @@ pub struct Snapshot {
 
 /// A snapshot that is being written or read.
 ///
-/// A learner walks over its parts in [`Learner::exchange`](crate::learner::Learner::exchange); which way they go is the ledger's business.
+/// A learner walks over its parts in [`Learner::exchange`]; which way they go is the ledger's business.
 #[derive(Debug)]
 pub struct Ledger {
     snapshot: Snapshot,
