@@ -16,10 +16,12 @@
 //! ```
 
 mod discount;
+mod environment;
 pub mod exact;
 mod judged;
 pub mod rng;
 pub mod statistics;
 
 pub use discount::{Discount, DiscountError};
+pub use environment::{Environment, Step};
 pub use judged::{GoalPolicy, TemporalDistance};

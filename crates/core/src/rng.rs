@@ -30,6 +30,12 @@ pub fn below(rng: &mut ChaCha8Rng, bound: usize) -> usize {
     below_from_bits(rng.next_u64(), bound as u64) as usize
 }
 
+/// A draw from the standard normal distribution, from two uniform ones.
+pub fn normal(rng: &mut ChaCha8Rng) -> f64 {
+    let (u, v) = (1.0 - unit_f64(rng), unit_f64(rng));
+    (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+}
+
 /// 64 random bits as a number in `0..bound`, as [`below`] draws it.
 pub fn below_from_bits(bits: u64, bound: u64) -> u64 {
     ((u128::from(bits) * u128::from(bound)) >> 64) as u64
@@ -55,5 +61,13 @@ mod tests {
         let mut seen = [0; 7];
         (0..7_000).for_each(|_| seen[below(&mut rng, 7)] += 1);
         assert!(seen.iter().all(|&count| (850..1150).contains(&count)), "{seen:?}");
+    }
+
+    #[test]
+    fn normal_draws_have_the_moments_they_should() {
+        let mut rng = stream(2, 0);
+        let draws: Vec<f64> = (0..40_000).map(|_| normal(&mut rng)).collect();
+        let moment = |power: i32| draws.iter().map(|x| x.powi(power)).sum::<f64>() / draws.len() as f64;
+        assert!(moment(1).abs() < 0.02 && (moment(2) - 1.0).abs() < 0.03 && (moment(4) - 3.0).abs() < 0.2);
     }
 }

@@ -1,6 +1,14 @@
-//! Judging and showing distances, whatever computed them.
+//! Judging and showing distances and policies, whatever computed them.
 //!
-//! [`plot`] draws: a field of distances over a map with its isochrones, ranked bars, and curves of training. It takes
-//! plain numbers, so exact solvers, networks and anything else are shown by the same code.
+//! - [`rollout`]: attempts of a policy at the tasks of a world;
+//! - [`plan`]: ways through seen states, found with a distance, and policies that follow them;
+//! - [`statistics`]: what several runs say together, and how sure that is;
+//! - [`plot`]: pictures of all that, [`page`]: and a page to read.
+//!
+//! Everything sees only the traits of `isochrone_core`, so exact solvers, networks and anything else are judged by the same code.
 
+pub mod page;
+pub mod plan;
 pub mod plot;
+pub mod rollout;
+pub mod statistics;

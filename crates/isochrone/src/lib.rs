@@ -25,9 +25,12 @@
 
 pub mod input;
 
-pub use isochrone_core::{Discount, DiscountError, GoalPolicy, TemporalDistance, exact, rng, statistics};
+pub use isochrone_core::{
+    Discount, DiscountError, Environment, GoalPolicy, Step, TemporalDistance, exact, rng, statistics,
+};
 pub use isochrone_data as data;
-pub use isochrone_eval::plot;
+pub use isochrone_envs as envs;
+pub use isochrone_eval::{plan, plot, rollout};
 #[cfg(feature = "learn")]
 pub use isochrone_learn as learn;
 #[cfg(feature = "learn")]

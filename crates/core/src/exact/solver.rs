@@ -161,6 +161,15 @@ impl<'a> ExactSolver<'a> {
         goals.par_iter().map(|&goal| self.to_goal(goal).map(&keep)).collect()
     }
 
+    /// Like [`map_goals`](Self::map_goals), for sets of goals of which any will do.
+    pub fn map_goal_sets<T: Send>(
+        &self,
+        sets: &[Vec<usize>],
+        keep: impl Fn(GoalDistances) -> T + Sync,
+    ) -> Result<Vec<T>, SolveError> {
+        sets.par_iter().map(|set| self.to_goal_set(set).map(&keep)).collect()
+    }
+
     /// Distances between all pairs of states: `8 n^2` bytes.
     pub fn all_pairs(&self) -> Result<AllPairs, SolveError> {
         let n_states = self.mdp.n_states();

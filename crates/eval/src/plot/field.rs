@@ -400,7 +400,7 @@ fn haloed(content: &str, (x, y): Point, far: f64) -> Group {
     Group::new().add(ground).add(label)
 }
 
-fn arrow_head((x, y): Point, (dx, dy): Point, size: f64) -> String {
+pub(super) fn arrow_head((x, y): Point, (dx, dy): Point, size: f64) -> String {
     let length = dx.hypot(dy).max(1e-12);
     let (ux, uy) = (dx / length * size, dy / length * size);
     let corners = [
@@ -412,7 +412,7 @@ fn arrow_head((x, y): Point, (dx, dy): Point, size: f64) -> String {
     points(&corners)
 }
 
-fn star((x, y): Point, radius: f64) -> String {
+pub(super) fn star((x, y): Point, radius: f64) -> String {
     let corner = |k: usize| {
         let angle = std::f64::consts::PI * (k as f64 / 5.0 - 0.5);
         let r = if k.is_multiple_of(2) { radius } else { 0.42 * radius };

@@ -35,6 +35,14 @@ pub(super) fn near_to_far(far: f64) -> String {
     format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
 }
 
+/// A colour for a difference between -1 and 1: blue, white at zero, red. Told apart by colour-blind readers (Okabe and Ito's blue and vermilion).
+pub(super) fn below_to_above(part: f64) -> String {
+    let end: [f64; 3] = if part < 0.0 { [0.0, 84.0, 148.0] } else { [190.0, 62.0, 0.0] };
+    let strength = part.abs().min(1.0);
+    let mix = |channel: usize| (255.0 + strength * (end[channel] - 255.0)).round() as u8;
+    format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
+}
+
 /// Ink that can be read on [`near_to_far`] of the same value.
 pub(super) fn ink_on(far: f64) -> &'static str {
     if far > 0.45 { PAPER } else { INK }

@@ -11,15 +11,26 @@ use std::{
 const ALLOWED: &[(&str, &[&str])] = &[
     ("isochrone-core", &[]),
     ("isochrone-data", &["isochrone-core"]),
+    ("isochrone-envs", &["isochrone-core", "isochrone-data"]),
     ("isochrone-eval", &["isochrone-core"]),
     ("isochrone-nn", &["isochrone-core"]),
     ("isochrone-learn", &["isochrone-core", "isochrone-data", "isochrone-nn"]),
-    ("isochrone", &["isochrone-core", "isochrone-data", "isochrone-eval", "isochrone-learn", "isochrone-nn"]),
+    (
+        "isochrone",
+        &[
+            "isochrone-core",
+            "isochrone-data",
+            "isochrone-envs",
+            "isochrone-eval",
+            "isochrone-learn",
+            "isochrone-nn",
+        ],
+    ),
 ];
 
 /// Heavy engines, and the crates that must be buildable without them.
 const FORBIDDEN: &[(&str, &[&str])] = &[
-    ("burn", &["isochrone-core", "isochrone-data", "isochrone-eval"]),
+    ("burn", &["isochrone-core", "isochrone-data", "isochrone-envs", "isochrone-eval"]),
     ("mujoco", &["isochrone-core", "isochrone-data", "isochrone-eval", "isochrone-learn", "isochrone-nn"]),
 ];
 

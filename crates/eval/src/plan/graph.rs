@@ -1,0 +1,70 @@
+//! Seen states as a graph: edges where one is within a horizon of the other.
+
+use std::{cmp::Reverse, collections::BinaryHeap};
+
+/// Edges against their direction: who leads to a state, and how far it is, in nats.
+pub(super) struct Graph {
+    horizon: f32,
+    into: Vec<Vec<(u32, f32)>>,
+}
+
+impl Graph {
+    /// From distances between all pairs, `[n, n]`. Distances that are negative count as zero, those that are no numbers as infinite.
+    pub(super) fn new(nats: &[f32], horizon: f32) -> Self {
+        let n = nats.len().isqrt();
+        let edges = |to: usize| {
+            let from = (0..n).filter(|&from| from != to && nats[from * n + to] <= horizon);
+            from.map(|from| (from as u32, nats[from * n + to].max(0.0))).collect()
+        };
+        Self { horizon, into: (0..n).map(edges).collect() }
+    }
+
+    /// The longest edge, in nats.
+    pub(super) fn horizon(&self) -> f32 {
+        self.horizon
+    }
+
+    /// The shortest way from every state to a goal that is `straight[state]` from it, by Dijkstra's search from the goal; infinite where there is none.
+    pub(super) fn to_goal(&self, straight: &[f32]) -> Vec<f32> {
+        let mut cost: Vec<f32> = straight
+            .iter()
+            .map(|&nats| if nats <= self.horizon { nats.max(0.0) } else { f32::INFINITY })
+            .collect();
+        // Numbers that are not negative sort like their bits.
+        let mut open: BinaryHeap<Reverse<(u32, u32)>> = (0..cost.len() as u32)
+            .filter(|&state| cost[state as usize].is_finite())
+            .map(|state| Reverse((cost[state as usize].to_bits(), state)))
+            .collect();
+        while let Some(Reverse((bits, state))) = open.pop() {
+            if f32::from_bits(bits) > cost[state as usize] {
+                continue;
+            }
+            for &(from, nats) in &self.into[state as usize] {
+                let through = cost[state as usize] + nats;
+                if through < cost[from as usize] {
+                    cost[from as usize] = through;
+                    open.push(Reverse((through.to_bits(), from)));
+                }
+            }
+        }
+        cost
+    }
+
+    /// Of the states within the horizon, the one on the shortest way; `None` where the straight way is as short, or there is no other. Of two that lie on a way, the farther: it is easier to
+    /// steer by.
+    pub(super) fn next(&self, reach: &[f32], straight: f32, to_goal: &[f32]) -> Option<usize> {
+        if straight <= self.horizon {
+            return None;
+        }
+        let through = |state: usize| reach[state].max(0.0) + to_goal[state];
+        let within =
+            (0..reach.len()).filter(|&state| reach[state] <= self.horizon && to_goal[state].is_finite());
+        let best = within.clone().map(through).fold(f32::INFINITY, f32::min);
+        // A learned distance knows no more digits than that.
+        let as_good = within.filter(|&state| through(state) <= best * (1.0 + SLACK));
+        as_good.min_by(|&a, &b| to_goal[a].total_cmp(&to_goal[b]))
+    }
+}
+
+/// Ways that are longer by this share are taken for equally long.
+const SLACK: f32 = 0.02;

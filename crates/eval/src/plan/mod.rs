@@ -1,0 +1,178 @@
+//! Ways through what was recorded, found with a distance.
+//!
+//! A learned distance is best between situations that are near each other in time. A [`Planner`] uses it there, and puts the pieces together.
+
+mod graph;
+mod greedy;
+mod policy;
+
+pub use policy::PlannedPolicy;
+
+use graph::Graph;
+use isochrone_core::TemporalDistance;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
+
+/// How a way is looked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Planner {
+    /// Of the moves recorded within a ball around where one is, always the one that leads nearest to the goal.
+    Greedy {
+        /// Of the ball, in the units of observations.
+        radius: f64,
+    },
+    /// The shortest way over recorded states, from each to those that are within a horizon.
+    Graph {
+        /// The longest edge, in steps.
+        horizon_steps: f64,
+    },
+}
+
+/// Recorded moves, row by row.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Moves {
+    /// Where they began, `[n, width]`.
+    pub states: Vec<f32>,
+    /// What was done, `[n, action width]`; empty if nobody knows.
+    pub actions: Vec<f32>,
+    /// Where they led, `[n, width]`.
+    pub next: Vec<f32>,
+}
+
+/// Recorded moves, a distance, and a way to use them.
+pub struct Atlas<'a> {
+    planner: Planner,
+    distance: &'a dyn TemporalDistance,
+    moves: Moves,
+    /// For the planner that needs it.
+    graph: Option<Graph>,
+    /// From every place to goals that were asked for, in nats, by the bits of the goal.
+    to_goals: Mutex<HashMap<Vec<u32>, Arc<Vec<f32>>>>,
+}
+
+/// Goals that are remembered; those of some thousand rollouts.
+const REMEMBERED: usize = 4096;
+/// A way of more states goes nowhere.
+const LONGEST_WAY: usize = 10_000;
+
+impl<'a> Atlas<'a> {
+    /// Looks at moves; for a graph, at how far states are from each other: `n^2` distances.
+    ///
+    /// # Panics
+    /// If there is no move.
+    pub fn new(planner: Planner, distance: &'a dyn TemporalDistance, moves: Moves) -> Self {
+        assert!(!moves.states.is_empty() && moves.states.len() == moves.next.len(), "a way needs moves");
+        let graph = match planner {
+            Planner::Greedy { .. } => None,
+            Planner::Graph { horizon_steps } => {
+                let nats = distance.all_pairs_nats(&moves.states, &moves.states);
+                let horizon = horizon_steps * distance.discount().nats_per_step();
+                Some(Graph::new(&nats, horizon as f32))
+            }
+        };
+        Self { planner, distance, moves, graph, to_goals: Mutex::default() }
+    }
+
+    /// How a way is looked for.
+    pub fn planner(&self) -> Planner {
+        self.planner
+    }
+
+    fn width(&self) -> usize {
+        self.distance.width()
+    }
+
+    fn row<'b>(&self, rows: &'b [f32], number: usize) -> &'b [f32] {
+        &rows[number * self.width()..][..self.width()]
+    }
+
+    /// Nats to each of some goals, `[n, width]`: from where moves lead, or from states along the graph.
+    fn to_goals(&self, goals: &[f32]) -> Vec<Arc<Vec<f32>>> {
+        let keys: Vec<Vec<u32>> =
+            goals.chunks_exact(self.width()).map(|goal| goal.iter().map(|x| x.to_bits()).collect()).collect();
+        let mut known = self.to_goals.lock().expect("nobody panics with it");
+        if known.len() + keys.len() > REMEMBERED {
+            known.clear();
+        }
+        let mut unknown: Vec<usize> =
+            (0..keys.len()).filter(|&row| !known.contains_key(&keys[row])).collect();
+        unknown.dedup_by_key(|row| keys[*row].clone());
+        if !unknown.is_empty() {
+            let rows: Vec<f32> = unknown.iter().flat_map(|&row| self.row(goals, row)).copied().collect();
+            let from = if self.graph.is_some() { &self.moves.states } else { &self.moves.next };
+            // All at once: places are encoded once.
+            let nats = self.distance.all_pairs_nats(from, &rows);
+            for (column, &row) in unknown.iter().enumerate() {
+                let straight: Vec<f32> = nats.iter().skip(column).step_by(unknown.len()).copied().collect();
+                let nats =
+                    self.graph.as_ref().map_or_else(|| straight.clone(), |graph| graph.to_goal(&straight));
+                known.insert(keys[row].clone(), Arc::new(nats));
+            }
+        }
+        keys.iter().map(|key| known[key].clone()).collect()
+    }
+
+    /// Where to go next from each row of `from` to come to the same row of `goals`: the goal itself where it is near or nothing better is known.
+    ///
+    /// # Shapes
+    /// `[n, width]` twice gives `[n, width]`.
+    pub fn next(&self, from: &[f32], goals: &[f32]) -> Vec<f32> {
+        self.next_rows(from, goals)
+            .into_iter()
+            .zip(goals.chunks_exact(self.width()))
+            .flat_map(|(next, goal)| self.target(next, goal))
+            .copied()
+            .collect()
+    }
+
+    /// The number of the next place for every row; none for the goal itself.
+    fn next_rows(&self, from: &[f32], goals: &[f32]) -> Vec<Option<usize>> {
+        let rows = from.len() / self.width();
+        let to_goals = self.to_goals(goals);
+        let Some(graph) = &self.graph else {
+            let Planner::Greedy { radius } = self.planner else { unreachable!("the other has a graph") };
+            let row = |row: usize| {
+                greedy::next(self.row(from, row), self.row(goals, row), &self.moves, radius, &to_goals[row])
+            };
+            return (0..rows).map(row).collect();
+        };
+        let straight = self.distance.paired_nats(from, goals);
+        let reach = self.distance.all_pairs_nats(from, &self.moves.states);
+        let n = to_goals.first().map_or(0, |nats| nats.len());
+        (0..rows).map(|row| graph.next(&reach[row * n..][..n], straight[row], &to_goals[row])).collect()
+    }
+
+    fn target<'b>(&'b self, next: Option<usize>, goal: &'b [f32]) -> &'b [f32] {
+        let places = if self.graph.is_some() { &self.moves.states } else { &self.moves.next };
+        next.map_or(goal, |number| self.row(places, number))
+    }
+
+    /// A whole way from a situation to a goal: the recorded states between the two, `[n, width]`; `None` if it does not arrive.
+    pub fn way(&self, from: &[f32], goal: &[f32]) -> Option<Vec<f32>> {
+        let (mut way, mut passed) = (Vec::new(), Vec::new());
+        let mut here = from.to_vec();
+        loop {
+            match self.next_rows(&here, goal)[0] {
+                None if self.is_near(&here, goal) => return Some(way),
+                None => return None,
+                // Who comes back goes in circles.
+                Some(next) if passed.contains(&next) || passed.len() >= LONGEST_WAY => return None,
+                Some(next) => {
+                    passed.push(next);
+                    here = self.target(Some(next), goal).to_vec();
+                    way.extend(&here);
+                }
+            }
+        }
+    }
+
+    fn is_near(&self, from: &[f32], goal: &[f32]) -> bool {
+        match (&self.graph, self.planner) {
+            (Some(graph), _) => self.distance.paired_nats(from, goal)[0] <= graph.horizon(),
+            (None, Planner::Greedy { radius }) => greedy::apart(from, goal) <= radius,
+            (None, Planner::Graph { .. }) => false,
+        }
+    }
+}

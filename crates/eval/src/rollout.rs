@@ -1,0 +1,90 @@
+//! Attempts of a policy at the tasks of a world.
+
+use isochrone_core::{Environment, GoalPolicy};
+use rayon::prelude::*;
+
+/// Attempts that a policy is asked about together. Fixed, so that what is computed does not depend on the number of threads.
+const TOGETHER: u64 = 64;
+
+/// Which attempts to make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rollouts {
+    /// How many: numbers `0..episodes` of the seed.
+    pub episodes: u64,
+    /// Of the tasks and of all chance in them.
+    pub seed: u64,
+}
+
+/// What became of one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attempt {
+    /// Whether the goal was reached.
+    pub is_reached: bool,
+    /// Actions until then, or until it was over.
+    pub steps: usize,
+    /// Rewards, added up.
+    pub total_reward: f64,
+    /// Where it was to lead.
+    pub goal: Vec<f32>,
+    /// What was seen, `[steps + 1, observation width]`.
+    pub path: Vec<f32>,
+}
+
+impl Rollouts {
+    /// Lets a policy attempt every task, many at a time and in parallel. Results are in the order of the tasks, the same for any number of threads.
+    pub fn run(
+        &self,
+        world: &(dyn Fn() -> Box<dyn Environment> + Sync),
+        policy: &dyn GoalPolicy,
+    ) -> Vec<Attempt> {
+        let groups: Vec<u64> = (0..self.episodes.div_ceil(TOGETHER)).collect();
+        let of_group = |group: &u64| {
+            let first = group * TOGETHER;
+            self.group(first..self.episodes.min(first + TOGETHER), world, policy)
+        };
+        groups.par_iter().flat_map_iter(of_group).collect()
+    }
+
+    fn group(
+        &self,
+        numbers: std::ops::Range<u64>,
+        world: &(dyn Fn() -> Box<dyn Environment> + Sync),
+        policy: &dyn GoalPolicy,
+    ) -> Vec<Attempt> {
+        let mut worlds: Vec<Box<dyn Environment>> = numbers.clone().map(|_| world()).collect();
+        let mut attempts = Vec::with_capacity(worlds.len());
+        for (world, number) in worlds.iter_mut().zip(numbers) {
+            world.reset(self.seed, number);
+            attempts.push(Attempt {
+                is_reached: false,
+                steps: 0,
+                total_reward: 0.0,
+                goal: world.goal().to_vec(),
+                path: world.observation().to_vec(),
+            });
+        }
+        let mut going: Vec<usize> = (0..worlds.len()).collect();
+        while !going.is_empty() {
+            let seen: Vec<f32> = going.iter().flat_map(|&at| worlds[at].observation()).copied().collect();
+            let goals: Vec<f32> = going.iter().flat_map(|&at| worlds[at].goal()).copied().collect();
+            let actions = policy.actions(&seen, &goals);
+            let width = actions.len() / going.len();
+            let mut rows = actions.chunks_exact(width);
+            going.retain(|&at| {
+                let (world, attempt) = (&mut worlds[at], &mut attempts[at]);
+                let step = world.step(rows.next().expect("an action for everybody"));
+                attempt.steps += 1;
+                attempt.total_reward += step.reward;
+                attempt.is_reached |= step.is_reached;
+                attempt.path.extend(world.observation());
+                !step.is_over && attempt.steps < world.step_limit()
+            });
+        }
+        attempts
+    }
+}
+
+/// The share of attempts that reached their goal.
+pub fn success_rate(attempts: &[Attempt]) -> f64 {
+    attempts.iter().filter(|attempt| attempt.is_reached).count() as f64 / attempts.len() as f64
+}

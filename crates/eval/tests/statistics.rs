@@ -1,0 +1,24 @@
+//! The numbers of the rliable package: `golden/make_rliable.py` made them.
+
+use isochrone_eval::statistics::{bootstrap, interquartile_mean, mean};
+use serde_json::Value;
+
+#[test]
+fn estimates_are_those_of_rliable() {
+    let golden: Value = serde_json::from_str(include_str!("golden/rliable.json")).unwrap();
+    let cases = golden["cases"].as_array().unwrap();
+    assert_eq!(cases.len(), 4);
+    for case in cases {
+        let tasks: Vec<Vec<f64>> = serde_json::from_value(case["tasks"].clone()).unwrap();
+        let statistics: [(&str, fn(&[f64]) -> f64); 2] = [("mean", mean), ("iqm", interquartile_mean)];
+        for (name, statistic) in statistics {
+            let ours = bootstrap(&tasks, statistic, 50_000, 1);
+            let theirs = |field: &str| case[name][field].as_f64().unwrap();
+            assert!((ours.value - theirs("value")).abs() < 1e-12, "{name}: {ours:?}, {}", case[name]);
+            // Both drew 50,000 times, by different generators.
+            for (ours, theirs) in [(ours.low, theirs("low")), (ours.high, theirs("high"))] {
+                assert!((ours - theirs).abs() < 0.004, "{name}: {ours}, {}", case[name]);
+            }
+        }
+    }
+}
