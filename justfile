@@ -7,7 +7,7 @@ default:
     @just --list --unsorted
 
 # Everything CI checks, cheapest first.
-check: fmt typos deny lint test test-python doc
+check: fmt typos deny lint test reproduce-quick test-python doc
 
 # Formatting.
 fmt:
@@ -109,6 +109,30 @@ stitching:
     cargo run --release -p isochrone-learn --example stitching --locked > target/stitching.md
     mv target/stitching.md docs/results/stitching.md
     cat docs/results/stitching.md
+
+# The navigation study: data, all methods, five seeds, figures, report; writes docs/results/nav2d. About 40 minutes on two cores; goes on where it was interrupted.
+reproduce FOLDER="target/nav2d":
+    cargo build --release -p isochrone --locked
+    target/release/isochrone reproduce nav2d -o {{ FOLDER }}
+    rm -rf docs/results/nav2d
+    mkdir -p docs/results/nav2d/figures
+    cp {{ FOLDER }}/report.md docs/results/nav2d/README.md
+    cp {{ FOLDER }}/report.html {{ FOLDER }}/results.json docs/results/nav2d/
+    cp {{ FOLDER }}/figures/*.png docs/results/nav2d/figures/
+
+# The navigation study in minutes: one seed, fewer updates, and a bar that a broken method does not pass.
+reproduce-quick:
+    # As `test` builds it: another set of packages would compile everything again.
+    cargo nextest run --workspace --locked --no-run
+    rm -rf target/nav2d-quick
+    target/debug/isochrone reproduce nav2d --quick --check -o target/nav2d-quick
+
+# What was tried for every method before the navigation study; writes docs/results/nav2d-search.md. About half an hour on two cores.
+nav2d-search:
+    mkdir -p docs/results
+    cargo run --release -p isochrone --example nav2d_search --locked > target/nav2d-search.md
+    mv target/nav2d-search.md docs/results/nav2d-search.md
+    cat docs/results/nav2d-search.md
 
 # The Python packages that make the fixtures, and read what we write.
 python:

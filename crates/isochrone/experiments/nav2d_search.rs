@@ -98,8 +98,13 @@ fn main() {
 }
 
 fn settings(algorithm: Algorithm, change: usize) -> Vec<(&'static str, &'static str)> {
-    let anywhere = if algorithm == Algorithm::Gcbc { &[] } else { FROM_ANYWHERE };
-    COMMON.iter().chain(anywhere).chain(CHANGES[change]).copied().collect()
+    let own = match algorithm {
+        Algorithm::Gcbc => &[],
+        // Intervals cost four times as much with a latent of 256: one update would take as long as those of all other methods together.
+        Algorithm::Qrl => &[("critic.latent", "64"), FROM_ANYWHERE[0], FROM_ANYWHERE[1]][..],
+        _ => FROM_ANYWHERE,
+    };
+    COMMON.iter().chain(own).chain(CHANGES[change]).copied().collect()
 }
 
 /// Whether the method has what would be changed.

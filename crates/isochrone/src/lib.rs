@@ -4,9 +4,12 @@
 //! and the `isochrone` command.
 //!
 //! - [`exact`]: exact successor distances of tabular processes, with certified error bounds;
-//! - [`plot`]: heat maps with isochrones, ranked bars;
+//! - [`envs`]: worlds to act in, and recordings of behaviour in them;
+//! - [`rollout`], [`plan`], [`run_statistics`]: attempts of policies, ways found with a distance, what several runs say together;
+//! - [`plot`], [`page`]: heat maps with isochrones, ways, curves, ranked bars; pages of them;
 //! - [`data`]: logs of behaviour in every format people have, checked, converted and sampled;
 //! - `learn` (feature `learn`): seven algorithms that learn distances and policies from logs, their trainer, runs and models;
+//! - `figures`, `reproduce` (feature `learn`): pictures of runs, and whole studies;
 //! - `nn` (feature `learn`): the networks, quasimetrics and losses they are made of;
 //! - [`input`]: text maps, MDP files and event logs.
 //!
@@ -23,14 +26,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "learn")]
+pub mod figures;
 pub mod input;
+#[cfg(feature = "learn")]
+pub mod reproduce;
 
 pub use isochrone_core::{
     Discount, DiscountError, Environment, GoalPolicy, Step, TemporalDistance, exact, rng, statistics,
 };
 pub use isochrone_data as data;
 pub use isochrone_envs as envs;
-pub use isochrone_eval::{plan, plot, rollout};
+pub use isochrone_eval::{page, plan, plot, rollout, statistics as run_statistics};
 #[cfg(feature = "learn")]
 pub use isochrone_learn as learn;
 #[cfg(feature = "learn")]

@@ -21,7 +21,14 @@ enum Verb {
     Data(verbs::data::Args),
     #[cfg(feature = "learn")]
     Distance(Box<verbs::distance::Args>),
+    Envs(verbs::envs::Args),
     Exact(Box<verbs::exact::Args>),
+    #[cfg(feature = "learn")]
+    Plan(Box<verbs::plan::Args>),
+    #[cfg(feature = "learn")]
+    Plot(Box<verbs::plot::Args>),
+    #[cfg(feature = "learn")]
+    Reproduce(verbs::reproduce::Args),
     #[cfg(feature = "learn")]
     Runs(Box<verbs::runs::Args>),
     #[cfg(feature = "learn")]
@@ -39,6 +46,13 @@ fn main() -> ExitCode {
         Verb::Data(args) => verbs::data::run(&args, &mut out),
         #[cfg(feature = "learn")]
         Verb::Distance(args) => verbs::distance::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
+        Verb::Envs(args) => verbs::envs::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
+        #[cfg(feature = "learn")]
+        Verb::Plan(args) => verbs::plan::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
+        #[cfg(feature = "learn")]
+        Verb::Plot(args) => verbs::plot::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
+        #[cfg(feature = "learn")]
+        Verb::Reproduce(args) => verbs::reproduce::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
         #[cfg(feature = "learn")]
         Verb::Runs(args) => verbs::runs::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
         #[cfg(feature = "learn")]

@@ -16,12 +16,20 @@ fn nearby<'a>(here: &'a [f32], moves: &'a Moves, radius: f64) -> impl Iterator<I
     states.filter(move |(_, state)| apart(here, state) <= radius).map(|(number, _)| number)
 }
 
-/// The move nearby that leads nearest to the goal; none if the goal is in the ball, or no move is.
-pub(super) fn next(here: &[f32], goal: &[f32], moves: &Moves, radius: f64, to_goal: &[f32]) -> Option<usize> {
+/// The move nearby that leads nearest to the goal, and was not `passed`; none if the goal is in the ball, or no move is.
+pub(super) fn next(
+    here: &[f32],
+    goal: &[f32],
+    moves: &Moves,
+    radius: f64,
+    to_goal: &[f32],
+    passed: &[bool],
+) -> Option<usize> {
     if apart(here, goal) <= radius {
         return None;
     }
-    nearby(here, moves, radius).min_by(|&a, &b| to_goal[a].total_cmp(&to_goal[b]))
+    let is_new = |number: &usize| !passed.get(*number).copied().unwrap_or(false);
+    nearby(here, moves, radius).filter(is_new).min_by(|&a, &b| to_goal[a].total_cmp(&to_goal[b]))
 }
 
 /// The action of the move nearby that promises most. Chance decides where a single move leads, so that what an action promises is the mean of `e^-d` over moves with similar actions.

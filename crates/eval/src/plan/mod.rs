@@ -54,8 +54,6 @@ pub struct Atlas<'a> {
 
 /// Goals that are remembered; those of some thousand rollouts.
 const REMEMBERED: usize = 4096;
-/// A way of more states goes nowhere.
-const LONGEST_WAY: usize = 10_000;
 
 impl<'a> Atlas<'a> {
     /// Looks at moves; for a graph, at how far states are from each other: `n^2` distances.
@@ -134,7 +132,14 @@ impl<'a> Atlas<'a> {
         let Some(graph) = &self.graph else {
             let Planner::Greedy { radius } = self.planner else { unreachable!("the other has a graph") };
             let row = |row: usize| {
-                greedy::next(self.row(from, row), self.row(goals, row), &self.moves, radius, &to_goals[row])
+                greedy::next(
+                    self.row(from, row),
+                    self.row(goals, row),
+                    &self.moves,
+                    radius,
+                    &to_goals[row],
+                    &[],
+                )
             };
             return (0..rows).map(row).collect();
         };
@@ -149,18 +154,24 @@ impl<'a> Atlas<'a> {
         next.map_or(goal, |number| self.row(places, number))
     }
 
-    /// A whole way from a situation to a goal: the recorded states between the two, `[n, width]`; `None` if it does not arrive.
+    /// A whole way from a situation to a goal: the recorded states between the two, `[n, width]`; `None` if it does not arrive. A greedy way takes no move twice.
     pub fn way(&self, from: &[f32], goal: &[f32]) -> Option<Vec<f32>> {
-        let (mut way, mut passed) = (Vec::new(), Vec::new());
+        let (mut way, mut passed) = (Vec::new(), vec![false; self.moves.states.len() / self.width()]);
         let mut here = from.to_vec();
         loop {
-            match self.next_rows(&here, goal)[0] {
+            let next = match self.planner {
+                Planner::Graph { .. } => self.next_rows(&here, goal)[0],
+                Planner::Greedy { radius } => {
+                    greedy::next(&here, goal, &self.moves, radius, &self.to_goals(goal)[0], &passed)
+                }
+            };
+            match next {
                 None if self.is_near(&here, goal) => return Some(way),
                 None => return None,
-                // Who comes back goes in circles.
-                Some(next) if passed.contains(&next) || passed.len() >= LONGEST_WAY => return None,
+                // Over a graph, who comes back goes in circles.
+                Some(next) if passed[next] => return None,
                 Some(next) => {
-                    passed.push(next);
+                    passed[next] = true;
                     here = self.target(Some(next), goal).to_vec();
                     way.extend(&here);
                 }

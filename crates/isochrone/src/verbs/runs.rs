@@ -59,7 +59,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
 }
 
 /// Every folder that is a run, and every run right below one that is not.
-fn found(folders: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
+pub fn found(folders: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
     let is_run = |folder: &Path| folder.join("config.toml").is_file();
     let mut runs = Vec::new();
     for folder in folders {

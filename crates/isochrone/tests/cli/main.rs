@@ -7,4 +7,5 @@ mod kill;
 mod run;
 mod verb_data;
 mod verb_exact;
+mod verb_plan;
 mod verb_train;

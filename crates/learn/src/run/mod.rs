@@ -22,6 +22,7 @@ mod wishes;
 
 pub use checkpoint::{Best, Checkpoint, Checkpoints, Progress};
 pub use config::{CheckpointConfig, DataConfig, MetricsConfig, RunConfig};
+pub use files::write as write_file;
 pub use manifest::{DataFacts, MadeBy, Manifest};
 pub use metrics::{MetricsLog, Record};
 pub use window::Window;

@@ -108,7 +108,7 @@ enum SizeArg {
 }
 
 /// Reads an algorithm by its name, and lists all in the help.
-fn algorithm_parser() -> impl TypedValueParser<Value = Algorithm> {
+pub fn algorithm_parser() -> impl TypedValueParser<Value = Algorithm> {
     let names = Algorithm::ALL.map(|algorithm| PossibleValue::new(algorithm.name()).help(algorithm.idea()));
     PossibleValuesParser::new(names)
         .map(|name| Algorithm::named(&name).expect("only these names are possible"))
@@ -300,7 +300,7 @@ fn use_threads(threads: Option<usize>) -> anyhow::Result<()> {
 }
 
 /// A flag that Ctrl-C (or a polite kill) sets; the second time, the process ends at once.
-fn stop_on_ctrl_c() -> anyhow::Result<Arc<AtomicBool>> {
+pub fn stop_on_ctrl_c() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = stop.clone();
     ctrlc::set_handler(move || {

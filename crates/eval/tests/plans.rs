@@ -1,0 +1,200 @@
+//! Attempts and plans in a world that is known: a ring of one-way cells.
+
+use isochrone_core::{Discount, Environment, GoalPolicy, Step, TemporalDistance, rng};
+use isochrone_eval::{
+    plan::{Atlas, Moves, PlannedPolicy, Planner},
+    rollout::{Rollouts, success_rate},
+};
+
+/// Cells of the ring.
+const CELLS: usize = 24;
+
+/// Steps forward around the ring, exactly; what is farther than `honest_steps` looks equally far, as distances that were learned do.
+struct RingDistance {
+    honest_steps: f32,
+}
+
+fn ahead(from: f32, to: f32) -> f32 {
+    (to - from).rem_euclid(CELLS as f32)
+}
+
+impl TemporalDistance for RingDistance {
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn discount(&self) -> Discount {
+        Discount::new(0.9).unwrap()
+    }
+
+    fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+        let unit = self.discount().nats_per_step() as f32;
+        from.iter().zip(to).map(|(&from, &to)| ahead(from, to).min(self.honest_steps) * unit).collect()
+    }
+
+    fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+        from.iter().flat_map(|&from| self.paired_nats(&vec![from; to.len()], to)).collect()
+    }
+}
+
+/// A push of 1 goes on, anything else falls off the ring once in two.
+struct Ring {
+    here: [f32; 1],
+    goal: [f32; 1],
+    random: rand_chacha::ChaCha8Rng,
+}
+
+fn ring() -> Box<dyn Environment> {
+    Box::new(Ring { here: [0.0], goal: [0.0], random: rng::stream(0, 0) })
+}
+
+impl Environment for Ring {
+    fn observation_width(&self) -> usize {
+        1
+    }
+
+    fn action_width(&self) -> usize {
+        1
+    }
+
+    fn step_limit(&self) -> usize {
+        40
+    }
+
+    fn reset(&mut self, seed: u64, number: u64) {
+        self.random = rng::stream(seed, number);
+        let start = rng::below(&mut self.random, CELLS);
+        self.here = [start as f32];
+        self.goal = [((start + 1 + rng::below(&mut self.random, CELLS - 1)) % CELLS) as f32];
+    }
+
+    fn observation(&self) -> &[f32] {
+        &self.here
+    }
+
+    fn goal(&self) -> &[f32] {
+        &self.goal
+    }
+
+    fn step(&mut self, action: &[f32]) -> Step {
+        let is_fallen = action[0] != 1.0 && rng::unit_f64(&mut self.random) < 0.5;
+        self.here = [(self.here[0] + 1.0) % CELLS as f32];
+        let is_reached = self.here == self.goal && !is_fallen;
+        Step { reward: -1.0, is_reached, is_over: is_reached || is_fallen }
+    }
+}
+
+/// Knows what to do up to four cells before a goal, and nothing else.
+struct ShortSighted;
+
+impl GoalPolicy for ShortSighted {
+    fn observation_width(&self) -> usize {
+        1
+    }
+
+    fn action_width(&self) -> usize {
+        1
+    }
+
+    fn actions(&self, observations: &[f32], goals: &[f32]) -> Vec<f32> {
+        let push = |(&here, &goal): (&f32, &f32)| if ahead(here, goal) <= 4.0 { 1.0 } else { 0.0 };
+        observations.iter().zip(goals).map(push).collect()
+    }
+}
+
+/// Every cell, and a step forward from each.
+fn moves() -> Moves {
+    let states: Vec<f32> = (0..CELLS).map(|cell| cell as f32).collect();
+    let next = states.iter().map(|cell| (cell + 1.0) % CELLS as f32).collect();
+    Moves { states, actions: vec![1.0; CELLS], next }
+}
+
+const ATTEMPTS: Rollouts = Rollouts { episodes: 300, seed: 3 };
+
+#[test]
+fn a_short_sighted_policy_needs_a_plan() {
+    let distance = RingDistance { honest_steps: 8.0 };
+    let alone = ATTEMPTS.run(&ring, &ShortSighted);
+    assert!(success_rate(&alone) < 0.4, "{}", success_rate(&alone));
+    let atlas = Atlas::new(Planner::Graph { horizon_steps: 4.5 }, &distance, moves());
+    let planned = ATTEMPTS.run(&ring, &PlannedPolicy { atlas: &atlas, policy: &ShortSighted });
+    assert_eq!(success_rate(&planned), 1.0);
+    // Nothing is longer than the way itself.
+    for attempt in &planned {
+        assert_eq!(attempt.steps as f32, ahead(attempt.path[0], attempt.goal[0]));
+        assert_eq!(attempt.total_reward, -(attempt.steps as f64));
+        assert_eq!(attempt.path.len(), attempt.steps + 1);
+    }
+}
+
+#[test]
+fn greedy_plans_repeat_what_was_done() {
+    // Everything is known: the best next state is the nearest to the goal.
+    let distance = RingDistance { honest_steps: 100.0 };
+    let atlas = Atlas::new(Planner::Greedy { radius: 0.5 }, &distance, moves());
+    let planned = ATTEMPTS.run(&ring, &PlannedPolicy { atlas: &atlas, policy: &ShortSighted });
+    assert_eq!(success_rate(&planned), 1.0);
+    assert_eq!(atlas.way(&[20.0], &[2.0]), Some(vec![21.0, 22.0, 23.0, 0.0, 1.0, 2.0]));
+}
+
+#[test]
+fn ways_go_around_the_ring_in_its_direction() {
+    let distance = RingDistance { honest_steps: 8.0 };
+    let atlas = Atlas::new(Planner::Graph { horizon_steps: 4.5 }, &distance, moves());
+    let way = atlas.way(&[3.0], &[1.0]).unwrap();
+    let stops = [&[3.0], &way[..], &[1.0]].concat();
+    assert!(stops.windows(2).all(|pair| (1.0..=4.5).contains(&ahead(pair[0], pair[1]))), "{stops:?}");
+    let total: f32 = stops.windows(2).map(|pair| ahead(pair[0], pair[1])).sum();
+    assert_eq!(total, 22.0);
+    // Near goals need no stops.
+    assert_eq!(atlas.way(&[3.0], &[6.0]), Some(vec![]));
+}
+
+#[test]
+fn there_is_no_way_over_a_gap() {
+    let distance = RingDistance { honest_steps: 100.0 };
+    let mut some = moves();
+    for rows in [&mut some.states, &mut some.next, &mut some.actions] {
+        *rows = rows.iter().take(10).copied().collect();
+    }
+    let atlas = Atlas::new(Planner::Graph { horizon_steps: 3.5 }, &distance, some.clone());
+    assert_eq!(atlas.way(&[2.0], &[20.0]), None);
+    assert!(atlas.way(&[2.0], &[12.0]).is_some());
+    // Without a way, the goal itself is what is left to aim at.
+    assert_eq!(atlas.next(&[2.0, 2.0], &[20.0, 12.0])[0], 20.0);
+    let greedy = Atlas::new(Planner::Greedy { radius: 0.5 }, &distance, some);
+    assert_eq!(greedy.way(&[2.0], &[20.0]), None);
+}
+
+/// Chance decides where one move leads: what counts is where an action leads on average.
+#[test]
+fn greedy_plans_do_not_believe_in_luck() {
+    let distance = RingDistance { honest_steps: 100.0 };
+    // From 0: a push of 1 leads to 2 in nine of ten cases; a push of -1 led to 5 once and to 23 nine times.
+    let mut moves = Moves::default();
+    for number in 0..10 {
+        moves.states.extend([0.0, 0.0]);
+        moves.actions.extend([1.0, -1.0]);
+        moves.next.extend([if number == 0 { 1.0 } else { 2.0 }, if number == 0 { 5.0 } else { 23.0 }]);
+    }
+    let atlas = Atlas::new(Planner::Greedy { radius: 0.5 }, &distance, moves);
+    let planned = PlannedPolicy { atlas: &atlas, policy: &ShortSighted };
+    assert_eq!(planned.actions(&[0.0], &[6.0]), [1.0]);
+    // Where nothing was recorded, the policy decides.
+    assert_eq!(planned.actions(&[10.0], &[12.0]), [1.0]);
+    assert_eq!(planned.actions(&[10.0], &[20.0]), [0.0]);
+}
+
+#[test]
+fn attempts_do_not_depend_on_threads() {
+    let distance = RingDistance { honest_steps: 8.0 };
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let atlas = Atlas::new(Planner::Graph { horizon_steps: 4.5 }, &distance, moves());
+        pool.install(|| {
+            let planned = ATTEMPTS.run(&ring, &PlannedPolicy { atlas: &atlas, policy: &ShortSighted });
+            (planned, ATTEMPTS.run(&ring, &ShortSighted))
+        })
+    };
+    assert_eq!(run(1), run(2));
+}

@@ -1,0 +1,74 @@
+use isochrone_core::{TemporalDistance, rng, statistics};
+use isochrone_data::Trajectories;
+use isochrone_eval::plot::{LineChart, Panel, Series};
+
+/// What is true and what was predicted, in steps.
+pub type Pairs = Vec<(f64, f64)>;
+
+/// Bins of a chart, by what is true.
+const BINS: usize = 12;
+/// A bin of fewer pairs says nothing.
+const FEWEST: usize = 20;
+
+/// Pairs of states of one episode: the steps that were observed between them, and those that a distance predicts.
+pub fn observed_pairs(distance: &dyn TemporalDistance, data: &Trajectories, n: usize, seed: u64) -> Pairs {
+    let (index, width) = (data.index(), data.spec().observation.width);
+    let mut random = rng::stream(seed, 1);
+    let (mut from, mut to, mut observed) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..n {
+        let transition = rng::below(&mut random, index.n_transitions() as usize) as u64;
+        let (episode, state) = index.episode_of_transition(transition);
+        let row = (state - index.states(episode).start) as usize;
+        let ahead = 1 + rng::below(&mut random, index.steps(episode) - row);
+        let view = data.episode(episode);
+        from.extend(&view.observations[row * width..][..width]);
+        to.extend(&view.observations[(row + ahead) * width..][..width]);
+        observed.push(ahead as f64);
+    }
+    let unit = distance.discount().nats_per_step();
+    let predicted = distance.paired_nats(&from, &to).into_iter().map(|nats| f64::from(nats) / unit);
+    observed.into_iter().zip(predicted).collect()
+}
+
+/// Predicted against true steps: the median of a bin and its middle half, beside the line where both are equal.
+pub fn calibration_chart(title: &str, truth: &str, series: &[(String, Pairs)]) -> LineChart {
+    let finite = |pairs: &Pairs| -> Pairs {
+        pairs
+            .iter()
+            .copied()
+            .filter(|(truth, predicted)| truth.is_finite() && predicted.is_finite())
+            .collect()
+    };
+    let farthest =
+        series.iter().flat_map(|(_, pairs)| finite(pairs)).map(|(truth, _)| truth).fold(0.0, f64::max);
+    let binned = |(name, pairs): &(String, Pairs)| {
+        let mut drawn = Series { name: name.clone(), ..Series::default() };
+        for bin in 0..BINS {
+            let (low, high) =
+                (farthest * bin as f64 / BINS as f64, farthest * (bin + 1) as f64 / BINS as f64);
+            let inside: Pairs =
+                finite(pairs).into_iter().filter(|(truth, _)| *truth > low && *truth <= high).collect();
+            if inside.len() < FEWEST {
+                continue;
+            }
+            let mut predicted: Vec<f64> = inside.iter().map(|pair| pair.1).collect();
+            predicted.sort_by(f64::total_cmp);
+            let middle = inside.iter().map(|pair| pair.0).sum::<f64>() / inside.len() as f64;
+            drawn.points.push((middle, statistics::median(predicted.clone())));
+            drawn.band.push((predicted[predicted.len() / 4], predicted[predicted.len() * 3 / 4]));
+        }
+        drawn
+    };
+    let mut drawn: Vec<Series> = series.iter().map(binned).collect();
+    drawn.push(Series {
+        name: "equal".into(),
+        points: vec![(0.0, 0.0), (farthest, farthest)],
+        band: Vec::new(),
+    });
+    LineChart {
+        title: title.to_owned(),
+        note: "Lines: medians; bands: the middle half of the pairs.".into(),
+        x_axis: truth.to_owned(),
+        panels: vec![Panel { title: "predicted steps".into(), series: drawn, ..Panel::default() }],
+    }
+}

@@ -1,0 +1,132 @@
+use isochrone_core::TemporalDistance;
+use isochrone_data::Trajectories;
+use isochrone_eval::plot::{Colours, PlaneField, PlanePanel};
+
+/// Which way distances are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// From everywhere to one situation.
+    To,
+    /// From one situation to everywhere.
+    From,
+}
+
+/// States that are looked at to know where data are.
+const LOOKED_AT: usize = 40_000;
+/// States that are drawn below a map.
+const DRAWN: usize = 1500;
+/// A cell this many cells from any state is not shown: nothing is known there.
+const MARGIN_CELLS: isize = 1;
+
+/// The part of a plane through the space of observations that the data cover.
+pub struct MapFrame {
+    dimensions: [usize; 2],
+    x: (f64, f64),
+    y: (f64, f64),
+    columns: usize,
+    rows: usize,
+    is_known: Vec<bool>,
+    /// Some states, for orientation.
+    some_states: Vec<[f64; 2]>,
+}
+
+impl MapFrame {
+    /// Looks at where states of the data lie in two dimensions; the longer side has `cells` cells.
+    pub fn new(data: &Trajectories, dimensions: [usize; 2], cells: usize) -> Self {
+        let width = data.spec().observation.width;
+        let every = (data.index().n_states() as usize / LOOKED_AT).max(1);
+        let places: Vec<[f64; 2]> = (0..data.n_episodes())
+            .flat_map(|episode| {
+                let view = data.episode(episode);
+                let rows = view.observations.chunks_exact(width).step_by(every);
+                rows.map(|row| dimensions.map(|dimension| f64::from(row[dimension]))).collect::<Vec<_>>()
+            })
+            .filter(|place| place.iter().all(|x| x.is_finite()))
+            .collect();
+        let range = |axis: usize| {
+            let values = places.iter().map(|place| place[axis]);
+            let (low, high) =
+                values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
+            let room = 0.03 * (high - low).max(1e-6);
+            if high >= low { (low - room, high + room) } else { (0.0, 1.0) }
+        };
+        let (x, y) = (range(0), range(1));
+        let cell = (x.1 - x.0).max(y.1 - y.0) / cells as f64;
+        let count = |(low, high): (f64, f64)| (((high - low) / cell).round() as usize).max(1);
+        let (columns, rows) = (count(x), count(y));
+        let mut is_known = vec![false; columns * rows];
+        for place in &places {
+            let column = ((place[0] - x.0) / (x.1 - x.0) * columns as f64) as isize;
+            let row = ((y.1 - place[1]) / (y.1 - y.0) * rows as f64) as isize;
+            for (row, column) in (-MARGIN_CELLS..=MARGIN_CELLS).flat_map(|down| {
+                (-MARGIN_CELLS..=MARGIN_CELLS).map(move |right| (row + down, column + right))
+            }) {
+                if (0..rows as isize).contains(&row) && (0..columns as isize).contains(&column) {
+                    is_known[row as usize * columns + column as usize] = true;
+                }
+            }
+        }
+        let some_states = places.iter().step_by((places.len() / DRAWN).max(1)).copied().collect();
+        Self { dimensions, x, y, columns, rows, is_known, some_states }
+    }
+
+    /// States of the data as grey dots, and nothing else.
+    pub fn data_panel(&self, title: &str) -> PlanePanel {
+        let dots = self.some_states.iter().map(|&place| (place, None)).collect();
+        PlanePanel { title: title.to_owned(), dots, ..PlanePanel::default() }
+    }
+
+    /// Steps between everywhere and one situation, with their isochrones. The other dimensions of everywhere are those of the situation.
+    pub fn panel(
+        &self,
+        title: &str,
+        distance: &dyn TemporalDistance,
+        situation: &[f32],
+        direction: Direction,
+    ) -> PlanePanel {
+        let middles = PlaneField::middles(self.x, self.y, self.columns, self.rows);
+        let known: Vec<usize> = (0..middles.len()).filter(|&cell| self.is_known[cell]).collect();
+        let everywhere: Vec<f32> = known
+            .iter()
+            .flat_map(|&cell| {
+                let mut row = situation.to_vec();
+                for (axis, &dimension) in self.dimensions.iter().enumerate() {
+                    row[dimension] = middles[cell][axis] as f32;
+                }
+                row
+            })
+            .collect();
+        let nats = match direction {
+            Direction::To => distance.all_pairs_nats(&everywhere, situation),
+            Direction::From => distance.all_pairs_nats(situation, &everywhere),
+        };
+        let unit = distance.discount().nats_per_step();
+        let steps: Vec<f64> = nats.into_iter().map(|nats| f64::from(nats) / unit).collect();
+        let largest = steps.iter().copied().filter(|steps| steps.is_finite()).fold(0.0, f64::max).max(1e-9);
+        let mut values = vec![None; middles.len()];
+        known.into_iter().zip(steps).for_each(|(cell, steps)| values[cell] = Some(steps));
+        let (legend, starts, goals) = match direction {
+            Direction::To => ("steps to the star", vec![], vec![self.place(situation)]),
+            Direction::From => ("steps from the circle", vec![self.place(situation)], vec![]),
+        };
+        PlanePanel {
+            title: title.to_owned(),
+            colours: Some(Colours::Distance { legend: legend.to_owned(), largest }),
+            field: Some(PlaneField { x: self.x, y: self.y, columns: self.columns, values }),
+            dots: Vec::new(),
+            ways: Vec::new(),
+            starts,
+            goals,
+        }
+    }
+
+    /// Where a situation is on the map.
+    pub fn place(&self, situation: &[f32]) -> [f64; 2] {
+        self.dimensions.map(|dimension| f64::from(situation[dimension]))
+    }
+
+    /// Where a way leads on the map: `[n, width]`.
+    pub fn way(&self, rows: &[f32], width: usize) -> Vec<[f64; 2]> {
+        rows.chunks_exact(width).map(|row| self.place(row)).collect()
+    }
+}

@@ -1,0 +1,195 @@
+//! What a finished run is worth: attempts, with and without a plan, and its distances beside exact ones.
+
+use super::Recipe;
+use crate::figures::draw_moves;
+use isochrone_core::{
+    Discount, Environment, GoalPolicy, TemporalDistance,
+    exact::{AllPairs, ExactSolver},
+    rng, statistics,
+};
+use isochrone_data::Trajectories;
+use isochrone_envs::nav2d::{ExactPolicy, Nav2d};
+use isochrone_eval::{
+    plan::{Atlas, PlannedPolicy, Planner},
+    rollout::{Attempt, Rollouts, success_rate},
+};
+use isochrone_learn::{evaluation::Evaluation, model::Model};
+use serde::{Deserialize, Serialize};
+
+/// Pairs of sites whose predicted distances are kept for pictures.
+const KEPT_PAIRS: usize = 3000;
+/// Tasks of the study are those of seeds from here on; those of training are others.
+const TASKS: u64 = 5000;
+const TASKS_IN_TRAINING: u64 = 9000;
+
+/// What was measured of one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// Of what learned.
+    pub method: String,
+    /// Of the run.
+    pub seed: u64,
+    /// Seconds of training.
+    pub seconds: f64,
+    /// The policy by itself.
+    pub alone: Score,
+    /// With a greedy plan above it, if there is a distance.
+    pub greedy: Option<Score>,
+    /// With a graph above it, if there is a distance.
+    pub graph: Option<Score>,
+    /// The distance, if there is one.
+    pub fit: Option<Fit>,
+    /// What the judgement depends on: the configuration, the data and the recipe.
+    pub of: String,
+}
+
+/// Attempts in numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Score {
+    /// The share that arrived.
+    pub success: f64,
+    /// Mean steps of those that did.
+    pub steps: f64,
+    /// Mean of what the world paid.
+    pub total_reward: f64,
+}
+
+/// How well a distance agrees with the exact one, over pairs of sites of which one leads to the other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fit {
+    /// Rank correlation over pairs that were laid on one street, the second ahead of the first.
+    pub rank_ahead: f64,
+    /// Rank correlation over pairs of different streets, which no recording joins.
+    pub rank_across: f64,
+    /// Rank correlation over all.
+    pub rank: f64,
+    /// The median of learned / exact.
+    pub ratio: f64,
+    /// The median of |learned - exact| / exact, once learned distances are divided by that ratio.
+    pub error: f64,
+    /// Some pairs: exact and learned steps.
+    pub pairs: Vec<(f64, f64)>,
+}
+
+/// Everything that a judgement needs and that is the same for all runs.
+pub struct Judge {
+    /// The world.
+    pub world: Nav2d,
+    /// Exact distances between sites under the best policy.
+    pub exact: AllPairs,
+    /// The best policy.
+    pub best: ExactPolicy,
+    recipe: Recipe,
+}
+
+impl Judge {
+    /// Solves the world.
+    pub fn new(recipe: &Recipe) -> Self {
+        let world = Nav2d::standard();
+        let discount = Discount::new(recipe.discount).expect("the recipe is part of the program");
+        let process = world.to_mdp();
+        let exact = ExactSolver::new(&process, discount).all_pairs().expect("a small process");
+        let best = ExactPolicy::new(&world, Discount::new(0.9999).expect("a discount"));
+        Self { world, exact, best, recipe: recipe.clone() }
+    }
+
+    /// Attempts of a policy at the tasks of a seed of the study.
+    pub fn attempts(&self, policy: &dyn GoalPolicy, seed: u64) -> Vec<Attempt> {
+        let rollouts = Rollouts { episodes: self.recipe.rollouts, seed: TASKS + seed };
+        rollouts.run(&|| Box::new(self.world.environment()) as Box<dyn Environment>, policy)
+    }
+
+    /// Judges what was learned.
+    ///
+    /// # Panics
+    /// If there is no policy: recordings have actions.
+    pub fn judge(&self, model: &Model, data: &Trajectories, method: &str, seed: u64) -> Verdict {
+        let policy = model.policy.as_ref().expect("recordings have actions");
+        let planned = |planner: Planner, moves: usize| {
+            let distance: &dyn TemporalDistance = model.distance.as_ref()?;
+            let atlas = Atlas::new(planner, distance, draw_moves(data, moves, seed));
+            Some(Score::of(&self.attempts(&PlannedPolicy { atlas: &atlas, policy }, seed)))
+        };
+        let Recipe { radius, horizon_steps, moves, graph_states, .. } = self.recipe;
+        Verdict {
+            method: method.to_owned(),
+            seed,
+            seconds: 0.0,
+            alone: Score::of(&self.attempts(policy, seed)),
+            greedy: planned(Planner::Greedy { radius }, moves),
+            graph: planned(Planner::Graph { horizon_steps }, graph_states),
+            fit: model.distance.as_ref().map(|distance| self.fit(distance)),
+            of: String::new(),
+        }
+    }
+
+    /// Where all sites are, as the data say it: `[n, 2]`.
+    pub fn places(&self) -> Vec<f32> {
+        self.world.sites().iter().flat_map(|site| site.place.map(|x| x as f32)).collect()
+    }
+
+    fn fit(&self, distance: &dyn TemporalDistance) -> Fit {
+        let (sites, places) = (self.world.sites(), self.places());
+        let n = sites.len();
+        let learned = distance.all_pairs_nats(&places, &places);
+        let unit = distance.discount().nats_per_step();
+        let pair = |(from, to): (usize, usize)| {
+            (self.exact.steps(from, to), f64::from(learned[from * n + to]) / unit)
+        };
+        let all: Vec<(usize, usize)> = (0..n)
+            .flat_map(|from| (0..n).map(move |to| (from, to)))
+            .filter(|&(from, to)| from != to && self.world.leads_to(from, to))
+            .collect();
+        let rank = |is_meant: &dyn Fn(usize, usize) -> bool| {
+            let pairs = all.iter().filter(|(from, to)| is_meant(*from, *to)).map(|&which| pair(which));
+            let (exact, learned): (Vec<f64>, Vec<f64>) = pairs.unzip();
+            statistics::spearman(&exact, &learned)
+        };
+        let ratio = statistics::median(
+            all.iter().map(|&which| pair(which)).map(|(exact, learned)| learned / exact).collect(),
+        );
+        let error = |(exact, learned): (f64, f64)| (learned / ratio - exact).abs() / exact;
+        let mut random = rng::stream(0, 0);
+        Fit {
+            rank_ahead: rank(&|from, to| sites[from].street == sites[to].street && from < to),
+            rank_across: rank(&|from, to| sites[from].street != sites[to].street),
+            rank: rank(&|_, _| true),
+            ratio,
+            error: statistics::median(all.iter().map(|&which| error(pair(which))).collect()),
+            pairs: (0..KEPT_PAIRS).map(|_| pair(all[rng::below(&mut random, all.len())])).collect(),
+        }
+    }
+}
+
+impl Score {
+    /// Of attempts.
+    pub fn of(attempts: &[Attempt]) -> Self {
+        let arrived: Vec<f64> = attempts
+            .iter()
+            .filter(|attempt| attempt.is_reached)
+            .map(|attempt| attempt.steps as f64)
+            .collect();
+        Self {
+            success: success_rate(attempts),
+            steps: arrived.iter().sum::<f64>() / arrived.len().max(1) as f64,
+            total_reward: attempts.iter().map(|attempt| attempt.total_reward).sum::<f64>()
+                / attempts.len() as f64,
+        }
+    }
+}
+
+/// The share of tasks that a policy does, watched while it learns; not the tasks that it is judged by.
+pub struct SuccessInTraining<'a> {
+    /// Who knows the world.
+    pub judge: &'a Judge,
+}
+
+impl Evaluation for SuccessInTraining<'_> {
+    fn evaluate(&mut self, model: &Model) -> Vec<(String, f64)> {
+        let Some(policy) = &model.policy else { return Vec::new() };
+        let rollouts = Rollouts { episodes: self.judge.recipe.rollouts_in_training, seed: TASKS_IN_TRAINING };
+        let world = &self.judge.world;
+        let attempts = rollouts.run(&|| Box::new(world.environment()) as Box<dyn Environment>, policy);
+        vec![("success".to_owned(), success_rate(&attempts))]
+    }
+}

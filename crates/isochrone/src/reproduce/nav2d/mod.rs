@@ -1,0 +1,195 @@
+//! The controlled study of Contrastive Metric Distillation: stitching on one-way streets.
+//!
+//! Recordings, all methods, all seeds, figures and a report; every piece is kept as soon as it is done, and not made again.
+
+mod judge;
+mod pictures;
+mod recipe;
+mod report;
+
+pub use judge::{Fit, Judge, Score, SuccessInTraining, Verdict};
+pub use recipe::Recipe;
+pub use report::Bar;
+
+use super::side_by_side;
+use crate::figures::curve;
+use isochrone_data::{Trajectories, formats::Writer};
+use isochrone_learn::{
+    algos::Algorithm,
+    error::LearnError,
+    model::{Model, Which},
+    run::{DataFacts, Manifest, Run, RunConfig, State, write_file},
+    trainer::{Outcome, Trainer},
+};
+use sha2::{Digest as _, Sha256};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, atomic::AtomicBool},
+};
+
+/// Why a study stopped.
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// A study and its folder.
+pub struct Study {
+    folder: PathBuf,
+    recipe: Recipe,
+    methods: Vec<Algorithm>,
+    data_path: PathBuf,
+    data: Arc<Trajectories>,
+    judge: Judge,
+}
+
+/// One run with what was measured of it.
+pub struct Finished {
+    /// What was measured.
+    pub verdict: Verdict,
+    /// Success over training.
+    pub curve: Vec<(u64, f64)>,
+}
+
+impl Study {
+    /// Records the data, or finds them where they were, and solves the world. `methods` are those to compare; all for none.
+    ///
+    /// # Errors
+    /// If files cannot be read or written, or the folder holds another study.
+    pub fn open(folder: &Path, recipe: Recipe, methods: &[Algorithm]) -> Result<Self, Failure> {
+        std::fs::create_dir_all(folder)
+            .map_err(|error| format!("{}: {error}; hint: choose another --output", folder.display()))?;
+        let folder = std::path::absolute(folder)?;
+        let judge = Judge::new(&recipe);
+        let data_path = folder.join("recordings.arrow");
+        let data = Arc::new(judge.world.recordings(recipe.episodes, recipe.data_seed));
+        if data_path.exists() {
+            let found = isochrone_data::formats::load(&data_path, &Default::default())?;
+            if found.content_hash() != data.content_hash() {
+                return Err(format!(
+                    "{}: these are not the recordings of this version of the study; hint: choose another --output",
+                    data_path.display()
+                )
+                .into());
+            }
+        } else {
+            let mut writer = Writer::for_path(&data_path)?;
+            data.send(&mut writer)?;
+            writer.finish()?;
+        }
+        let methods = recipe
+            .methods()
+            .into_iter()
+            .filter(|method| methods.is_empty() || methods.contains(method))
+            .collect();
+        Ok(Self { folder, recipe, methods, data_path, data, judge })
+    }
+
+    /// How many runs there are.
+    pub fn n_runs(&self) -> usize {
+        self.methods.len() * self.recipe.seeds as usize
+    }
+
+    /// Trains and judges what is not yet done, and writes figures and reports; `None` if it was stopped before. `tell` is told when a run is done, and by whom it was done.
+    ///
+    /// # Errors
+    /// If a run diverges, or files cannot be read or written.
+    pub fn run(
+        &self,
+        stop: &AtomicBool,
+        tell: &(dyn Fn(&Verdict) + Sync),
+    ) -> Result<Option<Vec<Finished>>, Failure> {
+        let jobs: Vec<(Algorithm, u64)> = (0..self.recipe.seeds)
+            .flat_map(|seed| self.methods.iter().map(move |&method| (method, seed)))
+            .collect();
+        let finished = side_by_side(&jobs, |&(method, seed)| {
+            let finished = self.one(method, seed, stop)?;
+            if let Some(finished) = &finished {
+                tell(&finished.verdict);
+            }
+            Ok::<_, Failure>(finished)
+        })?;
+        let finished: Option<Vec<Finished>> = finished.into_iter().collect();
+        if let Some(finished) = &finished {
+            self.write_report(finished)?;
+        }
+        Ok(finished)
+    }
+
+    fn run_folder(&self, method: Algorithm, seed: u64) -> PathBuf {
+        self.folder.join("runs").join(format!("{}-{seed}", method.name()))
+    }
+
+    /// Trains one run to its end and judges it; `None` if it was stopped.
+    fn one(&self, method: Algorithm, seed: u64, stop: &AtomicBool) -> Result<Option<Finished>, Failure> {
+        let config = self.recipe.config(method, seed, &self.data_path, &self.data)?;
+        let folder = self.run_folder(method, seed);
+        let (run, lock) = if folder.join("config.toml").exists() {
+            let run = Run::open(&folder)?;
+            let lock = run.lock()?;
+            (run, lock)
+        } else {
+            let facts = DataFacts::of(&self.data_path, &self.data);
+            Run::create(&folder, config.clone(), Manifest::now(&config.learner, seed, facts, None))?
+        };
+        if !is_same(run.config(), &config) {
+            return Err(format!(
+                "{}: the run was begun with other settings; hint: choose another --output, or remove it",
+                folder.display()
+            )
+            .into());
+        }
+        if run.status()?.state != State::Finished {
+            let device = isochrone_learn::cpu();
+            let trainer = Trainer::new(&run, self.data.clone(), &device, &mut ())?;
+            let mut trainer = trainer.with_evaluation(SuccessInTraining { judge: &self.judge });
+            if trainer.train(&mut (), stop)? == Outcome::Stopped {
+                return Ok(None);
+            }
+        }
+        drop(lock);
+        let verdict = self.verdict(&run, method, seed)?;
+        let curve = curve(&run.records()?, "evaluation/success");
+        Ok(Some(Finished { verdict, curve }))
+    }
+
+    /// The judgement of a run, read if it was made before.
+    fn verdict(&self, run: &Run, method: Algorithm, seed: u64) -> Result<Verdict, Failure> {
+        let of = self.hash_of(run.config());
+        let path = run.folder().join("verdict.json");
+        if let Ok(text) = std::fs::read_to_string(&path)
+            && let Ok(verdict) = serde_json::from_str::<Verdict>(&text)
+            && verdict.of == of
+        {
+            return Ok(verdict);
+        }
+        let model = Model::open(run.folder(), Which::Last)?;
+        let mut verdict = self.judge.judge(&model, &self.data, method.name(), seed);
+        verdict.seconds = run.status()?.seconds;
+        verdict.of = of;
+        write_file(&path, serde_json::to_string_pretty(&verdict)?.as_bytes())?;
+        Ok(verdict)
+    }
+
+    /// What a judgement depends on, in sixteen digits.
+    fn hash_of(&self, config: &RunConfig) -> String {
+        let mut config = config.clone();
+        // Where the data lie does not matter.
+        config.data.path = PathBuf::new();
+        let text = toml::to_string(&config).unwrap_or_default();
+        let parts =
+            [text.as_str(), self.data.content_hash(), Recipe::TEXT, isochrone_envs::nav2d::Plan::STANDARD];
+        let mut hasher = Sha256::new();
+        parts.iter().for_each(|part| hasher.update(part));
+        hasher.update(self.recipe.rollouts.to_le_bytes());
+        hasher.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn model(&self, method: Algorithm, seed: u64) -> Result<Model, LearnError> {
+        Model::open(&self.run_folder(method, seed), Which::Last)
+    }
+}
+
+/// Whether two configurations say the same, wherever the data lie.
+fn is_same(one: &RunConfig, other: &RunConfig) -> bool {
+    let mut one = one.clone();
+    one.data.path.clone_from(&other.data.path);
+    one == *other
+}

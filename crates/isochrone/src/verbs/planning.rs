@@ -1,0 +1,75 @@
+//! How to look for ways: the flags of every verb that does.
+
+use crate::verbs::situations::Asker;
+use anyhow::bail;
+use clap::ValueEnum;
+use isochrone::{
+    TemporalDistance,
+    figures::draw_moves,
+    plan::{Atlas, Planner},
+};
+
+#[derive(clap::Args)]
+pub struct PlannerArgs {
+    /// How the way is looked for
+    #[arg(long, value_enum, default_value = "graph")]
+    planner: PlannerArg,
+
+    /// Greedy: how far the next state may be, in the units of observations
+    #[arg(long, value_name = "DISTANCE", default_value_t = 3.0)]
+    radius: f64,
+
+    /// Graph: the longest edge, in steps
+    #[arg(long, value_name = "STEPS", default_value_t = 10.0)]
+    horizon: f64,
+
+    /// How many recorded states the way may pass, drawn at random
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    states: usize,
+
+    /// Of the draw of states
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PlannerArg {
+    /// Always the recorded next state within a ball that is nearest in time to the goal
+    Greedy,
+    /// The shortest way over recorded states, each within a horizon of the one before
+    Graph,
+}
+
+/// Distances between all pairs of more would not fit in memory.
+const MOST_STATES: usize = 20_000;
+
+impl PlannerArgs {
+    fn planner(&self) -> anyhow::Result<Planner> {
+        let (flag, value, planner) = match self.planner {
+            PlannerArg::Greedy => ("--radius", self.radius, Planner::Greedy { radius: self.radius }),
+            PlannerArg::Graph => ("--horizon", self.horizon, Planner::Graph { horizon_steps: self.horizon }),
+        };
+        if !(value.is_finite() && value > 0.0) {
+            bail!("{flag} {value}; hint: give a positive number");
+        }
+        if self.states == 0 || self.states > MOST_STATES {
+            bail!("--states {}; hint: give a number between 1 and {MOST_STATES}", self.states);
+        }
+        Ok(planner)
+    }
+
+    /// Recorded moves with the distance of a run.
+    pub fn atlas<'a>(&self, asker: &Asker, distance: &'a dyn TemporalDistance) -> anyhow::Result<Atlas<'a>> {
+        let planner = self.planner()?;
+        Ok(Atlas::new(planner, distance, draw_moves(asker.data()?, self.states, self.seed)))
+    }
+
+    /// In words.
+    pub fn describe(&self) -> String {
+        let Self { radius, horizon, states, .. } = self;
+        match self.planner {
+            PlannerArg::Greedy => format!("greedy: {states} recorded moves, those within {radius}"),
+            PlannerArg::Graph => format!("graph: {states} recorded states, edges of up to {horizon} steps"),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+use crate::verbs::{
+    planning::PlannerArgs,
+    report::save,
+    situations::{Asker, parse_which},
+};
+use anyhow::bail;
+use isochrone::{
+    TemporalDistance as _,
+    figures::{Direction, MapFrame},
+    learn::model::Which,
+    plot::{Picture, PlaneChart},
+};
+use std::path::PathBuf;
+
+/// A map of learned steps with its isochrones: to a goal, from a start, or both side by side
+///
+/// Two dimensions of the observation are the plane; the others are those of the situation. Only where there are data, since nothing is known elsewhere.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The folder of a run
+    run: PathBuf,
+
+    /// A map of the steps to this situation
+    #[arg(long, value_name = "SITUATION", allow_hyphen_values = true, required_unless_present = "from")]
+    to: Option<String>,
+
+    /// A map of the steps from this situation
+    #[arg(long, value_name = "SITUATION", allow_hyphen_values = true)]
+    from: Option<String>,
+
+    /// Draw a planned way between the two
+    #[arg(long, requires = "from", requires = "to")]
+    way: bool,
+
+    #[command(flatten)]
+    planner: PlannerArgs,
+
+    /// The picture (.svg or .png)
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+
+    /// The two dimensions of an observation that are the plane
+    #[arg(long, value_name = "X,Y", value_delimiter = ',', num_args = 2, default_value = "0,1")]
+    dimensions: Vec<usize>,
+
+    /// Cells on the longer side
+    #[arg(long, value_name = "N", default_value_t = 110, value_parser = clap::value_parser!(u16).range(10..=500))]
+    cells: u16,
+
+    /// Which checkpoint: last, best, or a step
+    #[arg(long, default_value = "best", value_name = "WHICH", value_parser = parse_which)]
+    checkpoint: Which,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    Picture::check_path(&args.output)?;
+    let asker = Asker::open(&args.run, args.checkpoint, None)?;
+    let distance = asker.distance()?;
+    let (spec, width) = (&asker.model.spec.observation, distance.width());
+    let dimensions = [args.dimensions[0], args.dimensions[1]];
+    if dimensions[0] == dimensions[1] || dimensions.iter().any(|&dimension| dimension >= width) {
+        bail!(
+            "--dimensions {},{}: observations have {width} dimensions; hint: give two different ones, counted from 0",
+            dimensions[0],
+            dimensions[1]
+        );
+    }
+    let situation =
+        |text: &Option<String>, flag| text.as_ref().map(|text| asker.situation(text, flag)).transpose();
+    let (from, to) = (situation(&args.from, "--from")?, situation(&args.to, "--to")?);
+    let frame = MapFrame::new(asker.data()?, dimensions, usize::from(args.cells));
+    let mut panels = Vec::new();
+    if let Some(to) = &to {
+        panels.push(frame.panel("to the star", distance, to, Direction::To));
+    }
+    if let Some(from) = &from {
+        panels.push(frame.panel("from the circle", distance, from, Direction::From));
+    }
+    let mut note = String::new();
+    if let (true, Some(from), Some(to)) = (args.way, &from, &to) {
+        let way = args.planner.atlas(&asker, distance)?.way(from, to);
+        note = args.planner.describe();
+        if way.is_none() {
+            note += "; no way was found";
+        }
+        let rows = way.map(|between| [&from[..], &between, to].concat()).unwrap_or_default();
+        panels.truncate(1);
+        panels[0].ways = vec![frame.way(&rows, width)];
+        panels[0].starts = vec![frame.place(from)];
+    }
+    let manifest = asker.run.manifest();
+    let title = format!(
+        "{} on {}, step {}",
+        manifest.algorithm,
+        manifest.data.path.file_stem().unwrap_or_default().to_string_lossy(),
+        asker.model.step
+    );
+    let axes = dimensions.map(|dimension| spec.dimension(dimension));
+    save(&PlaneChart { title, note, axes, panels }.draw(), &args.output)
+}

@@ -1,0 +1,120 @@
+//! `isochrone reproduce`: whole studies in one command.
+
+use crate::verbs::{
+    report::tell,
+    train::{algorithm_parser, stop_on_ctrl_c},
+};
+use anyhow::bail;
+use clap::{Subcommand, ValueHint};
+use indicatif::{ProgressBar, ProgressStyle};
+use isochrone::{
+    learn::algos::Algorithm,
+    reproduce::nav2d::{Recipe, Study, Verdict},
+};
+use serde_json::json;
+use std::{io::Write, path::PathBuf, time::Duration};
+
+/// Repeats a whole study: data, all methods, all seeds, figures, report
+///
+/// Everything is kept in one folder as soon as it is done; the same command goes on where it was interrupted.
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES, arg_required_else_help = true)]
+pub struct Args {
+    #[command(subcommand)]
+    study: StudyArg,
+}
+
+#[derive(Subcommand)]
+enum StudyArg {
+    /// Stitching on one-way streets: the controlled study of Contrastive Metric Distillation
+    Nav2d(Nav2dArgs),
+}
+
+#[derive(clap::Args)]
+struct Nav2dArgs {
+    /// The folder of the study
+    #[arg(long, short, value_name = "FOLDER", value_hint = ValueHint::DirPath, default_value = "nav2d")]
+    output: PathBuf,
+
+    /// One seed and fewer updates: shows in minutes that everything works
+    #[arg(long)]
+    quick: bool,
+
+    /// Only these methods
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = algorithm_parser())]
+    methods: Vec<Algorithm>,
+
+    /// Seeds [default: 5, with --quick 1]
+    #[arg(long, value_name = "N")]
+    seeds: Option<u64>,
+
+    /// Fail if a method does not do what it does when it works
+    #[arg(long)]
+    check: bool,
+
+    /// Print the results as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  isochrone reproduce nav2d --quick -o /tmp/nav2d    # some minutes
+  isochrone reproduce nav2d -o nav2d                 # about an hour on two cores; Ctrl-C and again to go on
+  isochrone reproduce nav2d --methods cmd1,gcbc --seeds 2";
+
+/// Runs the verb; data goes to `out`.
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    let StudyArg::Nav2d(args) = &args.study;
+    isochrone::nn::memory::keep_freed_memory();
+    let mut recipe = Recipe::new(args.quick);
+    match args.seeds {
+        Some(0) => bail!("--seeds 0; hint: give 1 or more"),
+        Some(seeds) => recipe.seeds = seeds,
+        None => {}
+    }
+    let study = Study::open(&args.output, recipe, &args.methods).map_err(anyhow::Error::from_boxed)?;
+    let stop = stop_on_ctrl_c()?;
+    let style = ProgressStyle::with_template("{bar:24} {pos}/{len} runs  {elapsed}  {msg}");
+    let bar = ProgressBar::new(study.n_runs() as u64).with_style(style.expect("the template is well formed"));
+    bar.enable_steady_tick(Duration::from_secs(1));
+    let told = |verdict: &Verdict| {
+        bar.inc(1);
+        bar.suspend(|| tell(&line(verdict)));
+    };
+    let finished = study.run(&stop, &told);
+    bar.finish_and_clear();
+    let output = args.output.display();
+    let Some(finished) = finished.map_err(anyhow::Error::from_boxed)? else {
+        writeln!(out, "{output}: stopped; the same command goes on")?;
+        return Ok(());
+    };
+    let bars = study.bars(&finished);
+    let failed: Vec<String> = bars
+        .iter()
+        .filter(|bar| !bar.holds())
+        .map(|bar| format!("{} {:.3}, less than {:.3}", bar.claim, bar.measured, bar.least))
+        .collect();
+    if args.json {
+        let verdicts: Vec<_> = finished.iter().map(|run| &run.verdict).collect();
+        writeln!(out, "{:#}", json!({ "folder": args.output, "runs": verdicts, "failed": failed }))?;
+    } else {
+        writeln!(out, "{output}: {} runs; report.html, report.md, results.json, figures/", finished.len())?;
+    }
+    if args.check && !failed.is_empty() {
+        bail!("{}; hint: one of the methods is broken", failed.join("; "));
+    }
+    Ok(())
+}
+
+fn line(verdict: &Verdict) -> String {
+    let planned =
+        verdict.greedy.map_or(String::new(), |score| format!(", with a plan {:.1} %", 100.0 * score.success));
+    format!(
+        "{} seed {}: {:.1} % of tasks{planned}; {:.0} s",
+        verdict.method,
+        verdict.seed,
+        100.0 * verdict.alone.success,
+        verdict.seconds
+    )
+}
