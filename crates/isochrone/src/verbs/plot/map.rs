@@ -40,8 +40,8 @@ pub struct Args {
     output: PathBuf,
 
     /// The two dimensions of an observation that are the plane
-    #[arg(long, value_name = "X,Y", value_delimiter = ',', num_args = 2, default_value = "0,1")]
-    dimensions: Vec<usize>,
+    #[arg(long, value_name = "X,Y", default_value = "0,1", value_parser = parse_dimensions)]
+    dimensions: [usize; 2],
 
     /// Cells on the longer side
     #[arg(long, value_name = "N", default_value_t = 110, value_parser = clap::value_parser!(u16).range(10..=500))]
@@ -52,12 +52,18 @@ pub struct Args {
     checkpoint: Which,
 }
 
+fn parse_dimensions(text: &str) -> Result<[usize; 2], String> {
+    let numbers =
+        text.split_once(',').and_then(|(x, y)| Some([x.trim().parse().ok()?, y.trim().parse().ok()?]));
+    numbers.ok_or_else(|| "not two numbers like 0,1".into())
+}
+
 pub fn run(args: &Args) -> anyhow::Result<()> {
     Picture::check_path(&args.output)?;
     let asker = Asker::open(&args.run, args.checkpoint, None)?;
     let distance = asker.distance()?;
     let (spec, width) = (&asker.model.spec.observation, distance.width());
-    let dimensions = [args.dimensions[0], args.dimensions[1]];
+    let dimensions = args.dimensions;
     if dimensions[0] == dimensions[1] || dimensions.iter().any(|&dimension| dimension >= width) {
         bail!(
             "--dimensions {},{}: observations have {width} dimensions; hint: give two different ones, counted from 0",
