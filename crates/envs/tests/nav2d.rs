@@ -186,7 +186,7 @@ fn descriptions_that_make_no_world_are_refused() {
         ("speed = 1.25", "speed = 0", "speed"),
         ("speed = 1.25", "speed = nan", "speed"),
         ("speed = 1.25", "", "speed"),
-        ("speed = 1.25", "spead = 1.25", "spead"),
+        ("speed = 1.25", "velocity = 1.25", "velocity"),
         ("sites_per_unit = 2.0", "sites_per_unit = 1e9", "sites_per_unit"),
         ("points = [[-13, 0], [18, 0]]", "points = [[-13, 0]]", "west to east"),
         ("points = [[-13, 0], [18, 0]]", "points = [[-13, 0], [1e30, 0]]", "west to east"),

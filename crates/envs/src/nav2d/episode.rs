@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 /// Tasks are drawn from streams of their own: who evaluates with the seed of a data set does not see its noise again.
 const STREAMS: u64 = 1 << 40;
 
-/// Somebody who wants to get from a site to a far one. A step costs one; at the goal, or at the end of a way, it is over.
+/// Somebody who wants to get from a site to a far one. A step costs one; at the goal it is over.
 #[derive(Debug, Clone)]
 pub struct Nav2dEnvironment {
     world: Nav2d,
@@ -109,7 +109,7 @@ impl Environment for Nav2dEnvironment {
             self.seen = self.world.seen(next, &mut self.random);
         }
         let is_reached = self.is_reached();
-        let is_over = is_reached || self.world.ahead(self.site).is_empty();
-        Step { reward: -1.0, is_reached, is_over }
+        // Who is at the end of a way stays there and pays on: to be lost early is not better than to arrive late.
+        Step { reward: -1.0, is_reached, is_over: is_reached }
     }
 }

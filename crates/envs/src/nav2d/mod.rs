@@ -23,7 +23,7 @@ pub use plan::{Plan, PlanError, Recordings, Street};
 use curve::Curve;
 use isochrone_core::rng;
 use rand_chacha::ChaCha8Rng;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A place where one can be.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,10 +53,12 @@ struct Built {
 }
 
 impl Nav2d {
-    /// The world of the study.
+    /// The world of the study, built once.
     pub fn standard() -> Self {
-        let plan = Plan::parse(Plan::STANDARD).expect("the file is part of the program");
-        Self::new(plan).expect("the file is part of the program")
+        static BUILT: OnceLock<Nav2d> = OnceLock::new();
+        let build =
+            || Plan::parse(Plan::STANDARD).and_then(Self::new).expect("the file is part of the program");
+        BUILT.get_or_init(build).clone()
     }
 
     /// Lays the sites that a description asks for.

@@ -21,8 +21,8 @@ impl Nav2d {
         spec
     }
 
-    /// Records walks of a geometric number of steps from random sites. Each follows its street, with a heading that drifts, and never turns into another: a move that would is drawn
-    /// again. So the logs show all four streets, and no way from one to the next.
+    /// Records walks of a geometric number of steps from random sites. Each follows its street, with a heading that drifts, and never turns into another: where chance carries it off
+    /// its street, it ends. So the logs show all four streets, and no way from one to the next.
     ///
     /// # Errors
     /// What `sink` refuses.

@@ -50,7 +50,7 @@ impl Graph {
         cost
     }
 
-    /// Of the states within the horizon, the one on the shortest way; `None` where the straight way is as short, or there is no other. Of two that lie on a way, the farther: it is easier to
+    /// Of the states within the horizon, the one on the shortest way; `None` where the goal itself is within it, or there is no way. Of two that lie on a way, the farther: it is easier to
     /// steer by.
     pub(super) fn next(&self, reach: &[f32], straight: f32, to_goal: &[f32]) -> Option<usize> {
         if straight <= self.horizon {

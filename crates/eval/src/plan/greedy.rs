@@ -2,7 +2,7 @@
 
 use super::Moves;
 
-/// Of actions that differ by this much, one says little about the other.
+/// Of actions that differ by this much, one says little about the other; actions are of the order of 1, as is usual.
 const ACTION_WIDTH: f64 = 0.35;
 
 /// How far apart situations are in space.
@@ -29,14 +29,21 @@ pub(super) fn next(
         return None;
     }
     let is_new = |number: &usize| !passed.get(*number).copied().unwrap_or(false);
-    nearby(here, moves, radius).filter(is_new).min_by(|&a, &b| to_goal[a].total_cmp(&to_goal[b]))
+    nearby(here, moves, radius)
+        .filter(is_new)
+        .filter(|&number| to_goal[number].is_finite())
+        .min_by(|&a, &b| to_goal[a].total_cmp(&to_goal[b]))
 }
 
 /// The action of the move nearby that promises most. Chance decides where a single move leads, so that what an action promises is the mean of `e^-d` over moves with similar actions.
 pub(super) fn action<'a>(here: &[f32], moves: &'a Moves, radius: f64, to_goal: &[f32]) -> Option<&'a [f32]> {
     let width = moves.actions.len() * here.len() / moves.states.len();
+    if width == 0 {
+        return None;
+    }
     let of = |number: usize| &moves.actions[number * width..][..width];
-    let near: Vec<usize> = nearby(here, moves, radius).collect();
+    let near: Vec<usize> =
+        nearby(here, moves, radius).filter(|&number| to_goal[number].is_finite()).collect();
     let least = near.iter().map(|&number| to_goal[number]).fold(f32::INFINITY, f32::min);
     let promise = |&number: &usize| {
         let (mut sum, mut weights) = (0.0, 0.0);

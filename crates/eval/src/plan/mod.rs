@@ -9,7 +9,7 @@ mod policy;
 pub use policy::PlannedPolicy;
 
 use graph::Graph;
-use isochrone_core::TemporalDistance;
+use isochrone_core::{TemporalDistance, statistics};
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex},
@@ -73,6 +73,15 @@ impl<'a> Atlas<'a> {
         Self { planner, distance, moves, graph, to_goals: Mutex::default() }
     }
 
+    /// How far a situation is in space from the nearest that was recorded, in moves of usual length.
+    pub fn moves_away(&self, situation: &[f32]) -> f64 {
+        let states = self.moves.states.chunks_exact(self.width());
+        let lengths = states.clone().zip(self.moves.next.chunks_exact(self.width()));
+        let usual = statistics::median(lengths.map(|(from, to)| greedy::apart(from, to)).collect());
+        let nearest = states.map(|state| greedy::apart(situation, state)).fold(f64::INFINITY, f64::min);
+        if usual > 0.0 { nearest / usual } else { 0.0 }
+    }
+
     /// How a way is looked for.
     pub fn planner(&self) -> Planner {
         self.planner
@@ -90,26 +99,28 @@ impl<'a> Atlas<'a> {
     fn to_goals(&self, goals: &[f32]) -> Vec<Arc<Vec<f32>>> {
         let keys: Vec<Vec<u32>> =
             goals.chunks_exact(self.width()).map(|goal| goal.iter().map(|x| x.to_bits()).collect()).collect();
-        let mut known = self.to_goals.lock().expect("nobody panics with it");
-        if known.len() + keys.len() > REMEMBERED {
-            known.clear();
-        }
-        let mut unknown: Vec<usize> =
-            (0..keys.len()).filter(|&row| !known.contains_key(&keys[row])).collect();
-        unknown.dedup_by_key(|row| keys[*row].clone());
+        let known = |key: &Vec<u32>| self.to_goals.lock().expect("nobody panics with it").get(key).cloned();
+        let mut found: Vec<Option<Arc<Vec<f32>>>> = keys.iter().map(known).collect();
+        let unknown: Vec<usize> = (0..keys.len()).filter(|&row| found[row].is_none()).collect();
         if !unknown.is_empty() {
             let rows: Vec<f32> = unknown.iter().flat_map(|&row| self.row(goals, row)).copied().collect();
             let from = if self.graph.is_some() { &self.moves.states } else { &self.moves.next };
-            // All at once: places are encoded once.
+            // All at once: places are encoded once. Without the lock: a network computes in parallel, and who waits for that may be given other work that asks here.
             let nats = self.distance.all_pairs_nats(from, &rows);
             for (column, &row) in unknown.iter().enumerate() {
                 let straight: Vec<f32> = nats.iter().skip(column).step_by(unknown.len()).copied().collect();
-                let nats =
-                    self.graph.as_ref().map_or_else(|| straight.clone(), |graph| graph.to_goal(&straight));
-                known.insert(keys[row].clone(), Arc::new(nats));
+                found[row] = Some(Arc::new(match &self.graph {
+                    None => straight,
+                    Some(graph) => graph.to_goal(&straight),
+                }));
             }
+            let mut known = self.to_goals.lock().expect("nobody panics with it");
+            if known.len() + unknown.len() > REMEMBERED {
+                known.clear();
+            }
+            known.extend(unknown.iter().filter_map(|&row| Some((keys[row].clone(), found[row].clone()?))));
         }
-        keys.iter().map(|key| known[key].clone()).collect()
+        found.into_iter().map(|nats| nats.expect("all are found or computed")).collect()
     }
 
     /// Where to go next from each row of `from` to come to the same row of `goals`: the goal itself where it is near or nothing better is known.

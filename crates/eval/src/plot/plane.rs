@@ -155,14 +155,22 @@ impl Colours {
 }
 
 impl PlaneChart {
+    /// Both axes have one scale unless one range is longer by more than this.
+    pub const MAX_ASPECT: f64 = 3.0;
+
     /// Draws the maps, all on one scale.
     pub fn draw(&self) -> Picture {
         let columns = self.panels.len().clamp(1, MAX_BESIDE);
         let rows = self.panels.len().div_ceil(MAX_BESIDE).max(1);
         let ((x_low, x_high), (y_low, y_high)) = self.ranges();
-        // One unit is as long upwards as it is sideways.
-        let unit = MAP_SIDE / (x_high - x_low).max(y_high - y_low);
-        let (map_width, map_height) = (unit * (x_high - x_low), unit * (y_high - y_low));
+        let (width, height) = (x_high - x_low, y_high - y_low);
+        let (map_width, map_height) = match width.max(height) {
+            // One unit is as long upwards as it is sideways.
+            longer if longer <= Self::MAX_ASPECT * width.min(height) => {
+                (MAP_SIDE * width / longer, MAP_SIDE * height / longer)
+            }
+            _ => (MAP_SIDE, MAP_SIDE),
+        };
         let has_legend = self.panels.iter().any(|panel| panel.colours.is_some());
         let panel_width = LEFT + map_width + 12.0;
         let panel_height =

@@ -2,6 +2,7 @@ use isochrone_eval::{
     plot::{LineChart, Panel, Series},
     statistics::{RESAMPLES, bootstrap, mean},
 };
+use std::collections::BTreeMap;
 
 /// Curves of runs that belong together, such as those of one method: `(step, value)`.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -15,20 +16,18 @@ pub struct Group {
 /// Means of groups over training, with intervals of 95 % from the bootstrap over runs where there are several.
 pub fn curve_chart(title: &str, measure: &str, groups: &[Group]) -> LineChart {
     let series = groups.iter().map(|group| {
-        let mut steps: Vec<u64> = group.curves.iter().flatten().map(|point| point.0).collect();
-        steps.sort_unstable();
-        steps.dedup();
-        let mut drawn = Series { name: group.name.clone(), ..Series::default() };
-        for step in steps {
-            let at =
-                |curve: &Vec<(u64, f64)>| curve.iter().find(|point| point.0 == step).map(|point| point.1);
-            let values: Vec<f64> = group.curves.iter().filter_map(at).collect();
-            let estimate = bootstrap(&[values], mean, RESAMPLES, step);
-            drawn.points.push((step as f64, estimate.value));
-            drawn.band.push((estimate.low, estimate.high));
+        let mut at_step: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+        for &(step, value) in group.curves.iter().flatten() {
+            at_step.entry(step).or_default().push(value);
         }
-        if group.curves.len() < 2 {
-            drawn.band.clear();
+        let mut drawn = Series { name: group.name.clone(), ..Series::default() };
+        for (step, values) in at_step {
+            drawn.points.push((step as f64, mean(&values)));
+            // One run says nothing about others.
+            if group.curves.len() > 1 {
+                let estimate = bootstrap(&[values], mean, RESAMPLES, step);
+                drawn.band.push((estimate.low, estimate.high));
+            }
         }
         drawn
     });

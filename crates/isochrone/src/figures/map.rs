@@ -1,6 +1,6 @@
 use isochrone_core::TemporalDistance;
 use isochrone_data::Trajectories;
-use isochrone_eval::plot::{Colours, PlaneField, PlanePanel};
+use isochrone_eval::plot::{Colours, PlaneChart, PlaneField, PlanePanel};
 
 /// Which way distances are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,12 +34,15 @@ impl MapFrame {
     /// Looks at where states of the data lie in two dimensions; the longer side has `cells` cells.
     pub fn new(data: &Trajectories, dimensions: [usize; 2], cells: usize) -> Self {
         let width = data.spec().observation.width;
-        let every = (data.index().n_states() as usize / LOOKED_AT).max(1);
+        let every = (data.index().n_states() / LOOKED_AT as u64).max(1);
         let places: Vec<[f64; 2]> = (0..data.n_episodes())
             .flat_map(|episode| {
                 let view = data.episode(episode);
-                let rows = view.observations.chunks_exact(width).step_by(every);
-                rows.map(|row| dimensions.map(|dimension| f64::from(row[dimension]))).collect::<Vec<_>>()
+                // Every so many states of all episodes together: short episodes are not seen by their starts alone.
+                let first = data.index().states(episode).start;
+                let rows = view.observations.chunks_exact(width).zip(first..);
+                let rows = rows.filter(|(_, state)| state.is_multiple_of(every));
+                rows.map(|(row, _)| dimensions.map(|dimension| f64::from(row[dimension]))).collect::<Vec<_>>()
             })
             .filter(|place| place.iter().all(|x| x.is_finite()))
             .collect();
@@ -51,8 +54,12 @@ impl MapFrame {
             if high >= low { (low - room, high + room) } else { (0.0, 1.0) }
         };
         let (x, y) = (range(0), range(1));
-        let cell = (x.1 - x.0).max(y.1 - y.0) / cells as f64;
-        let count = |(low, high): (f64, f64)| (((high - low) / cell).round() as usize).max(1);
+        let (longer, shorter) = ((x.1 - x.0).max(y.1 - y.0), (x.1 - x.0).min(y.1 - y.0));
+        let is_shared = longer <= PlaneChart::MAX_ASPECT * shorter;
+        let count = |(low, high): (f64, f64)| match is_shared {
+            true => ((cells as f64 * (high - low) / longer).round() as usize).max(1),
+            false => cells,
+        };
         let (columns, rows) = (count(x), count(y));
         let mut is_known = vec![false; columns * rows];
         for place in &places {
@@ -128,5 +135,19 @@ impl MapFrame {
     /// Where a way leads on the map: `[n, width]`.
     pub fn way(&self, rows: &[f32], width: usize) -> Vec<[f64; 2]> {
         rows.chunks_exact(width).map(|row| self.place(row)).collect()
+    }
+}
+
+/// Gives maps of distances the same colours for the same distance, so that they can be compared.
+pub fn on_one_scale(panels: &mut [PlanePanel]) {
+    let largest_of = |panel: &PlanePanel| match &panel.colours {
+        Some(Colours::Distance { largest, .. }) => *largest,
+        _ => 0.0,
+    };
+    let most = panels.iter().map(largest_of).fold(0.0, f64::max);
+    for panel in panels {
+        if let Some(Colours::Distance { largest, .. }) = &mut panel.colours {
+            *largest = most;
+        }
     }
 }

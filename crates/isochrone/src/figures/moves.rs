@@ -2,13 +2,15 @@ use isochrone_core::rng;
 use isochrone_data::Trajectories;
 use isochrone_eval::plan::Moves;
 
-/// Recorded moves at random, with replacement; the same for the same seed.
+/// Recorded moves at random, with replacement, the same for the same seed; all of them if as many or more are asked for.
 pub fn draw_moves(data: &Trajectories, n: usize, seed: u64) -> Moves {
     let (index, widths) = (data.index(), [data.spec().observation.width, data.spec().action.width]);
     let mut random = rng::stream(seed, 0);
     let mut moves = Moves::default();
-    for _ in 0..n {
-        let transition = rng::below(&mut random, index.n_transitions() as usize) as u64;
+    let there_are = index.n_transitions();
+    let has_all = n as u64 >= there_are;
+    for number in 0..there_are.min(n as u64) {
+        let transition = if has_all { number } else { rng::below(&mut random, there_are as usize) as u64 };
         let (episode, state) = index.episode_of_transition(transition);
         let row = (state - index.states(episode).start) as usize;
         let view = data.episode(episode);

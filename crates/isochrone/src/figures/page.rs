@@ -4,7 +4,7 @@ use isochrone_eval::{page::Page, plot::Picture};
 use isochrone_learn::{
     error::LearnError,
     model::{Model, Which},
-    run::{Record, Run},
+    run::{Record, Run, State},
 };
 
 /// Pairs of states that a calibration looks at.
@@ -20,7 +20,7 @@ pub fn run_page(
     data: &[&Trajectories],
     more: &[(Picture, String)],
 ) -> Result<Page, LearnError> {
-    let name = |run: &Run| run.folder().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = |run: &Run| display_name(run, runs);
     let title = match runs {
         [run] => format!("{}: {}", name(run), run.manifest().algorithm),
         _ => format!("{} runs", runs.len()),
@@ -52,7 +52,10 @@ pub fn run_page(
             format!("{} of {}", status.step, config.steps),
             config.batch_size.to_string(),
             config.discount.to_string(),
-            format!("{:?}", status.state).to_lowercase(),
+            match status.state {
+                State::Running if !run.is_active() => "interrupted".to_owned(),
+                state => format!("{state:?}").to_lowercase(),
+            },
             format!("{:.0}", status.seconds),
             best.map_or("-".into(), |best| {
                 format!("{} {:.3} at step {}", best.metric, best.value, best.step)
@@ -96,6 +99,13 @@ pub fn run_page(
     let made_by = isochrone_learn::run::MadeBy::revision().unwrap_or("unknown");
     page.paragraph(&format!("Made by isochrone {} at revision {made_by}.", env!("CARGO_PKG_VERSION")));
     Ok(page)
+}
+
+/// The folder's name, or all of its path where another run has the same.
+pub fn display_name(run: &Run, among: &[Run]) -> String {
+    let name = |run: &Run| run.folder().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let is_alone = among.iter().filter(|other| name(other) == name(run)).count() < 2;
+    if is_alone { name(run) } else { run.folder().display().to_string() }
 }
 
 /// Losses and evaluations, in the order in which runs report them.

@@ -106,6 +106,12 @@ fn generate(args: &GenerateArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     if episodes == 0 || episodes > MOST_EPISODES {
         bail!("--episodes {episodes}; hint: give a number between 1 and {MOST_EPISODES}");
     }
+    if args.output.exists() {
+        bail!(
+            "{}: it already exists, and runs may have learned from it; hint: choose another name, or remove it",
+            args.output.display()
+        );
+    }
     let style = ProgressStyle::with_template("{bar:24} {human_pos}/{human_len} episodes  {eta} left");
     let bar = ProgressBar::new(episodes as u64).with_style(style.expect("the template is well formed"));
     let mut recorder = Recorder { writer: Writer::for_path(&args.output)?, leaves_out: Vec::new() };
@@ -122,13 +128,13 @@ fn generate(args: &GenerateArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     if args.json {
         let report = json!({
             "output": output.to_string(), "world": args.world.name(), "seed": args.seed, "episodes": episodes,
-            "transitions": transitions, "source_sha256": hash, "version": env!("CARGO_PKG_VERSION"),
+            "transitions": transitions, "contents_sha256": hash, "version": env!("CARGO_PKG_VERSION"),
         });
         writeln!(out, "{report:#}")?;
     } else {
         writeln!(
             out,
-            "{output}: {episodes} episodes, {transitions} transitions of {}, seed {}; sha256 {hash}",
+            "{output}: {episodes} episodes, {transitions} transitions of {}, seed {}; contents {hash}",
             args.world.name(),
             args.seed
         )?;

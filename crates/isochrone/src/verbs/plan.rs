@@ -2,7 +2,7 @@
 
 use crate::verbs::{
     planning::PlannerArgs,
-    report::{Field, Report, StyleArgs, save},
+    report::{Field, Report, StyleArgs, save, tell},
     situations::{Asker, parse_which},
 };
 use anyhow::bail;
@@ -57,6 +57,9 @@ Examples:
   isochrone plan runs/nav2d --from -12,0 --to -16,0 --planner greedy --radius 0.8 --states 5000 --plot way.svg
   isochrone plan runs/robot --from @3:0 --to @7:last --json";
 
+/// Usual moves from anything recorded, beyond which a way leads through nowhere.
+const FAR_OFF: f64 = 5.0;
+
 /// Cells on the longer side of a picture.
 const CELLS: usize = 110;
 
@@ -69,6 +72,14 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let distance = asker.distance()?;
     let (from, to) = (asker.situation(&args.from, "--from")?, asker.situation(&args.to, "--to")?);
     let atlas = args.planner.atlas(&asker, distance)?;
+    for (flag, text, place) in [("--from", &args.from, &from), ("--to", &args.to, &to)] {
+        let moves_away = atlas.moves_away(place);
+        if moves_away > FAR_OFF {
+            tell(&format!(
+                "warning: {flag} {text}: the nearest recorded state is {moves_away:.0} moves away; nothing was recorded there"
+            ));
+        }
+    }
     let way = atlas.way(&from, &to);
     let width = distance.width();
     if let Some(path) = &args.plot {
@@ -86,11 +97,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         save(&PlaneChart { title, note: args.planner.describe(), axes, panels: vec![panel] }.draw(), path)?;
     }
     let Some(way) = way else {
-        bail!(
-            "no way was found from {} to {}; hint: try a longer --horizon, a larger --radius or more --states",
-            args.from,
-            args.to
-        );
+        bail!("no way was found from {} to {}; hint: {}", args.from, args.to, args.planner.hint());
     };
     let stops = [&from[..], &way, &to].concat();
     let before = [&from[..], &stops[..stops.len() - width]].concat();

@@ -15,7 +15,7 @@ pub struct PlannerArgs {
     #[arg(long, value_enum, default_value = "graph")]
     planner: PlannerArg,
 
-    /// Greedy: how far the next state may be, in the units of observations
+    /// Greedy: how near a recorded move must begin, in the units of observations
     #[arg(long, value_name = "DISTANCE", default_value_t = 3.0)]
     radius: f64,
 
@@ -34,14 +34,15 @@ pub struct PlannerArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PlannerArg {
-    /// Always the recorded next state within a ball that is nearest in time to the goal
+    /// Of the moves recorded nearby, always the one that leads nearest in time to the goal
     Greedy,
     /// The shortest way over recorded states, each within a horizon of the one before
     Graph,
 }
 
 /// Distances between all pairs of more would not fit in memory.
-const MOST_STATES: usize = 20_000;
+const MOST_GRAPH_STATES: usize = 10_000;
+const MOST_MOVES: usize = 1_000_000;
 
 impl PlannerArgs {
     fn planner(&self) -> anyhow::Result<Planner> {
@@ -52,8 +53,9 @@ impl PlannerArgs {
         if !(value.is_finite() && value > 0.0) {
             bail!("{flag} {value}; hint: give a positive number");
         }
-        if self.states == 0 || self.states > MOST_STATES {
-            bail!("--states {}; hint: give a number between 1 and {MOST_STATES}", self.states);
+        let most = if self.planner == PlannerArg::Graph { MOST_GRAPH_STATES } else { MOST_MOVES };
+        if self.states == 0 || self.states > most {
+            bail!("--states {}; hint: give a number between 1 and {most}", self.states);
         }
         Ok(planner)
     }
@@ -64,12 +66,24 @@ impl PlannerArgs {
         Ok(Atlas::new(planner, distance, draw_moves(asker.data()?, self.states, self.seed)))
     }
 
+    /// What to try where no way was found.
+    pub fn hint(&self) -> &'static str {
+        match self.planner {
+            PlannerArg::Greedy => "try a larger --radius or more --states",
+            PlannerArg::Graph => "try a longer --horizon or more --states",
+        }
+    }
+
     /// In words.
     pub fn describe(&self) -> String {
         let Self { radius, horizon, states, .. } = self;
         match self.planner {
-            PlannerArg::Greedy => format!("greedy: {states} recorded moves, those within {radius}"),
-            PlannerArg::Graph => format!("graph: {states} recorded states, edges of up to {horizon} steps"),
+            PlannerArg::Greedy => {
+                format!("greedy: up to {states} recorded moves, those that begin within {radius}")
+            }
+            PlannerArg::Graph => {
+                format!("graph: up to {states} recorded states, edges of up to {horizon} steps")
+            }
         }
     }
 }

@@ -63,13 +63,18 @@ Examples:
   isochrone reproduce nav2d -o nav2d                 # about an hour on two cores; Ctrl-C and again to go on
   isochrone reproduce nav2d --methods cmd1,gcbc --seeds 2";
 
+/// Tasks of more would be those that are watched during training.
+const MOST_SEEDS: u64 = 1000;
+
 /// Runs the verb; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let StudyArg::Nav2d(args) = &args.study;
     isochrone::nn::memory::keep_freed_memory();
     let mut recipe = Recipe::new(args.quick);
     match args.seeds {
-        Some(0) => bail!("--seeds 0; hint: give 1 or more"),
+        Some(seeds) if !(1..=MOST_SEEDS).contains(&seeds) => {
+            bail!("--seeds {seeds}; hint: give a number between 1 and {MOST_SEEDS}")
+        }
         Some(seeds) => recipe.seeds = seeds,
         None => {}
     }
@@ -86,8 +91,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     bar.finish_and_clear();
     let output = args.output.display();
     let Some(finished) = finished.map_err(anyhow::Error::from_boxed)? else {
-        writeln!(out, "{output}: stopped; the same command goes on")?;
-        return Ok(());
+        bail!("{output}: stopped before it was done; hint: the same command goes on");
     };
     let bars = study.bars(&finished);
     let failed: Vec<String> = bars

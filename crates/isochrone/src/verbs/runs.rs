@@ -81,6 +81,11 @@ pub fn found(folders: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
             }
         }
     }
+    // Named twice, it is still one.
+    let mut seen = std::collections::HashSet::new();
+    runs.retain(|run| {
+        seen.insert(std::fs::canonicalize(run.folder()).unwrap_or_else(|_| run.folder().to_owned()))
+    });
     if runs.is_empty() {
         bail!("{}: there is no run in it; hint: isochrone train makes one", folders[0].display());
     }
@@ -161,7 +166,7 @@ fn report(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> anyhow::Re
 }
 
 /// A run that says it is running but has no process was interrupted.
-fn state(run: &Run, state: State) -> &'static str {
+pub fn state(run: &Run, state: State) -> &'static str {
     match state {
         State::Running if run.is_active() => "running",
         State::Running => "interrupted",

@@ -85,6 +85,12 @@ impl Asker {
                 path.display()
             );
         }
+        if data.n_transitions() == 0 {
+            bail!(
+                "{}: it has no transition; hint: isochrone data inspect shows what is in it",
+                path.display()
+            );
+        }
         let (found, width) = (data.spec().observation.width, self.model.spec.observation.width);
         if found != width {
             bail!(

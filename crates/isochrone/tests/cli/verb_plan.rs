@@ -41,6 +41,8 @@ fn recordings_can_be_made_again() {
     }
     let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
     assert!(read("a.arrow") == read("b.arrow"));
+    let refused = isochrone_in(folder.path(), "envs generate nav2d --episodes 5 -o a.arrow");
+    assert!(refused.code == Some(2) && refused.stderr.contains("already exists"), "{}", refused.stderr);
     let refused = isochrone_in(folder.path(), "envs generate nav2d --episodes 0 -o c.npz");
     assert!(refused.code == Some(2) && refused.stderr.contains("hint:"), "{}", refused.stderr);
     let refused = isochrone_in(folder.path(), "envs generate nav3d -o c.npz");
@@ -65,6 +67,8 @@ fn ways_maps_and_pages() {
     assert_eq!(stops[1]["steps_left"].as_f64(), Some(0.0));
     assert!((stops[1]["steps"].as_f64().unwrap() - plan["steps_straight"].as_f64().unwrap()).abs() < 1e-6);
     assert!(read("way.svg").contains("steps to the star"));
+    let far = run("plan runs/a --from @0:0 --to 15,-15 --horizon 1000");
+    assert!(far.code == Some(0) && far.stderr.contains("nothing was recorded there"), "{}", far.stderr);
     let greedy = run("plan runs/a --from @0:0 --to @0:last --planner greedy --radius 100");
     assert!(greedy.code == Some(0) && greedy.stdout.contains("steps_left"), "{}", greedy.stderr);
 
@@ -79,7 +83,7 @@ fn ways_maps_and_pages() {
         (
             "plot map runs/a --from @0:0 --to @0:last --way --horizon 1000",
             "ways.svg",
-            "graph: 1000 recorded states",
+            "graph: up to 1000 recorded states",
         ),
         ("plot curves --metric critic/loss", "curves.svg", "training steps"),
         ("plot calibration runs/a", "calibration.svg", "observed steps"),
@@ -127,5 +131,36 @@ fn wrong_questions_have_answers() {
             refused.stderr
         );
         assert_eq!(refused.stderr.trim_end().lines().count(), 1, "{arguments}: {}", refused.stderr);
+    }
+}
+
+/// A network computes in parallel while plans are looked up: neither waits for the other, and the results are the same.
+#[test]
+fn plans_of_a_network_do_not_depend_on_threads() {
+    use isochrone::{
+        Environment,
+        data::formats,
+        envs::World,
+        figures::draw_moves,
+        learn::model::{Model, Which},
+        plan::{Atlas, PlannedPolicy, Planner},
+        rollout::Rollouts,
+    };
+    let folder = tempfile::tempdir().unwrap();
+    trained(folder.path());
+    let model = Model::open(&folder.path().join("runs/a"), Which::Last).unwrap();
+    let data = formats::load(&folder.path().join("streets.npz"), &Default::default()).unwrap();
+    let (distance, policy) = (model.distance.as_ref().unwrap(), model.policy.as_ref().unwrap());
+    let run = |threads: usize, planner: Planner| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let atlas = Atlas::new(planner, distance, draw_moves(&data, 300, 0));
+            let planned = PlannedPolicy { atlas: &atlas, policy };
+            let world = || -> Box<dyn Environment> { World::Nav2d.environment() };
+            Rollouts { episodes: 200, seed: 1 }.run(&world, &planned)
+        })
+    };
+    for planner in [Planner::Greedy { radius: 1.0 }, Planner::Graph { horizon_steps: 20.0 }] {
+        assert_eq!(run(1, planner), run(4, planner), "{planner:?}");
     }
 }

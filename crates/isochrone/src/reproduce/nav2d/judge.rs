@@ -39,8 +39,10 @@ pub struct Verdict {
     pub graph: Option<Score>,
     /// The distance, if there is one.
     pub fit: Option<Fit>,
-    /// What the judgement depends on: the configuration, the data and the recipe.
+    /// What the judgement depends on: the configuration, the data, the world and the recipe.
     pub of: String,
+    /// Of the program that judged.
+    pub revision: String,
 }
 
 /// Attempts in numbers.
@@ -48,8 +50,8 @@ pub struct Verdict {
 pub struct Score {
     /// The share that arrived.
     pub success: f64,
-    /// Mean steps of those that did.
-    pub steps: f64,
+    /// Mean steps of those that did; nothing if none did.
+    pub steps: Option<f64>,
     /// Mean of what the world paid.
     pub total_reward: f64,
 }
@@ -77,7 +79,7 @@ pub struct Judge {
     pub world: Nav2d,
     /// Exact distances between sites under the best policy.
     pub exact: AllPairs,
-    /// The best policy.
+    /// Who knows the world and most surely arrives.
     pub best: ExactPolicy,
     recipe: Recipe,
 }
@@ -97,6 +99,15 @@ impl Judge {
     pub fn attempts(&self, policy: &dyn GoalPolicy, seed: u64) -> Vec<Attempt> {
         let rollouts = Rollouts { episodes: self.recipe.rollouts, seed: TASKS + seed };
         rollouts.run(&|| Box::new(self.world.environment()) as Box<dyn Environment>, policy)
+    }
+
+    /// The chance to arrive at all for one who sees where they are and has all the time of the world, over the tasks of a seed: no policy does better, but for directions between headings.
+    pub fn ceiling(&self, seed: u64) -> f64 {
+        let arrival = |number: u64| {
+            let (start, goal) = self.world.task(TASKS + seed, number);
+            self.best.discounted_arrival(start, goal)
+        };
+        (0..self.recipe.rollouts).map(arrival).sum::<f64>() / self.recipe.rollouts as f64
     }
 
     /// Judges what was learned.
@@ -120,6 +131,7 @@ impl Judge {
             graph: planned(Planner::Graph { horizon_steps }, graph_states),
             fit: model.distance.as_ref().map(|distance| self.fit(distance)),
             of: String::new(),
+            revision: String::new(),
         }
     }
 
@@ -171,7 +183,7 @@ impl Score {
             .collect();
         Self {
             success: success_rate(attempts),
-            steps: arrived.iter().sum::<f64>() / arrived.len().max(1) as f64,
+            steps: (!arrived.is_empty()).then(|| arrived.iter().sum::<f64>() / arrived.len() as f64),
             total_reward: attempts.iter().map(|attempt| attempt.total_reward).sum::<f64>()
                 / attempts.len() as f64,
         }

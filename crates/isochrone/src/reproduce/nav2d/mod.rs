@@ -18,14 +18,21 @@ use isochrone_learn::{
     algos::Algorithm,
     error::LearnError,
     model::{Model, Which},
-    run::{DataFacts, Manifest, Run, RunConfig, State, write_file},
+    run::{DataFacts, MadeBy, Manifest, Run, RunConfig, State, write_file},
     trainer::{Outcome, Trainer},
 };
 use sha2::{Digest as _, Sha256};
 use std::{
+    fs::File,
     path::{Path, PathBuf},
-    sync::{Arc, atomic::AtomicBool},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
+
+/// Counts changes of how runs are judged: verdicts of another are made again.
+const JUDGEMENT: u64 = 1;
 
 /// Why a study stopped.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -38,6 +45,8 @@ pub struct Study {
     data_path: PathBuf,
     data: Arc<Trajectories>,
     judge: Judge,
+    /// Held as long as the study lives.
+    _lock: File,
 }
 
 /// One run with what was measured of it.
@@ -57,6 +66,21 @@ impl Study {
         std::fs::create_dir_all(folder)
             .map_err(|error| format!("{}: {error}; hint: choose another --output", folder.display()))?;
         let folder = std::path::absolute(folder)?;
+        if folder.join("config.toml").exists() {
+            return Err(format!(
+                "{}: it is the folder of a run; hint: choose another --output",
+                folder.display()
+            )
+            .into());
+        }
+        let lock = File::create(folder.join("lock"))?;
+        if lock.try_lock().is_err() {
+            return Err(format!(
+                "{}: another process works on this study; hint: wait for it, or choose another --output",
+                folder.display()
+            )
+            .into());
+        }
         let judge = Judge::new(&recipe);
         let data_path = folder.join("recordings.arrow");
         let data = Arc::new(judge.world.recordings(recipe.episodes, recipe.data_seed));
@@ -79,7 +103,7 @@ impl Study {
             .into_iter()
             .filter(|method| methods.is_empty() || methods.contains(method))
             .collect();
-        Ok(Self { folder, recipe, methods, data_path, data, judge })
+        Ok(Self { folder, recipe, methods, data_path, data, judge, _lock: lock })
     }
 
     /// How many runs there are.
@@ -87,7 +111,7 @@ impl Study {
         self.methods.len() * self.recipe.seeds as usize
     }
 
-    /// Trains and judges what is not yet done, and writes figures and reports; `None` if it was stopped before. `tell` is told when a run is done, and by whom it was done.
+    /// Trains and judges what is not yet done, and writes figures and reports; `None` if it was stopped before. `tell` is told what a run is worth when it is done.
     ///
     /// # Errors
     /// If a run diverges, or files cannot be read or written.
@@ -119,6 +143,9 @@ impl Study {
 
     /// Trains one run to its end and judges it; `None` if it was stopped.
     fn one(&self, method: Algorithm, seed: u64, stop: &AtomicBool) -> Result<Option<Finished>, Failure> {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
         let config = self.recipe.config(method, seed, &self.data_path, &self.data)?;
         let folder = self.run_folder(method, seed);
         let (run, lock) = if folder.join("config.toml").exists() {
@@ -144,8 +171,8 @@ impl Study {
                 return Ok(None);
             }
         }
-        drop(lock);
         let verdict = self.verdict(&run, method, seed)?;
+        drop(lock);
         let curve = curve(&run.records()?, "evaluation/success");
         Ok(Some(Finished { verdict, curve }))
     }
@@ -161,9 +188,17 @@ impl Study {
             return Ok(verdict);
         }
         let model = Model::open(run.folder(), Which::Last)?;
+        if model.step != run.config().steps {
+            return Err(format!(
+                "{}: the last checkpoint is damaged; hint: remove the run's folder, and it is trained again",
+                run.folder().display()
+            )
+            .into());
+        }
         let mut verdict = self.judge.judge(&model, &self.data, method.name(), seed);
         verdict.seconds = run.status()?.seconds;
         verdict.of = of;
+        verdict.revision = MadeBy::revision().unwrap_or("unknown").to_owned();
         write_file(&path, serde_json::to_string_pretty(&verdict)?.as_bytes())?;
         Ok(verdict)
     }
@@ -174,11 +209,14 @@ impl Study {
         // Where the data lie does not matter.
         config.data.path = PathBuf::new();
         let text = toml::to_string(&config).unwrap_or_default();
-        let parts =
-            [text.as_str(), self.data.content_hash(), Recipe::TEXT, isochrone_envs::nav2d::Plan::STANDARD];
+        // More seeds do not change what one is worth.
+        let mut recipe = self.recipe.clone();
+        recipe.seeds = 0;
+        let recipe = toml::to_string(&recipe).unwrap_or_default();
+        let parts = [text.as_str(), self.data.content_hash(), &recipe, isochrone_envs::nav2d::Plan::STANDARD];
         let mut hasher = Sha256::new();
         parts.iter().for_each(|part| hasher.update(part));
-        hasher.update(self.recipe.rollouts.to_le_bytes());
+        hasher.update(JUDGEMENT.to_le_bytes());
         hasher.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
 

@@ -1,7 +1,7 @@
 //! The figures of the study.
 
 use super::{Failure, Finished, Study};
-use crate::figures::{Direction, Group, MapFrame, calibration_chart, curve_chart, draw_moves};
+use crate::figures::{Direction, Group, MapFrame, calibration_chart, curve_chart, draw_moves, on_one_scale};
 use isochrone_core::TemporalDistance as _;
 use isochrone_eval::{
     plan::{Atlas, Planner},
@@ -28,14 +28,19 @@ pub(super) struct Figure {
 impl Study {
     /// All figures, of the first seed where one has to be chosen.
     pub(super) fn figures(&self, finished: &[Finished]) -> Result<Vec<Figure>, Failure> {
-        let mut figures =
-            vec![self.success_bars(finished), self.curves(finished), self.calibration(finished)];
+        let mut figures = vec![self.success_bars(finished), self.curves(finished)];
+        let has_distances = finished.iter().any(|run| run.verdict.fit.is_some());
+        if has_distances {
+            figures.push(self.calibration(finished));
+        }
         for method in [Algorithm::Cmd1, Algorithm::Cmd2] {
             if self.methods.contains(&method) {
                 figures.extend(self.maps(method)?);
             }
         }
-        figures.push(self.beside_exact()?);
+        if has_distances {
+            figures.push(self.beside_exact()?);
+        }
         Ok(figures)
     }
 
@@ -120,12 +125,14 @@ impl Study {
         let goal = self.shown(SHOWN_PLACE);
         let to = frame.panel("how long it takes to come here", distance, &goal, Direction::To);
         let from = frame.panel("how long it takes from here", distance, &goal, Direction::From);
+        let mut both = vec![to, from];
+        on_one_scale(&mut both);
         let title = format!("{}: distances to a place and from the same place", method.name());
-        let both = PlaneChart {
+        let map = PlaneChart {
             title,
             note: "Streets are one-way, so the two differ.".into(),
             axes: axes.clone(),
-            panels: vec![to, from],
+            panels: both,
         };
         let ways = PlaneChart {
             title: format!("{}: greedy plans", method.name()),
@@ -133,12 +140,12 @@ impl Study {
             axes,
             panels: SHOWN_WAYS.iter().map(|&ends| self.way(ends, &frame, distance)).collect(),
         };
-        let (map, plans) = match method {
+        let (map_name, plans) = match method {
             Algorithm::Cmd1 => ("map-cmd1", "ways-cmd1"),
             _ => ("map-cmd2", "ways-cmd2"),
         };
         Ok(vec![
-            Figure { name: map, picture: both.draw(), caption: "Lines: equal travel time.".into() },
+            Figure { name: map_name, picture: map.draw(), caption: "Lines: equal travel time.".into() },
             Figure {
                 name: plans,
                 picture: ways.draw(),
@@ -221,7 +228,7 @@ impl Study {
         }
         let chart = PlaneChart {
             title: "Learned, exact, and their difference".into(),
-            note: "Every site of the world; grey where no way leads to the star. Learned distances are divided by the median of learned / exact.".into(),
+            note: "Small and grey: no way leads to the star. Learned distances are divided by the median of learned / exact.".into(),
             axes: ["x".into(), "y".into()],
             panels,
         };

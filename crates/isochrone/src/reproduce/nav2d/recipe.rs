@@ -7,12 +7,12 @@ use isochrone_learn::{
     parts::Size,
     run::{DataConfig, RunConfig, Wishes, overrides},
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use toml::{Table, Value};
 
 /// The recipe of the study; what each number means is said in `recipe.toml`.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the file says it")]
 pub struct Recipe {
@@ -33,7 +33,7 @@ pub struct Recipe {
     methods: Table,
 }
 
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Quick {
     seeds: u64,
@@ -42,8 +42,7 @@ struct Quick {
 }
 
 impl Recipe {
-    /// The text that it is read from.
-    pub const TEXT: &str = include_str!("recipe.toml");
+    const TEXT: &str = include_str!("recipe.toml");
 
     /// The study, or its quick version.
     pub fn new(is_quick: bool) -> Self {

@@ -5,7 +5,7 @@ use crate::verbs::{
 };
 use anyhow::bail;
 use isochrone::{
-    figures::{calibration_chart, observed_pairs},
+    figures::{calibration_chart, display_name, observed_pairs},
     learn::model::Which,
     plot::Picture,
 };
@@ -40,9 +40,10 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     Picture::check_path(&args.output)?;
     let mut series = Vec::new();
-    for run in found(&args.folders)? {
+    let runs = found(&args.folders)?;
+    for run in &runs {
         let asker = Asker::open(run.folder(), args.checkpoint, args.data.as_deref())?;
-        let name = run.folder().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = display_name(run, &runs);
         let Some(distance) = &asker.model.distance else {
             tell(&format!("warning: {name} is left out: behaviour cloning knows no distance"));
             continue;

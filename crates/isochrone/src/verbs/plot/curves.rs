@@ -2,7 +2,6 @@ use crate::verbs::{report::save, runs::found};
 use anyhow::bail;
 use isochrone::{
     figures::{Group, curve_chart},
-    learn::run::Run,
     plot::Picture,
 };
 use std::path::PathBuf;
@@ -27,6 +26,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     Picture::check_path(&args.output)?;
     let runs = found(&args.folders)?;
     let mut groups: Vec<Group> = Vec::new();
+    let (mut keys, mut firsts) = (Vec::new(), Vec::new());
     let mut known: Vec<String> = Vec::new();
     for run in &runs {
         let records = run.records()?;
@@ -44,26 +44,28 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         if curve.is_empty() {
             continue;
         }
-        let name = name_of(run, &runs);
-        match groups.iter_mut().find(|group| group.name == name) {
-            Some(group) => group.curves.push(curve),
-            None => groups.push(Group { name, curves: vec![curve] }),
+        // Seeds of one thing: the same settings and the same contents.
+        let mut config = run.config().clone();
+        (config.seed, config.data.path, config.data.validation) = (0, PathBuf::new(), None);
+        let key = (toml::to_string(&config)?, run.manifest().data.content_hash.clone());
+        match keys.iter().position(|other| *other == key) {
+            Some(at) => groups[at].curves.push(curve),
+            None => {
+                keys.push(key);
+                groups.push(Group { name: run.manifest().algorithm.clone(), curves: vec![curve] });
+                firsts.push(run.folder().display().to_string());
+            }
+        }
+    }
+    // Algorithms that learned different things are told apart by a run of each.
+    let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
+    for ((group, first), name) in groups.iter_mut().zip(firsts).zip(&names) {
+        if names.iter().filter(|other| *other == name).count() > 1 {
+            group.name = format!("{name} ({first})");
         }
     }
     if groups.is_empty() {
         bail!("--metric {}: no run has it; hint: there are {}", args.metric, known.join(", "));
     }
     save(&curve_chart(&args.metric.replace('_', " "), "", &groups).draw(), &args.output)
-}
-
-/// The algorithm, and the data where runs differ in them.
-fn name_of(run: &Run, all: &[Run]) -> String {
-    let data =
-        |run: &Run| run.manifest().data.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let algorithm = &run.manifest().algorithm;
-    if all.iter().all(|other| data(other) == data(run)) {
-        algorithm.clone()
-    } else {
-        format!("{algorithm} on {}", data(run))
-    }
 }

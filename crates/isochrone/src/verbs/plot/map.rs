@@ -6,7 +6,7 @@ use crate::verbs::{
 use anyhow::bail;
 use isochrone::{
     TemporalDistance as _,
-    figures::{Direction, MapFrame},
+    figures::{Direction, MapFrame, on_one_scale},
     learn::model::Which,
     plot::{Picture, PlaneChart},
 };
@@ -28,7 +28,7 @@ pub struct Args {
     #[arg(long, value_name = "SITUATION", allow_hyphen_values = true)]
     from: Option<String>,
 
-    /// Draw a planned way between the two
+    /// Draw a planned way between the two, on the map of steps to the goal
     #[arg(long, requires = "from", requires = "to")]
     way: bool,
 
@@ -42,6 +42,10 @@ pub struct Args {
     /// The two dimensions of an observation that are the plane
     #[arg(long, value_name = "X,Y", default_value = "0,1", value_parser = parse_dimensions)]
     dimensions: [usize; 2],
+
+    /// Logs to look at [default: those that the run learned from]
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
 
     /// Cells on the longer side
     #[arg(long, value_name = "N", default_value_t = 110, value_parser = clap::value_parser!(u16).range(10..=500))]
@@ -60,10 +64,16 @@ fn parse_dimensions(text: &str) -> Result<[usize; 2], String> {
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     Picture::check_path(&args.output)?;
-    let asker = Asker::open(&args.run, args.checkpoint, None)?;
+    let asker = Asker::open(&args.run, args.checkpoint, args.data.as_deref())?;
     let distance = asker.distance()?;
     let (spec, width) = (&asker.model.spec.observation, distance.width());
     let dimensions = args.dimensions;
+    if width < 2 {
+        bail!(
+            "{}: observations of one number are not places of a map; hint: isochrone distance asks about them",
+            args.run.display()
+        );
+    }
     if dimensions[0] == dimensions[1] || dimensions.iter().any(|&dimension| dimension >= width) {
         bail!(
             "--dimensions {},{}: observations have {width} dimensions; hint: give two different ones, counted from 0",
@@ -82,6 +92,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if let Some(from) = &from {
         panels.push(frame.panel("from the circle", distance, from, Direction::From));
     }
+    on_one_scale(&mut panels);
     let mut note = String::new();
     if let (true, Some(from), Some(to)) = (args.way, &from, &to) {
         let way = args.planner.atlas(&asker, distance)?.way(from, to);
