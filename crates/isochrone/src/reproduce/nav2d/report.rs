@@ -93,8 +93,13 @@ impl Study {
             self.page(finished, &tables, &figures).html().as_bytes(),
         )?;
         write_file(&self.folder.join("report.md"), self.markdown(finished, &tables, &figures).as_bytes())?;
-        let verdicts: Vec<_> =
-            finished.iter().map(|run| json!({ "verdict": run.verdict, "curve": run.curve })).collect();
+        let row = |run: &Finished| {
+            let mut verdict = run.verdict.clone();
+            // The pairs of the calibration are in each run's verdict.json: a thousand times as much as all else.
+            verdict.fit.iter_mut().for_each(|fit| fit.pairs.clear());
+            json!({ "verdict": verdict, "curve": run.curve })
+        };
+        let verdicts: Vec<_> = finished.iter().map(row).collect();
         let facts = json!({
             "version": env!("CARGO_PKG_VERSION"), "revision": MadeBy::revision(), "data": self.data.content_hash(),
             "recipe": self.recipe, "runs": verdicts,
