@@ -131,6 +131,8 @@ fn local_links_in_the_documents_exist() {
         "docs/exact.md",
         "docs/learning.md",
         "docs/networks.md",
+        "docs/planning.md",
+        "docs/results/nav2d/README.md",
     ] {
         let folder = root.join(document).parent().unwrap().to_owned();
         let text = std::fs::read_to_string(root.join(document)).unwrap();

@@ -164,3 +164,23 @@ fn plans_of_a_network_do_not_depend_on_threads() {
         assert_eq!(run(1, planner), run(4, planner), "{planner:?}");
     }
 }
+
+/// The study is what its committed report says: the recipe, the recordings and the configurations are those of the program.
+#[test]
+fn the_committed_report_is_of_this_recipe() {
+    use isochrone::{envs::nav2d::Nav2d, reproduce::nav2d::Recipe};
+    let folder = crate::run::workspace().join("docs/results/nav2d");
+    let text = std::fs::read_to_string(folder.join("results.json")).unwrap();
+    let results: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let recipe = Recipe::new(false);
+    assert_eq!(results["recipe"], serde_json::to_value(&recipe).unwrap(), "run `just reproduce` again");
+    let data = Nav2d::standard().recordings(recipe.episodes, recipe.data_seed);
+    assert_eq!(results["data"].as_str(), Some(data.content_hash()), "run `just reproduce` again");
+    let runs = results["runs"].as_array().unwrap();
+    assert_eq!(runs.len() as u64, recipe.methods().len() as u64 * recipe.seeds);
+    let report = std::fs::read_to_string(folder.join("README.md")).unwrap();
+    assert!(report.contains(&data.content_hash()[..16]));
+    for name in report.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+        assert!(folder.join(name).exists(), "{name}");
+    }
+}
