@@ -63,6 +63,12 @@ impl EpisodeIndex {
         let episode = self.by_transition.find(transition, |e| self.first_states[e] - e as u64);
         (episode, transition + episode as u64)
     }
+
+    /// The episode that a transition belongs to, and the row of the episode where it begins.
+    pub fn row_of_transition(&self, transition: u64) -> (usize, usize) {
+        let (episode, state) = self.episode_of_transition(transition);
+        (episode, (state - self.first_states[episode]) as usize)
+    }
 }
 
 /// Few buckets then hold the beginning of an episode, and a search seldom has a choice, which a processor would have to guess.

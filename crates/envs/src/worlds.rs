@@ -2,7 +2,7 @@
 
 use crate::nav2d::Nav2d;
 use isochrone_core::Environment;
-use isochrone_data::{DataError, EpisodeSink};
+use isochrone_data::{DataError, EpisodeSink, Spec};
 
 /// A world that can be acted in and recorded in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +40,13 @@ impl World {
     pub fn usual_episodes(self) -> usize {
         match self {
             Self::Nav2d => 2000,
+        }
+    }
+
+    /// What recordings consist of.
+    pub fn spec(self) -> Spec {
+        match self {
+            Self::Nav2d => Nav2d::spec(),
         }
     }
 

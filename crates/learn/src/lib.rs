@@ -14,6 +14,7 @@ mod distances;
 mod draw;
 pub mod error;
 pub mod evaluation;
+pub mod jobs;
 pub mod learner;
 pub mod ledger;
 pub mod model;

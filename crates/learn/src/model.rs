@@ -75,7 +75,14 @@ impl Model {
     /// # Errors
     /// If it is not a run, has no checkpoint yet, or the checkpoint is damaged.
     pub fn open(folder: &Path, which: Which) -> Result<Self, LearnError> {
-        let run = Run::open(folder)?;
+        Self::of_run(&Run::open(folder)?, which)
+    }
+
+    /// What a run that is open has learned.
+    ///
+    /// # Errors
+    /// If it has no checkpoint yet, or the checkpoint is damaged.
+    pub fn of_run(run: &Run, which: Which) -> Result<Self, LearnError> {
         let checkpoints = run.checkpoints();
         let mut warnings = Vec::new();
         let mut last = || match checkpoints.last_whole(Checkpoints::load_weights)? {
@@ -84,7 +91,7 @@ impl Model {
                 Ok(checkpoint)
             }
             (None, _) => Err(LearnError::malformed(
-                folder,
+                run.folder(),
                 "the run has no checkpoint yet",
                 "wait for the first, or go on with --resume",
             )),

@@ -43,13 +43,17 @@ pub struct Moves {
 
 /// Recorded moves, a distance, and a way to use them.
 pub struct Atlas<'a> {
-    planner: Planner,
+    search: Search,
     distance: &'a dyn TemporalDistance,
     moves: Moves,
-    /// For the planner that needs it.
-    graph: Option<Graph>,
     /// From every place to goals that were asked for, in nats, by the bits of the goal.
     to_goals: Mutex<HashMap<Vec<u32>, Arc<Vec<f32>>>>,
+}
+
+/// A planner with what it needs.
+enum Search {
+    Greedy { radius: f64 },
+    Graph(Graph),
 }
 
 /// Goals that are remembered; those of some thousand rollouts.
@@ -62,15 +66,15 @@ impl<'a> Atlas<'a> {
     /// If there is no move.
     pub fn new(planner: Planner, distance: &'a dyn TemporalDistance, moves: Moves) -> Self {
         assert!(!moves.states.is_empty() && moves.states.len() == moves.next.len(), "a way needs moves");
-        let graph = match planner {
-            Planner::Greedy { .. } => None,
+        let search = match planner {
+            Planner::Greedy { radius } => Search::Greedy { radius },
             Planner::Graph { horizon_steps } => {
                 let nats = distance.all_pairs_nats(&moves.states, &moves.states);
                 let horizon = horizon_steps * distance.discount().nats_per_step();
-                Some(Graph::new(&nats, horizon as f32))
+                Search::Graph(Graph::new(&nats, horizon as f32))
             }
         };
-        Self { planner, distance, moves, graph, to_goals: Mutex::default() }
+        Self { search, distance, moves, to_goals: Mutex::default() }
     }
 
     /// How far a situation is in space from the nearest that was recorded, in moves of usual length.
@@ -82,17 +86,20 @@ impl<'a> Atlas<'a> {
         if usual > 0.0 { nearest / usual } else { 0.0 }
     }
 
-    /// How a way is looked for.
-    pub fn planner(&self) -> Planner {
-        self.planner
-    }
-
     fn width(&self) -> usize {
         self.distance.width()
     }
 
     fn row<'b>(&self, rows: &'b [f32], number: usize) -> &'b [f32] {
         &rows[number * self.width()..][..self.width()]
+    }
+
+    /// Where one can go next, `[n, width]`: where moves lead, or the states of the graph.
+    fn places(&self) -> &[f32] {
+        match self.search {
+            Search::Greedy { .. } => &self.moves.next,
+            Search::Graph(_) => &self.moves.states,
+        }
     }
 
     /// Nats to each of some goals, `[n, width]`: from where moves lead, or from states along the graph.
@@ -104,14 +111,13 @@ impl<'a> Atlas<'a> {
         let unknown: Vec<usize> = (0..keys.len()).filter(|&row| found[row].is_none()).collect();
         if !unknown.is_empty() {
             let rows: Vec<f32> = unknown.iter().flat_map(|&row| self.row(goals, row)).copied().collect();
-            let from = if self.graph.is_some() { &self.moves.states } else { &self.moves.next };
             // All at once: places are encoded once. Without the lock: a network computes in parallel, and who waits for that may be given other work that asks here.
-            let nats = self.distance.all_pairs_nats(from, &rows);
+            let nats = self.distance.all_pairs_nats(self.places(), &rows);
             for (column, &row) in unknown.iter().enumerate() {
                 let straight: Vec<f32> = nats.iter().skip(column).step_by(unknown.len()).copied().collect();
-                found[row] = Some(Arc::new(match &self.graph {
-                    None => straight,
-                    Some(graph) => graph.to_goal(&straight),
+                found[row] = Some(Arc::new(match &self.search {
+                    Search::Greedy { .. } => straight,
+                    Search::Graph(graph) => graph.to_goal(&straight),
                 }));
             }
             let mut known = self.to_goals.lock().expect("nobody panics with it");
@@ -128,7 +134,7 @@ impl<'a> Atlas<'a> {
     /// # Shapes
     /// `[n, width]` twice gives `[n, width]`.
     pub fn next(&self, from: &[f32], goals: &[f32]) -> Vec<f32> {
-        self.next_rows(from, goals)
+        self.next_rows(from, goals, &[])
             .into_iter()
             .zip(goals.chunks_exact(self.width()))
             .flat_map(|(next, goal)| self.target(next, goal))
@@ -136,33 +142,28 @@ impl<'a> Atlas<'a> {
             .collect()
     }
 
-    /// The number of the next place for every row; none for the goal itself.
-    fn next_rows(&self, from: &[f32], goals: &[f32]) -> Vec<Option<usize>> {
-        let rows = from.len() / self.width();
+    /// The number of the next place for every row; none for the goal itself. A greedy search takes no move that was `passed`.
+    fn next_rows(&self, from: &[f32], goals: &[f32], passed: &[bool]) -> Vec<Option<usize>> {
+        let rows = 0..from.len() / self.width();
         let to_goals = self.to_goals(goals);
-        let Some(graph) = &self.graph else {
-            let Planner::Greedy { radius } = self.planner else { unreachable!("the other has a graph") };
-            let row = |row: usize| {
-                greedy::next(
-                    self.row(from, row),
-                    self.row(goals, row),
-                    &self.moves,
-                    radius,
-                    &to_goals[row],
-                    &[],
-                )
-            };
-            return (0..rows).map(row).collect();
-        };
-        let straight = self.distance.paired_nats(from, goals);
-        let reach = self.distance.all_pairs_nats(from, &self.moves.states);
-        let n = to_goals.first().map_or(0, |nats| nats.len());
-        (0..rows).map(|row| graph.next(&reach[row * n..][..n], straight[row], &to_goals[row])).collect()
+        match &self.search {
+            &Search::Greedy { radius } => rows
+                .map(|row| {
+                    let (here, goal) = (self.row(from, row), self.row(goals, row));
+                    greedy::next(here, goal, &self.moves, radius, &to_goals[row], passed)
+                })
+                .collect(),
+            Search::Graph(graph) => {
+                let straight = self.distance.paired_nats(from, goals);
+                let reach = self.distance.all_pairs_nats(from, self.places());
+                let n = self.places().len() / self.width();
+                rows.map(|row| graph.next(&reach[row * n..][..n], straight[row], &to_goals[row])).collect()
+            }
+        }
     }
 
     fn target<'b>(&'b self, next: Option<usize>, goal: &'b [f32]) -> &'b [f32] {
-        let places = if self.graph.is_some() { &self.moves.states } else { &self.moves.next };
-        next.map_or(goal, |number| self.row(places, number))
+        next.map_or(goal, |number| self.row(self.places(), number))
     }
 
     /// A whole way from a situation to a goal: the recorded states between the two, `[n, width]`; `None` if it does not arrive. A greedy way takes no move twice.
@@ -170,13 +171,7 @@ impl<'a> Atlas<'a> {
         let (mut way, mut passed) = (Vec::new(), vec![false; self.moves.states.len() / self.width()]);
         let mut here = from.to_vec();
         loop {
-            let next = match self.planner {
-                Planner::Graph { .. } => self.next_rows(&here, goal)[0],
-                Planner::Greedy { radius } => {
-                    greedy::next(&here, goal, &self.moves, radius, &self.to_goals(goal)[0], &passed)
-                }
-            };
-            match next {
+            match self.next_rows(&here, goal, &passed)[0] {
                 None if self.is_near(&here, goal) => return Some(way),
                 None => return None,
                 // Over a graph, who comes back goes in circles.
@@ -191,10 +186,9 @@ impl<'a> Atlas<'a> {
     }
 
     fn is_near(&self, from: &[f32], goal: &[f32]) -> bool {
-        match (&self.graph, self.planner) {
-            (Some(graph), _) => self.distance.paired_nats(from, goal)[0] <= graph.horizon(),
-            (None, Planner::Greedy { radius }) => greedy::apart(from, goal) <= radius,
-            (None, Planner::Graph { .. }) => false,
+        match &self.search {
+            Search::Greedy { radius } => greedy::apart(from, goal) <= *radius,
+            Search::Graph(graph) => self.distance.paired_nats(from, goal)[0] <= graph.horizon(),
         }
     }
 }

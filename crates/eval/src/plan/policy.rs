@@ -1,6 +1,6 @@
 //! A policy that follows a plan.
 
-use super::{Atlas, Planner, greedy};
+use super::{Atlas, Search, greedy};
 use isochrone_core::GoalPolicy;
 
 /// Any policy with a plan above it. With a graph, it is told where to go next instead of where to go in the end; a greedy plan knows what was done nearby, and asks the policy only where
@@ -22,7 +22,7 @@ impl GoalPolicy for PlannedPolicy<'_> {
     }
 
     fn actions(&self, observations: &[f32], goals: &[f32]) -> Vec<f32> {
-        let Planner::Greedy { radius } = self.atlas.planner() else {
+        let Search::Greedy { radius } = self.atlas.search else {
             return self.policy.actions(observations, &self.atlas.next(observations, goals));
         };
         let mut actions = self.policy.actions(observations, goals);

@@ -1,14 +1,11 @@
 //! Ranked horizontal bars.
 
 use super::{
-    export::{FONT_FAMILY, Picture},
+    export::{Picture, paper, sheet},
     field::{rectangle, text},
     palette, scale,
 };
-use svg::{
-    Document,
-    node::element::{Line, Rectangle},
-};
+use svg::node::element::Line;
 
 const ROW_HEIGHT: f64 = 26.0;
 const BAR_WIDTH: f64 = 340.0;
@@ -58,12 +55,8 @@ impl BarChart {
         // The axis ends at a tick.
         let extent = (longest_bar / interval).ceil() * interval;
         let place = |value: f64| left + BAR_WIDTH * value / extent;
-        let mut document = Document::new()
-            .set("viewBox", (0, 0, width as u32, (bottom + 44.0) as u32))
-            .set("width", width)
-            .set("height", bottom + 44.0)
-            .set("font-family", FONT_FAMILY)
-            .add(Rectangle::new().set("width", "100%").set("height", "100%").set("fill", palette::PAPER))
+        let mut document = sheet(width, bottom + 44.0)
+            .add(paper())
             .add(text(&self.title, (16.0, 26.0), 15.0, "start"))
             .add(text(&self.note, (16.0, 44.0), 11.0, "start"));
         for tick in std::iter::once(0.0).chain(scale::multiples(interval, extent * 1.0001)) {

@@ -40,6 +40,14 @@ pub(super) fn isoline(
     segments
 }
 
+/// The point that is farthest from all that are taken, if it is farther than `least`: where a label has room.
+pub(super) fn clearest(points: impl Iterator<Item = Point>, taken: &[Point], least: f64) -> Option<Point> {
+    let clearance = |point: &Point| {
+        taken.iter().map(|at| (point.0 - at.0).hypot(point.1 - at.1)).fold(f64::INFINITY, f64::min)
+    };
+    points.max_by(|a, b| clearance(a).total_cmp(&clearance(b))).filter(|best| clearance(best) > least)
+}
+
 /// Offsets `(row, column)` to the eight neighbours, clockwise from the one above.
 const AROUND: [(isize, isize); 8] = [(-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1)];
 

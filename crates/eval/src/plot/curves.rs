@@ -2,18 +2,15 @@
 
 use super::{
     axis::{Axis, limits, with_room},
-    export::{FONT_FAMILY, Picture},
-    field::text,
+    export::{Picture, paper, sheet},
+    field::{heading, text},
     legend::Legend,
-    lettering, palette,
+    lettering,
     panel::{Place, TICK_SIZE, TITLE_HEIGHT},
     scale,
     y_scale::YScale,
 };
-use svg::{
-    Document,
-    node::element::{Group, Rectangle},
-};
+use svg::node::element::Group;
 
 const MARGIN: f64 = 16.0;
 /// Room below the lowest grid for the numbers and the name of the axis.
@@ -89,17 +86,10 @@ impl LineChart {
         let row_height = TITLE_HEIGHT + grid_height;
         let rows = panels.len().div_ceil(columns);
         let height = top + row_height * rows as f64 + X_AXIS_HEIGHT;
-        let heading = |content: &str, y: f64, size: f64| {
-            text(&lettering::shortened(content, width - 2.0 * MARGIN, size), (MARGIN, y), size, "start")
-        };
-        let mut document = Document::new()
-            .set("viewBox", (0, 0, width as u32, height as u32))
-            .set("width", width)
-            .set("height", height)
-            .set("font-family", FONT_FAMILY)
-            .add(Rectangle::new().set("width", "100%").set("height", "100%").set("fill", palette::PAPER))
-            .add(heading(&self.title, 26.0, 15.0))
-            .add(heading(&self.note, 44.0, 11.0))
+        let mut document = sheet(width, height)
+            .add(paper())
+            .add(heading(&self.title, width, 26.0, 15.0))
+            .add(heading(&self.note, width, 44.0, 11.0))
             .add(legend_rows);
         let x_range = limits(self.all_x()).map(|limits| with_room(limits, X_ROOM));
         let ticks = x_range.map(|range| self.x_ticks(range, grid_width)).unwrap_or_default();

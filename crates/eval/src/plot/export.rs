@@ -1,17 +1,18 @@
 //! From a drawing to a file.
 
+use super::palette;
 use resvg::{tiny_skia, usvg};
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
-use svg::Document;
+use svg::{Document, node::element::Rectangle};
 use thiserror::Error;
 
 /// The typeface of all labels, so that PNGs look the same on machines without fonts.
 const FONT: &[u8] = include_bytes!("../../assets/DejaVuSans-subset.ttf");
 /// The family it declares, with what a browser should fall back to.
-pub(super) const FONT_FAMILY: &str = "DejaVu Sans, Verdana, sans-serif";
+const FONT_FAMILY: &str = "DejaVu Sans, Verdana, sans-serif";
 /// PNGs have two pixels per SVG unit, for sharp text on dense displays.
 const PNG_PIXELS_PER_UNIT: f32 = 2.0;
 /// Neither side of a PNG may be longer.
@@ -46,6 +47,20 @@ pub enum PlotError {
 #[derive(Debug, Clone)]
 pub struct Picture {
     svg: String,
+}
+
+/// An empty document of a size, in the typeface of all labels.
+pub(super) fn sheet(width: f64, height: f64) -> Document {
+    Document::new()
+        .set("viewBox", (0, 0, width as u32, height as u32))
+        .set("width", width)
+        .set("height", height)
+        .set("font-family", FONT_FAMILY)
+}
+
+/// What a drawing lies on.
+pub(super) fn paper() -> Rectangle {
+    Rectangle::new().set("width", "100%").set("height", "100%").set("fill", palette::PAPER)
 }
 
 impl Picture {

@@ -1,15 +1,12 @@
 //! A field of distances over a map: heat, isochrones, start, goal and path.
 
 use super::{
-    contour::{Point, Surface, isoline},
-    export::{FONT_FAMILY, Picture},
-    palette, scale,
+    contour::{Point, Surface, clearest, isoline},
+    export::{Picture, paper, sheet},
+    lettering, palette, scale,
 };
 use std::fmt::Write as _;
-use svg::{
-    Document,
-    node::element::{Circle, Definitions, Group, Line, Path, Pattern, Polygon, Rectangle, Text},
-};
+use svg::node::element::{Circle, Definitions, Group, Line, Path, Pattern, Polygon, Rectangle, Text};
 
 const MARGIN: f64 = 16.0;
 const TITLE_HEIGHT: f64 = 30.0;
@@ -107,14 +104,12 @@ impl FieldMap {
     /// Draws the map.
     pub fn draw(&self) -> Picture {
         let canvas = Canvas::new(self);
-        let mut document = Document::new()
-            .set("viewBox", (0, 0, canvas.width as u32, canvas.height as u32))
-            .set("width", canvas.width)
-            .set("height", canvas.height)
-            .set("font-family", FONT_FAMILY)
-            .add(hatch_pattern())
-            .add(Rectangle::new().set("width", "100%").set("height", "100%").set("fill", palette::PAPER))
-            .add(text(&self.title, (MARGIN, MARGIN + 13.0), 15.0, "start"));
+        let mut document = sheet(canvas.width, canvas.height).add(hatch_pattern()).add(paper()).add(text(
+            &self.title,
+            (MARGIN, MARGIN + 13.0),
+            15.0,
+            "start",
+        ));
         document = document.add(canvas.heat()).add(canvas.isochrones()).add(canvas.glyphs());
         document = document.add(canvas.path()).add(canvas.goals()).add(canvas.legend());
         Picture::new(&document)
@@ -240,16 +235,9 @@ impl<'a> Canvas<'a> {
 
     /// The point of a line that is farthest from everything labelled so far, if there is room at all.
     fn label_place(&self, segments: &[(Point, Point)], labels: &[Point]) -> Option<Point> {
-        let clearance = |point: Point| {
-            let to = |other: &Point| (point.0 - other.0).hypot(point.1 - other.1);
-            labels.iter().map(to).fold(f64::INFINITY, f64::min)
-        };
         let midpoints = segments.iter().map(|(a, b)| self.place(((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0)));
         // On dense maps a sample of the line is enough.
-        let best = midpoints
-            .step_by(1 + segments.len() / 400)
-            .max_by(|&a, &b| clearance(a).total_cmp(&clearance(b)))?;
-        (clearance(best) > 24.0).then_some(best)
+        clearest(midpoints.step_by(1 + segments.len() / 400), labels, 24.0)
     }
 
     /// Moves the centre of a label so that the label stays on the map.
@@ -389,6 +377,11 @@ pub(super) fn text(content: &str, (x, y): Point, size: f64, anchor: &'static str
         .set("font-size", round(size))
         .set("text-anchor", anchor)
         .set("fill", palette::INK)
+}
+
+/// A line of text at the head of a page, shortened to its width.
+pub(super) fn heading(content: &str, page_width: f64, y: f64, size: f64) -> Text {
+    text(&lettering::shortened(content, page_width - 2.0 * MARGIN, size), (MARGIN, y), size, "start")
 }
 
 /// A label that can be read on top of a line: the line is painted over first.

@@ -2,18 +2,15 @@
 
 use super::{
     axis::{Axis, limits},
-    contour::{Point, Surface, isoline},
-    export::{FONT_FAMILY, Picture},
-    field::{arrow_head, rectangle, star, text},
+    contour::{Point, Surface, clearest, isoline},
+    export::{Picture, paper, sheet},
+    field::{arrow_head, heading, rectangle, star, text},
     lettering, palette,
     panel::rule,
     scale,
 };
 use std::fmt::Write as _;
-use svg::{
-    Document,
-    node::element::{Circle, Group, Path, Polygon, Rectangle},
-};
+use svg::node::element::{Circle, Group, Path, Polygon};
 
 const MARGIN: f64 = 16.0;
 const LEFT: f64 = 58.0;
@@ -178,17 +175,10 @@ impl PlaneChart {
         let top = if self.note.is_empty() { 36.0 } else { 54.0 };
         let width = (columns as f64 * panel_width + 2.0 * MARGIN).max(360.0).ceil();
         let height = (top + rows as f64 * panel_height + MARGIN).ceil();
-        let heading = |content: &str, y: f64, size: f64| {
-            text(&lettering::shortened(content, width - 2.0 * MARGIN, size), (MARGIN, y), size, "start")
-        };
-        let mut document = Document::new()
-            .set("viewBox", (0, 0, width as u32, height as u32))
-            .set("width", width)
-            .set("height", height)
-            .set("font-family", FONT_FAMILY)
-            .add(Rectangle::new().set("width", "100%").set("height", "100%").set("fill", palette::PAPER))
-            .add(heading(&self.title, 26.0, 15.0))
-            .add(heading(&self.note, 44.0, 11.0));
+        let mut document = sheet(width, height)
+            .add(paper())
+            .add(heading(&self.title, width, 26.0, 15.0))
+            .add(heading(&self.note, width, 44.0, 11.0));
         for (number, panel) in self.panels.iter().enumerate() {
             let left = MARGIN + panel_width * (number % MAX_BESIDE) as f64 + LEFT;
             let top = top + panel_height * (number / MAX_BESIDE) as f64 + TITLE_HEIGHT;
@@ -323,14 +313,8 @@ impl Map<'_> {
                 let _ = write!(data, "M{:.1} {:.1}L{:.1} {:.1}", a.0, a.1, b.0, b.1);
             }
             group = group.add(Path::new().set("d", data).set("stroke", ink).set("stroke-width", 0.9));
-            let clearance = |point: &Point| {
-                labels.iter().map(|at| (point.0 - at.0).hypot(point.1 - at.1)).fold(f64::INFINITY, f64::min)
-            };
             let middles = segments.iter().map(|&(a, b)| on_page(((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0)));
-            let best = middles
-                .step_by(1 + segments.len() / 300)
-                .max_by(|a, b| clearance(a).total_cmp(&clearance(b)));
-            if let Some(at) = best.filter(|at| clearance(at) > 26.0) {
+            if let Some(at) = clearest(middles.step_by(1 + segments.len() / 300), &labels, 26.0) {
                 let label = scale::label(level);
                 let width = lettering::width(&label, 10.0) + 4.0;
                 let ground = rectangle(at.0 - width / 2.0, at.1 - 6.5, width, 13.0).set("rx", 3);

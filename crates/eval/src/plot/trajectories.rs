@@ -2,15 +2,12 @@
 
 use super::{
     axis::Axis,
-    export::{FONT_FAMILY, Picture},
+    export::{Picture, paper, sheet},
     field::{rectangle, text},
     palette, scale,
 };
 use std::fmt::Write as _;
-use svg::{
-    Document,
-    node::element::{Circle, Group, Line, Path, Rectangle},
-};
+use svg::node::element::{Circle, Group, Line, Path};
 
 const PANEL: f64 = 380.0;
 const LEFT: f64 = 62.0;
@@ -46,12 +43,8 @@ impl TrajectoryPlot {
         let panels = if has_paths { 2.0 } else { 1.0 };
         let width = LEFT + panels * PANEL + (panels - 1.0) * BETWEEN + 24.0;
         let height = TOP + PANEL + BOTTOM;
-        let mut document = Document::new()
-            .set("viewBox", (0, 0, width as u32, height as u32))
-            .set("width", width)
-            .set("height", height)
-            .set("font-family", FONT_FAMILY)
-            .add(Rectangle::new().set("width", "100%").set("height", "100%").set("fill", palette::PAPER))
+        let mut document = sheet(width, height)
+            .add(paper())
             .add(text(&self.title, (16.0, 26.0), 15.0, "start"))
             .add(self.histogram());
         if has_paths {

@@ -1,3 +1,4 @@
+use super::in_steps;
 use isochrone_core::{TemporalDistance, rng, statistics};
 use isochrone_data::Trajectories;
 use isochrone_eval::plot::{LineChart, Panel, Series};
@@ -17,37 +18,31 @@ pub fn observed_pairs(distance: &dyn TemporalDistance, data: &Trajectories, n: u
     let (mut from, mut to, mut observed) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..n {
         let transition = rng::below(&mut random, index.n_transitions() as usize) as u64;
-        let (episode, state) = index.episode_of_transition(transition);
-        let row = (state - index.states(episode).start) as usize;
+        let (episode, row) = index.row_of_transition(transition);
         let ahead = 1 + rng::below(&mut random, index.steps(episode) - row);
         let view = data.episode(episode);
         from.extend(&view.observations[row * width..][..width]);
         to.extend(&view.observations[(row + ahead) * width..][..width]);
         observed.push(ahead as f64);
     }
-    let unit = distance.discount().nats_per_step();
-    let predicted = distance.paired_nats(&from, &to).into_iter().map(|nats| f64::from(nats) / unit);
-    observed.into_iter().zip(predicted).collect()
+    observed.into_iter().zip(in_steps(distance, distance.paired_nats(&from, &to))).collect()
 }
 
 /// Predicted against true steps: the median of a bin and its middle half, beside the line where both are equal.
 pub fn calibration_chart(title: &str, truth: &str, series: &[(String, Pairs)]) -> LineChart {
-    let finite = |pairs: &Pairs| -> Pairs {
-        pairs
-            .iter()
-            .copied()
-            .filter(|(truth, predicted)| truth.is_finite() && predicted.is_finite())
-            .collect()
-    };
-    let farthest =
-        series.iter().flat_map(|(_, pairs)| finite(pairs)).map(|(truth, _)| truth).fold(0.0, f64::max);
+    let is_finite = |(truth, predicted): &&(f64, f64)| truth.is_finite() && predicted.is_finite();
+    let farthest = series
+        .iter()
+        .flat_map(|(_, pairs)| pairs.iter().filter(is_finite))
+        .map(|pair| pair.0)
+        .fold(0.0, f64::max);
     let binned = |(name, pairs): &(String, Pairs)| {
         let mut drawn = Series { name: name.clone(), ..Series::default() };
         for bin in 0..BINS {
             let (low, high) =
                 (farthest * bin as f64 / BINS as f64, farthest * (bin + 1) as f64 / BINS as f64);
-            let inside: Pairs =
-                finite(pairs).into_iter().filter(|(truth, _)| *truth > low && *truth <= high).collect();
+            let is_inside = |pair: &&(f64, f64)| pair.0 > low && pair.0 <= high;
+            let inside: Pairs = pairs.iter().filter(is_finite).filter(is_inside).copied().collect();
             if inside.len() < FEWEST {
                 continue;
             }

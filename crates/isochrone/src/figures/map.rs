@@ -1,3 +1,4 @@
+use super::in_steps;
 use isochrone_core::TemporalDistance;
 use isochrone_data::Trajectories;
 use isochrone_eval::plot::{Colours, PlaneChart, PlaneField, PlanePanel};
@@ -13,8 +14,6 @@ pub enum Direction {
 
 /// States that are looked at to know where data are.
 const LOOKED_AT: usize = 40_000;
-/// States that are drawn below a map.
-const DRAWN: usize = 1500;
 /// A cell this many cells from any state is not shown: nothing is known there.
 const MARGIN_CELLS: isize = 1;
 
@@ -26,8 +25,6 @@ pub struct MapFrame {
     columns: usize,
     rows: usize,
     is_known: Vec<bool>,
-    /// Some states, for orientation.
-    some_states: Vec<[f64; 2]>,
 }
 
 impl MapFrame {
@@ -73,14 +70,7 @@ impl MapFrame {
                 }
             }
         }
-        let some_states = places.iter().step_by((places.len() / DRAWN).max(1)).copied().collect();
-        Self { dimensions, x, y, columns, rows, is_known, some_states }
-    }
-
-    /// States of the data as grey dots, and nothing else.
-    pub fn data_panel(&self, title: &str) -> PlanePanel {
-        let dots = self.some_states.iter().map(|&place| (place, None)).collect();
-        PlanePanel { title: title.to_owned(), dots, ..PlanePanel::default() }
+        Self { dimensions, x, y, columns, rows, is_known }
     }
 
     /// Steps between everywhere and one situation, with their isochrones. The other dimensions of everywhere are those of the situation.
@@ -107,8 +97,7 @@ impl MapFrame {
             Direction::To => distance.all_pairs_nats(&everywhere, situation),
             Direction::From => distance.all_pairs_nats(situation, &everywhere),
         };
-        let unit = distance.discount().nats_per_step();
-        let steps: Vec<f64> = nats.into_iter().map(|nats| f64::from(nats) / unit).collect();
+        let steps = in_steps(distance, nats);
         let largest = steps.iter().copied().filter(|steps| steps.is_finite()).fold(0.0, f64::max).max(1e-9);
         let mut values = vec![None; middles.len()];
         known.into_iter().zip(steps).for_each(|(cell, steps)| values[cell] = Some(steps));
@@ -120,21 +109,22 @@ impl MapFrame {
             title: title.to_owned(),
             colours: Some(Colours::Distance { legend: legend.to_owned(), largest }),
             field: Some(PlaneField { x: self.x, y: self.y, columns: self.columns, values }),
-            dots: Vec::new(),
-            ways: Vec::new(),
             starts,
             goals,
+            ..PlanePanel::default()
         }
     }
 
-    /// Where a situation is on the map.
-    pub fn place(&self, situation: &[f32]) -> [f64; 2] {
-        self.dimensions.map(|dimension| f64::from(situation[dimension]))
+    /// Draws a way on a map of steps to its end: through the states between, `[n, width]`, or only its start if none was found.
+    pub fn draw_way(&self, panel: &mut PlanePanel, from: &[f32], between: Option<&[f32]>, to: &[f32]) {
+        let stops = between.map(|between| [from, between, to].concat()).unwrap_or_default();
+        panel.ways = vec![stops.chunks_exact(from.len()).map(|row| self.place(row)).collect()];
+        panel.starts = vec![self.place(from)];
     }
 
-    /// Where a way leads on the map: `[n, width]`.
-    pub fn way(&self, rows: &[f32], width: usize) -> Vec<[f64; 2]> {
-        rows.chunks_exact(width).map(|row| self.place(row)).collect()
+    /// Where a situation is on the map.
+    fn place(&self, situation: &[f32]) -> [f64; 2] {
+        self.dimensions.map(|dimension| f64::from(situation[dimension]))
     }
 }
 

@@ -11,8 +11,7 @@ pub fn draw_moves(data: &Trajectories, n: usize, seed: u64) -> Moves {
     let has_all = n as u64 >= there_are;
     for number in 0..there_are.min(n as u64) {
         let transition = if has_all { number } else { rng::below(&mut random, there_are as usize) as u64 };
-        let (episode, state) = index.episode_of_transition(transition);
-        let row = (state - index.states(episode).start) as usize;
+        let (episode, row) = index.row_of_transition(transition);
         let view = data.episode(episode);
         let [observation, action] = widths;
         moves.states.extend(&view.observations[row * observation..][..observation]);

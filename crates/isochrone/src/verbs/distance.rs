@@ -106,7 +106,7 @@ fn report(
     let rows = pairs.into_iter().zip(nats).map(|((from, to), nats)| {
         // Rounding may leave a zero with a sign.
         let nats = f64::from(nats) + 0.0;
-        let steps = nats / distance.discount().nats_per_step();
+        let steps = distance.discount().steps_from_nats(nats);
         let mut row = vec![Field::Text(from.clone()), Field::Text(to.clone()), Field::Number(steps, 2)];
         row.extend(fps.map(|fps| Field::Number(steps / fps, 2)));
         row.push(Field::Number(nats, 4));

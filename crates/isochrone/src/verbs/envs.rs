@@ -8,7 +8,7 @@ use clap::{
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use isochrone::{
-    data::{DataError, EpisodeSink, EpisodeView, Spec, Telling, formats::Writer},
+    data::{Telling, formats::Writer},
     envs::World,
 };
 use serde_json::json;
@@ -114,16 +114,17 @@ fn generate(args: &GenerateArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     }
     let style = ProgressStyle::with_template("{bar:24} {human_pos}/{human_len} episodes  {eta} left");
     let bar = ProgressBar::new(episodes as u64).with_style(style.expect("the template is well formed"));
-    let mut recorder = Recorder { writer: Writer::for_path(&args.output)?, leaves_out: Vec::new() };
+    let mut writer = Writer::for_path(&args.output)?;
+    let leaves_out = writer.leaves_out(&args.world.spec());
     let mut transitions = 0;
     let mut tell_bar = |steps: usize| {
         transitions += steps;
         bar.inc(1);
     };
-    args.world.record(episodes, args.seed, &mut Telling { sink: &mut recorder, tell: &mut tell_bar })?;
+    args.world.record(episodes, args.seed, &mut Telling { sink: &mut writer, tell: &mut tell_bar })?;
     bar.finish_and_clear();
-    let hash = recorder.writer.content_hash();
-    recorder.writer.finish()?;
+    let hash = writer.content_hash();
+    writer.finish()?;
     let output = args.output.display();
     if args.json {
         let report = json!({
@@ -139,25 +140,8 @@ fn generate(args: &GenerateArgs, out: &mut dyn Write) -> anyhow::Result<()> {
             args.seed
         )?;
     }
-    if !recorder.leaves_out.is_empty() {
-        tell(&format!("warning: the format of {output} does not hold {}", recorder.leaves_out.join(", ")));
+    if !leaves_out.is_empty() {
+        tell(&format!("warning: the format of {output} does not hold {}", leaves_out.join(", ")));
     }
     Ok(())
-}
-
-/// A writer that remembers what its format cannot keep.
-struct Recorder {
-    writer: Writer,
-    leaves_out: Vec<&'static str>,
-}
-
-impl EpisodeSink for Recorder {
-    fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
-        self.leaves_out = self.writer.leaves_out(spec);
-        self.writer.begin(spec)
-    }
-
-    fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
-        self.writer.episode(episode)
-    }
 }

@@ -8,7 +8,7 @@ use crate::verbs::{
 use anyhow::bail;
 use isochrone::{
     TemporalDistance as _,
-    figures::{Direction, MapFrame},
+    figures::{Direction, MapFrame, in_steps},
     learn::model::Which,
     plot::{Picture, PlaneChart},
 };
@@ -89,9 +89,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         let frame = MapFrame::new(asker.data()?, [0, 1], CELLS);
         let mut panel =
             frame.panel(if way.is_some() { "" } else { "no way was found" }, distance, &to, Direction::To);
-        let rows = way.as_ref().map(|between| [&from[..], between, &to].concat()).unwrap_or_default();
-        panel.ways = vec![frame.way(&rows, width)];
-        panel.starts = vec![frame.place(&from)];
+        frame.draw_way(&mut panel, &from, way.as_deref(), &to);
         let title = format!("From {} to {}", args.from, args.to);
         let axes = [0, 1].map(|dimension| asker.model.spec.observation.dimension(dimension));
         save(&PlaneChart { title, note: args.planner.describe(), axes, panels: vec![panel] }.draw(), path)?;
@@ -101,11 +99,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     };
     let stops = [&from[..], &way, &to].concat();
     let before = [&from[..], &stops[..stops.len() - width]].concat();
-    let unit = distance.discount().nats_per_step();
-    let steps =
-        |nats: Vec<f32>| nats.into_iter().map(|nats| f64::from(nats) / unit + 0.0).collect::<Vec<f64>>();
-    let (hops, left) =
-        (steps(distance.paired_nats(&before, &stops)), steps(distance.all_pairs_nats(&stops, &to)));
+    let hops = in_steps(distance, distance.paired_nats(&before, &stops));
+    let left = in_steps(distance, distance.all_pairs_nats(&stops, &to));
     let mut columns: Vec<std::borrow::Cow<'static, str>> = vec!["stop".into()];
     columns.extend((0..width).map(|dimension| asker.model.spec.observation.dimension(dimension).into()));
     columns.extend(["steps".into(), "steps_left".into()]);

@@ -3,7 +3,7 @@
 use crate::verbs::report::{Field, Report, Style, StyleArgs, named, save, tell};
 use anyhow::bail;
 use isochrone::{
-    learn::run::{Record, Run, State, Status},
+    learn::run::{Record, Run, State, Status, metrics},
     plot::{LineChart, Panel, Picture, Series},
 };
 use serde_json::json;
@@ -94,21 +94,15 @@ pub fn found(folders: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
 
 /// The metrics to show, in the order in which runs report them.
 fn metric_names(asked: &[String], records: &[Vec<Record>]) -> anyhow::Result<Vec<String>> {
-    let mut known: Vec<&String> = Vec::new();
-    for (name, _) in records.iter().flatten().flat_map(|record| &record.values) {
-        if !known.contains(&name) {
-            known.push(name);
-        }
-    }
-    if let Some(unknown) = asked.iter().find(|name| *name != "all" && !known.contains(name)) {
-        let known: Vec<&str> = known.iter().map(|name| name.as_str()).collect();
+    let known = metrics::names(records.iter().flatten());
+    if let Some(unknown) = asked.iter().find(|name| *name != "all" && !known.contains(&name.as_str())) {
         bail!("--metrics {unknown}: no run has it; hint: there are {}", known.join(", "));
     }
-    let is_shown = |name: &&String| match asked {
-        [] => name.ends_with("/loss") || name.starts_with("evaluation/"),
+    let is_shown = |name: &&str| match asked {
+        [] => metrics::is_main(name),
         _ => asked.iter().any(|asked| asked == "all" || asked == *name),
     };
-    Ok(known.into_iter().filter(is_shown).cloned().collect())
+    Ok(known.into_iter().filter(is_shown).map(str::to_owned).collect())
 }
 
 fn report(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> anyhow::Result<Report> {
@@ -137,10 +131,8 @@ fn report(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> anyhow::Re
         let data = manifest.data.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         // Evaluations are rarer than losses: the last of each.
         let last = |name: &String| {
-            let mut values = records.iter().rev().flat_map(|record| &record.values);
-            values
-                .find(|(known, _)| known == name)
-                .map_or(Field::Missing, |(_, value)| Field::Number(*value, 4))
+            let value = records.iter().rev().find_map(|record| record.get(name));
+            value.map_or(Field::Missing, |value| Field::Number(value, 4))
         };
         let best = status.best.as_ref();
         let mut row = vec![
@@ -148,7 +140,7 @@ fn report(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> anyhow::Re
             Field::Text(manifest.algorithm.clone()),
             Field::Text(data),
             Field::Count(usize::try_from(manifest.seed)?),
-            Field::Text(state(run, status.state).to_owned()),
+            Field::Text(run.standing(status.state).to_owned()),
             Field::Count(usize::try_from(status.step)?),
             Field::Count(usize::try_from(config.steps)?),
             Field::Number(status.seconds, 0),
@@ -165,26 +157,12 @@ fn report(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> anyhow::Re
     Ok(Report { facts, columns: table, min_widths: Vec::new(), rows })
 }
 
-/// A run that says it is running but has no process was interrupted.
-pub fn state(run: &Run, state: State) -> &'static str {
-    match state {
-        State::Running if run.is_active() => "running",
-        State::Running => "interrupted",
-        State::Finished => "finished",
-        State::Stopped => "stopped",
-        State::Diverged => "diverged",
-    }
-}
-
 fn curves(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> LineChart {
     let series = |name: &String| {
         let pairs = runs.iter().zip(records);
         let series = pairs.map(|(run, records)| {
-            let value = |record: &Record| {
-                record.values.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
-            };
-            let points =
-                records.iter().filter_map(|record| Some((record.step as f64, value(record)?))).collect();
+            let curve = metrics::curve(records, name);
+            let points = curve.into_iter().map(|(step, value)| (step as f64, value)).collect();
             let label = run.folder().file_name().unwrap_or_default().to_string_lossy().into_owned();
             Series { name: label, points, band: Vec::new() }
         });

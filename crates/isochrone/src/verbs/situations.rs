@@ -37,7 +37,6 @@ pub fn parse_which(text: &str) -> Result<Which, String> {
 
 /// A run that is asked.
 pub struct Asker {
-    folder: PathBuf,
     pub run: Run,
     pub model: Model,
     /// Others than those that the run learned from.
@@ -48,11 +47,15 @@ pub struct Asker {
 impl Asker {
     /// Opens a run; warns about what is not as it should be.
     pub fn open(folder: &Path, which: Which, other_data: Option<&Path>) -> anyhow::Result<Self> {
-        let model = Model::open(folder, which)?;
+        Self::of(Run::open(folder)?, which, other_data)
+    }
+
+    /// Asks a run that is open.
+    pub fn of(run: Run, which: Which, other_data: Option<&Path>) -> anyhow::Result<Self> {
+        let model = Model::of_run(&run, which)?;
         model.warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
-        let run = Run::open(folder)?;
         let other_data = other_data.map(Path::to_owned);
-        Ok(Self { folder: folder.to_owned(), run, model, other_data, data: OnceCell::new() })
+        Ok(Self { run, model, other_data, data: OnceCell::new() })
     }
 
     /// What it learned of distances.
@@ -60,7 +63,7 @@ impl Asker {
         let Some(distance) = &self.model.distance else {
             bail!(
                 "{}: behaviour cloning knows no distance; hint: train with another --algorithm",
-                self.folder.display()
+                self.run.folder().display()
             );
         };
         Ok(distance)

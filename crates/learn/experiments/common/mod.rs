@@ -9,13 +9,7 @@ use isochrone_learn::{
     parts::Size,
     run::overrides,
 };
-use std::{
-    num::NonZeroUsize,
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::convert::Infallible;
 
 /// The small preset of an algorithm with some settings changed by dotted names, those of the experiment and then `--set name=value;name=value`; what the
 /// algorithm has not is left out.
@@ -50,26 +44,8 @@ pub fn number(name: &str, quick: u64, usual: u64) -> u64 {
 
 /// Runs every job on a thread of its own, as many at a time as there are cores; results in the order of the jobs.
 pub fn side_by_side<J: Sync, R: Send>(jobs: &[J], run: impl Fn(&J) -> R + Sync) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::new());
-    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    std::thread::scope(|scope| {
-        for _ in 0..cores {
-            scope.spawn(|| {
-                // Kernels that look for threads find one: this one.
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(job) = jobs.get(index) else { break };
-                    let result = pool.install(|| run(job));
-                    results.lock().expect("no one panics with it").push((index, result));
-                }
-            });
-        }
-    });
-    let mut results = results.into_inner().expect("no one panicked");
-    results.sort_by_key(|(index, _)| *index);
-    results.into_iter().map(|(_, result)| result).collect()
+    let results = isochrone_learn::jobs::side_by_side(jobs, |job| Ok::<R, Infallible>(run(job)));
+    results.unwrap_or_else(|never| match never {})
 }
 
 /// The last line of a table: what made it.

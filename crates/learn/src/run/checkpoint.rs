@@ -249,6 +249,7 @@ struct FormatOf {
     format: u32,
 }
 
-pub(super) fn sha256(bytes: &[u8]) -> String {
+/// The hash of some bytes, as hexadecimal digits.
+pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

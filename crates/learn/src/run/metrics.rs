@@ -21,6 +21,11 @@ pub struct Record {
 }
 
 impl Record {
+    /// A number by its name.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.values.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
+    }
+
     fn line(&self) -> String {
         let mut object = Map::new();
         object.insert("step".into(), json!(self.step));
@@ -79,6 +84,27 @@ impl MetricsLog {
 /// All records of a file. A line that is cut short or damaged is passed over; a file that is not there has none.
 pub fn read(path: &Path) -> Result<Vec<Record>, LearnError> {
     Ok(read_text(path)?.lines().filter_map(Record::parse).collect())
+}
+
+/// A metric over training: `(step, value)` wherever it was measured.
+pub fn curve(records: &[Record], name: &str) -> Vec<(u64, f64)> {
+    records.iter().filter_map(|record| Some((record.step, record.get(name)?))).collect()
+}
+
+/// Names of metrics, each once, in the order in which records have them.
+pub fn names<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in records.into_iter().flat_map(|record| &record.values) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Whether a metric is one that people look at first: a loss, or an evaluation.
+pub fn is_main(name: &str) -> bool {
+    name.ends_with("/loss") || name.starts_with("evaluation/")
 }
 
 fn read_text(path: &Path) -> Result<String, LearnError> {

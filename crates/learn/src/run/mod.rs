@@ -195,6 +195,17 @@ impl Run {
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
+    /// How it stands, in a word: one that says it is running but has no process was interrupted.
+    pub fn standing(&self, state: State) -> &'static str {
+        match state {
+            State::Running if self.is_active() => "running",
+            State::Running => "interrupted",
+            State::Finished => "finished",
+            State::Stopped => "stopped",
+            State::Diverged => "diverged",
+        }
+    }
+
     /// Takes the right to train, and clears away what an interrupted process left.
     ///
     /// # Errors
@@ -219,8 +230,11 @@ impl Run {
 }
 
 impl Lock {
-    /// Waits a moment: whoever only looks whether somebody trains holds the lock for an instant.
-    fn take(folder: &Path) -> Result<Self, LearnError> {
+    /// Takes the right to a folder. Waits a moment: whoever only looks whether somebody trains holds the lock for an instant.
+    ///
+    /// # Errors
+    /// If another process has it.
+    pub fn take(folder: &Path) -> Result<Self, LearnError> {
         let path = folder.join("lock");
         let file = File::create(&path).map_err(|error| LearnError::write(&path, error))?;
         for _ in 0..20 {

@@ -1,7 +1,7 @@
 //! What a finished run is worth: attempts, with and without a plan, and its distances beside exact ones.
 
 use super::Recipe;
-use crate::figures::draw_moves;
+use crate::figures::{draw_moves, in_steps};
 use isochrone_core::{
     Discount, Environment, GoalPolicy, TemporalDistance,
     exact::{AllPairs, ExactSolver},
@@ -12,6 +12,7 @@ use isochrone_envs::nav2d::{ExactPolicy, Nav2d};
 use isochrone_eval::{
     plan::{Atlas, PlannedPolicy, Planner},
     rollout::{Attempt, Rollouts, success_rate},
+    statistics::mean,
 };
 use isochrone_learn::{evaluation::Evaluation, model::Model};
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,15 @@ pub struct Verdict {
     pub of: String,
     /// Of the program that judged.
     pub revision: String,
+}
+
+/// What a model is worth; the parts of a [`Verdict`] that it decides.
+#[expect(missing_docs, reason = "a verdict says it")]
+pub struct Judgement {
+    pub alone: Score,
+    pub greedy: Option<Score>,
+    pub graph: Option<Score>,
+    pub fit: Option<Fit>,
 }
 
 /// Attempts in numbers.
@@ -97,7 +107,10 @@ impl Judge {
 
     /// Attempts of a policy at the tasks of a seed of the study.
     pub fn attempts(&self, policy: &dyn GoalPolicy, seed: u64) -> Vec<Attempt> {
-        let rollouts = Rollouts { episodes: self.recipe.rollouts, seed: TASKS + seed };
+        self.run(Rollouts { episodes: self.recipe.rollouts, seed: TASKS + seed }, policy)
+    }
+
+    fn run(&self, rollouts: Rollouts, policy: &dyn GoalPolicy) -> Vec<Attempt> {
         rollouts.run(&|| Box::new(self.world.environment()) as Box<dyn Environment>, policy)
     }
 
@@ -114,7 +127,7 @@ impl Judge {
     ///
     /// # Panics
     /// If there is no policy: recordings have actions.
-    pub fn judge(&self, model: &Model, data: &Trajectories, method: &str, seed: u64) -> Verdict {
+    pub fn judge(&self, model: &Model, data: &Trajectories, seed: u64) -> Judgement {
         let policy = model.policy.as_ref().expect("recordings have actions");
         let planned = |planner: Planner, moves: usize| {
             let distance: &dyn TemporalDistance = model.distance.as_ref()?;
@@ -122,16 +135,11 @@ impl Judge {
             Some(Score::of(&self.attempts(&PlannedPolicy { atlas: &atlas, policy }, seed)))
         };
         let Recipe { radius, horizon_steps, moves, graph_states, .. } = self.recipe;
-        Verdict {
-            method: method.to_owned(),
-            seed,
-            seconds: 0.0,
+        Judgement {
             alone: Score::of(&self.attempts(policy, seed)),
             greedy: planned(Planner::Greedy { radius }, moves),
             graph: planned(Planner::Graph { horizon_steps }, graph_states),
             fit: model.distance.as_ref().map(|distance| self.fit(distance)),
-            of: String::new(),
-            revision: String::new(),
         }
     }
 
@@ -143,11 +151,8 @@ impl Judge {
     fn fit(&self, distance: &dyn TemporalDistance) -> Fit {
         let (sites, places) = (self.world.sites(), self.places());
         let n = sites.len();
-        let learned = distance.all_pairs_nats(&places, &places);
-        let unit = distance.discount().nats_per_step();
-        let pair = |(from, to): (usize, usize)| {
-            (self.exact.steps(from, to), f64::from(learned[from * n + to]) / unit)
-        };
+        let learned = in_steps(distance, distance.all_pairs_nats(&places, &places));
+        let pair = |(from, to): (usize, usize)| (self.exact.steps(from, to), learned[from * n + to]);
         let all: Vec<(usize, usize)> = (0..n)
             .flat_map(|from| (0..n).map(move |to| (from, to)))
             .filter(|&(from, to)| from != to && self.world.leads_to(from, to))
@@ -183,9 +188,8 @@ impl Score {
             .collect();
         Self {
             success: success_rate(attempts),
-            steps: (!arrived.is_empty()).then(|| arrived.iter().sum::<f64>() / arrived.len() as f64),
-            total_reward: attempts.iter().map(|attempt| attempt.total_reward).sum::<f64>()
-                / attempts.len() as f64,
+            steps: (!arrived.is_empty()).then(|| mean(&arrived)),
+            total_reward: mean(&attempts.iter().map(|attempt| attempt.total_reward).collect::<Vec<_>>()),
         }
     }
 }
@@ -200,8 +204,6 @@ impl Evaluation for SuccessInTraining<'_> {
     fn evaluate(&mut self, model: &Model) -> Vec<(String, f64)> {
         let Some(policy) = &model.policy else { return Vec::new() };
         let rollouts = Rollouts { episodes: self.judge.recipe.rollouts_in_training, seed: TASKS_IN_TRAINING };
-        let world = &self.judge.world;
-        let attempts = rollouts.run(&|| Box::new(world.environment()) as Box<dyn Environment>, policy);
-        vec![("success".to_owned(), success_rate(&attempts))]
+        vec![("success".to_owned(), success_rate(&self.judge.run(rollouts, policy)))]
     }
 }

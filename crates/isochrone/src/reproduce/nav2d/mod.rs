@@ -7,23 +7,22 @@ mod pictures;
 mod recipe;
 mod report;
 
-pub use judge::{Fit, Judge, Score, SuccessInTraining, Verdict};
+pub use judge::{Fit, Judge, Judgement, Score, SuccessInTraining, Verdict};
 pub use recipe::Recipe;
 pub use report::Bar;
 
-use super::side_by_side;
-use crate::figures::curve;
 use isochrone_data::{Trajectories, formats::Writer};
 use isochrone_learn::{
     algos::Algorithm,
     error::LearnError,
+    jobs::side_by_side,
     model::{Model, Which},
-    run::{DataFacts, MadeBy, Manifest, Run, RunConfig, State, write_file},
+    run::{
+        DataFacts, Lock, MadeBy, Manifest, Run, RunConfig, State, checkpoint::sha256, metrics, write_file,
+    },
     trainer::{Outcome, Trainer},
 };
-use sha2::{Digest as _, Sha256};
 use std::{
-    fs::File,
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -46,7 +45,7 @@ pub struct Study {
     data: Arc<Trajectories>,
     judge: Judge,
     /// Held as long as the study lives.
-    _lock: File,
+    _lock: Lock,
 }
 
 /// One run with what was measured of it.
@@ -73,14 +72,7 @@ impl Study {
             )
             .into());
         }
-        let lock = File::create(folder.join("lock"))?;
-        if lock.try_lock().is_err() {
-            return Err(format!(
-                "{}: another process works on this study; hint: wait for it, or choose another --output",
-                folder.display()
-            )
-            .into());
-        }
+        let lock = Lock::take(&folder)?;
         let judge = Judge::new(&recipe);
         let data_path = folder.join("recordings.arrow");
         let data = Arc::new(judge.world.recordings(recipe.episodes, recipe.data_seed));
@@ -173,7 +165,7 @@ impl Study {
         }
         let verdict = self.verdict(&run, method, seed)?;
         drop(lock);
-        let curve = curve(&run.records()?, "evaluation/success");
+        let curve = metrics::curve(&run.records()?, "evaluation/success");
         Ok(Some(Finished { verdict, curve }))
     }
 
@@ -187,7 +179,7 @@ impl Study {
         {
             return Ok(verdict);
         }
-        let model = Model::open(run.folder(), Which::Last)?;
+        let model = Model::of_run(run, Which::Last)?;
         if model.step != run.config().steps {
             return Err(format!(
                 "{}: the last checkpoint is damaged; hint: remove the run's folder, and it is trained again",
@@ -195,10 +187,18 @@ impl Study {
             )
             .into());
         }
-        let mut verdict = self.judge.judge(&model, &self.data, method.name(), seed);
-        verdict.seconds = run.status()?.seconds;
-        verdict.of = of;
-        verdict.revision = MadeBy::revision().unwrap_or("unknown").to_owned();
+        let Judgement { alone, greedy, graph, fit } = self.judge.judge(&model, &self.data, seed);
+        let verdict = Verdict {
+            method: method.name().to_owned(),
+            seed,
+            seconds: run.status()?.seconds,
+            alone,
+            greedy,
+            graph,
+            fit,
+            of,
+            revision: MadeBy::revision().unwrap_or("unknown").to_owned(),
+        };
         write_file(&path, serde_json::to_string_pretty(&verdict)?.as_bytes())?;
         Ok(verdict)
     }
@@ -214,10 +214,8 @@ impl Study {
         recipe.seeds = 0;
         let recipe = toml::to_string(&recipe).unwrap_or_default();
         let parts = [text.as_str(), self.data.content_hash(), &recipe, isochrone_envs::nav2d::Plan::STANDARD];
-        let mut hasher = Sha256::new();
-        parts.iter().for_each(|part| hasher.update(part));
-        hasher.update(JUDGEMENT.to_le_bytes());
-        hasher.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        let bytes = [parts.concat().as_bytes(), &JUDGEMENT.to_le_bytes()].concat();
+        sha256(&bytes)[..16].to_owned()
     }
 
     fn model(&self, method: Algorithm, seed: u64) -> Result<Model, LearnError> {

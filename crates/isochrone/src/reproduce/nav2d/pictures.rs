@@ -1,11 +1,14 @@
 //! The figures of the study.
 
 use super::{Failure, Finished, Study};
-use crate::figures::{Direction, Group, MapFrame, calibration_chart, curve_chart, draw_moves, on_one_scale};
-use isochrone_core::TemporalDistance as _;
+use crate::figures::{
+    Direction, Group, MapFrame, calibration_chart, curve_chart, draw_moves, in_steps, on_one_scale,
+};
+use isochrone_core::{TemporalDistance, statistics::median};
 use isochrone_eval::{
     plan::{Atlas, Planner},
     plot::{Bar, BarChart, Colours, Picture, PlaneChart, PlanePanel},
+    statistics::mean,
 };
 use isochrone_learn::algos::Algorithm;
 
@@ -53,15 +56,11 @@ impl Study {
         let mut bars: Vec<Bar> = Vec::new();
         for method in &self.methods {
             let of = || finished.iter().filter(|run| run.verdict.method == method.name());
-            let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;
-            bars.push(bar(
-                method.name().into(),
-                mean(of().map(|run| run.verdict.alone.success).collect()),
-                0.7,
-            ));
+            let alone: Vec<f64> = of().map(|run| run.verdict.alone.success).collect();
+            bars.push(bar(method.name().into(), mean(&alone), 0.7));
             let planned: Vec<f64> = of().filter_map(|run| Some(run.verdict.greedy?.success)).collect();
             if !planned.is_empty() {
-                bars.push(bar(format!("{} + plan", method.name()), mean(planned), 0.3));
+                bars.push(bar(format!("{} + plan", method.name()), mean(&planned), 0.3));
             }
         }
         bars.sort_by(|a, b| b.length.total_cmp(&a.length));
@@ -134,11 +133,13 @@ impl Study {
             axes: axes.clone(),
             panels: both,
         };
+        let moves = draw_moves(&self.data, self.recipe.moves, 0);
+        let atlas = Atlas::new(Planner::Greedy { radius: self.recipe.radius }, distance, moves);
         let ways = PlaneChart {
             title: format!("{}: greedy plans", method.name()),
             note: "Always the recorded next state within a ball that is nearest to the star in learned time; colours: steps to the star.".into(),
             axes,
-            panels: SHOWN_WAYS.iter().map(|&ends| self.way(ends, &frame, distance)).collect(),
+            panels: SHOWN_WAYS.iter().map(|&ends| self.way(ends, &frame, distance, &atlas)).collect(),
         };
         let (map_name, plans) = match method {
             Algorithm::Cmd1 => ("map-cmd1", "ways-cmd1"),
@@ -160,19 +161,14 @@ impl Study {
         &self,
         (start, goal): ([f64; 2], [f64; 2]),
         frame: &MapFrame,
-        distance: &dyn isochrone_core::TemporalDistance,
+        distance: &dyn TemporalDistance,
+        atlas: &Atlas<'_>,
     ) -> PlanePanel {
         let (start, goal) = (self.shown(start), self.shown(goal));
-        let moves = draw_moves(&self.data, self.recipe.moves, 0);
-        let atlas = Atlas::new(Planner::Greedy { radius: self.recipe.radius }, distance, moves);
         let way = atlas.way(&start, &goal);
         let title = if way.is_some() { "" } else { "no way was found" };
         let mut panel = frame.panel(title, distance, &goal, Direction::To);
-        let between = way.unwrap_or_default();
-        let rows: Vec<f32> =
-            if between.is_empty() { Vec::new() } else { [&start[..], &between, &goal].concat() };
-        panel.ways = vec![frame.way(&rows, 2)];
-        panel.starts = vec![frame.place(&start)];
+        frame.draw_way(&mut panel, &start, way.as_deref(), &goal);
         panel
     }
 
@@ -191,13 +187,10 @@ impl Study {
         for &method in &self.methods {
             let Some(distance) = self.model(method, 0)?.distance else { continue };
             let to = place.map(|x| x as f32);
-            let nats = distance.all_pairs_nats(&self.judge.places(), &to);
-            let unit = distance.discount().nats_per_step();
-            let learned: Vec<f64> = nats.into_iter().map(|nats| f64::from(nats) / unit).collect();
+            let learned = in_steps(&distance, distance.all_pairs_nats(&self.judge.places(), &to));
             // One factor for all: truncated recordings stretch learned distances.
             let ratios = learned.iter().zip(&exact).filter(|(_, exact)| exact.is_finite() && **exact > 0.0);
-            let ratio =
-                isochrone_core::statistics::median(ratios.map(|(learned, exact)| learned / exact).collect());
+            let ratio = median(ratios.map(|(learned, exact)| learned / exact).collect());
             let scaled: Vec<f64> = learned.iter().map(|steps| steps / ratio).collect();
             let error: Vec<f64> = scaled.iter().zip(&exact).map(|(learned, exact)| learned - exact).collect();
             let name = method.name();

@@ -4,6 +4,7 @@ use super::{Failure, Finished, Study, pictures::Figure};
 use isochrone_core::GoalPolicy;
 use isochrone_eval::{
     page::Page,
+    rollout::success_rate,
     statistics::{Estimate, RESAMPLES, bootstrap, interquartile_mean, mean},
 };
 use isochrone_learn::run::{MadeBy, write_file};
@@ -39,7 +40,7 @@ impl Bar {
 impl Study {
     /// Success of CMD alone and with a plan, and the order of its distances, against what a policy that does nothing reaches.
     pub fn bars(&self, finished: &[Finished]) -> Vec<Bar> {
-        let idle = self.of_policy(&Idle);
+        let idle = self.of_policy(&IDLE);
         let mut bars = Vec::new();
         for run in finished {
             let verdict = &run.verdict;
@@ -50,14 +51,13 @@ impl Study {
                 idle + 0.08,
                 verdict.alone.success,
             ));
-            if verdict.method.starts_with("cmd") {
-                bars.push(bar(format!("{name}: success"), idle + 0.25, verdict.alone.success));
-                let planned = verdict.greedy.map_or(0.0, |score| score.success);
-                bars.push(bar(format!("{name}: success with a plan"), idle + 0.3, planned));
+            if !verdict.method.starts_with("cmd") {
+                continue;
             }
-            if let Some(fit) = &verdict.fit
-                && verdict.method.starts_with("cmd")
-            {
+            bars.push(bar(format!("{name}: success"), idle + 0.25, verdict.alone.success));
+            let planned = verdict.greedy.map_or(0.0, |score| score.success);
+            bars.push(bar(format!("{name}: success with a plan"), idle + 0.3, planned));
+            if let Some(fit) = &verdict.fit {
                 bars.push(bar(format!("{name}: rank correlation ahead on a street"), 0.6, fit.rank_ahead));
                 bars.push(bar(format!("{name}: rank correlation across streets"), 0.3, fit.rank_across));
             }
@@ -67,9 +67,11 @@ impl Study {
 
     /// The success of a policy that learned nothing, over the tasks of all seeds.
     fn of_policy(&self, policy: &dyn GoalPolicy) -> f64 {
-        let seeds = 0..self.recipe.seeds;
-        let of_seed = |seed| super::Score::of(&self.judge.attempts(policy, seed)).success;
-        seeds.map(of_seed).sum::<f64>() / self.recipe.seeds as f64
+        self.over_seeds(|seed| success_rate(&self.judge.attempts(policy, seed)))
+    }
+
+    fn over_seeds(&self, of_seed: impl Fn(u64) -> f64) -> f64 {
+        mean(&(0..self.recipe.seeds).map(of_seed).collect::<Vec<_>>())
     }
 
     pub(super) fn write_report(&self, finished: &[Finished]) -> Result<(), Failure> {
@@ -169,16 +171,15 @@ impl Study {
 
     fn reference_table(&self) -> Table {
         let row = |name: &str, success: f64| vec![name.to_owned(), format!("{:.1}", 100.0 * success)];
-        let seeds = 0..self.recipe.seeds;
-        let ceiling = seeds.map(|seed| self.judge.ceiling(seed)).sum::<f64>() / self.recipe.seeds as f64;
+        let ceiling = self.over_seeds(|seed| self.judge.ceiling(seed));
         let rows = vec![
             row("the ceiling: one sees where one is, and time does not matter", ceiling),
             row(
                 "the exact policy, through the same noise, within the same time",
                 self.of_policy(&self.judge.best),
             ),
-            row("straight towards the goal", self.of_policy(&Straight)),
-            row("no push at all", self.of_policy(&Idle)),
+            row("straight towards the goal", self.of_policy(&STRAIGHT)),
+            row("no push at all", self.of_policy(&IDLE)),
         ];
         Table {
             heading: "What can be reached",
@@ -308,27 +309,15 @@ fn percent(Estimate { value, low, high }: Estimate) -> String {
     format!("{:.1} [{:.1}, {:.1}]", 100.0 * value, 100.0 * low, 100.0 * high)
 }
 
+/// A policy that learned nothing: actions from what is seen and wanted, number by number.
+struct Reflex(fn(f32, f32) -> f32);
+
 /// Does nothing: the flow carries it.
-struct Idle;
-
-impl GoalPolicy for Idle {
-    fn observation_width(&self) -> usize {
-        2
-    }
-
-    fn action_width(&self) -> usize {
-        2
-    }
-
-    fn actions(&self, observations: &[f32], _: &[f32]) -> Vec<f32> {
-        vec![0.0; observations.len()]
-    }
-}
-
+const IDLE: Reflex = Reflex(|_, _| 0.0);
 /// As the crow flies.
-struct Straight;
+const STRAIGHT: Reflex = Reflex(|here, goal| goal - here);
 
-impl GoalPolicy for Straight {
+impl GoalPolicy for Reflex {
     fn observation_width(&self) -> usize {
         2
     }
@@ -338,6 +327,6 @@ impl GoalPolicy for Straight {
     }
 
     fn actions(&self, observations: &[f32], goals: &[f32]) -> Vec<f32> {
-        goals.iter().zip(observations).map(|(goal, here)| goal - here).collect()
+        observations.iter().zip(goals).map(|(&here, &goal)| (self.0)(here, goal)).collect()
     }
 }

@@ -6,7 +6,7 @@ use crate::verbs::{
 use anyhow::bail;
 use isochrone::{
     figures::{calibration_chart, display_name, observed_pairs},
-    learn::model::Which,
+    learn::{model::Which, run::Run},
     plot::Picture,
 };
 use std::path::PathBuf;
@@ -41,7 +41,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     Picture::check_path(&args.output)?;
     let mut series = Vec::new();
     let runs = found(&args.folders)?;
+    let runs: Vec<&Run> = runs.iter().collect();
     for run in &runs {
+        // One data set at a time in memory.
         let asker = Asker::open(run.folder(), args.checkpoint, args.data.as_deref())?;
         let name = display_name(run, &runs);
         let Some(distance) = &asker.model.distance else {

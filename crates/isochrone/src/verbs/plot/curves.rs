@@ -2,6 +2,7 @@ use crate::verbs::{report::save, runs::found};
 use anyhow::bail;
 use isochrone::{
     figures::{Group, curve_chart},
+    learn::run::{Record, Run, metrics},
     plot::Picture,
 };
 use std::path::PathBuf;
@@ -27,20 +28,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let runs = found(&args.folders)?;
     let mut groups: Vec<Group> = Vec::new();
     let (mut keys, mut firsts) = (Vec::new(), Vec::new());
-    let mut known: Vec<String> = Vec::new();
-    for run in &runs {
-        let records = run.records()?;
-        let names = records.iter().flat_map(|record| &record.values).map(|(name, _)| name);
-        for name in names {
-            if !known.contains(name) {
-                known.push(name.clone());
-            }
-        }
-        let value = |record: &isochrone::learn::run::Record| {
-            record.values.iter().find(|(name, _)| *name == args.metric).map(|(_, value)| *value)
-        };
-        let curve: Vec<(u64, f64)> =
-            records.iter().filter_map(|record| Some((record.step, value(record)?))).collect();
+    let records: Vec<Vec<Record>> = runs.iter().map(Run::records).collect::<Result<_, _>>()?;
+    for (run, records) in runs.iter().zip(&records) {
+        let curve = metrics::curve(records, &args.metric);
         if curve.is_empty() {
             continue;
         }
@@ -65,7 +55,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         }
     }
     if groups.is_empty() {
-        bail!("--metric {}: no run has it; hint: there are {}", args.metric, known.join(", "));
+        let known = metrics::names(records.iter().flatten()).join(", ");
+        bail!("--metric {}: no run has it; hint: there are {known}", args.metric);
     }
     save(&curve_chart(&args.metric.replace('_', " "), "", &groups).draw(), &args.output)
 }

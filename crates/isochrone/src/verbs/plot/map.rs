@@ -100,10 +100,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         if way.is_none() {
             note += "; no way was found";
         }
-        let rows = way.map(|between| [&from[..], &between, to].concat()).unwrap_or_default();
         panels.truncate(1);
-        panels[0].ways = vec![frame.way(&rows, width)];
-        panels[0].starts = vec![frame.place(from)];
+        frame.draw_way(&mut panels[0], from, way.as_deref(), to);
     }
     let manifest = asker.run.manifest();
     let title = format!(

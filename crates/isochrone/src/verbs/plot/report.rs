@@ -1,7 +1,8 @@
 use crate::verbs::{runs::found, situations::Asker};
 use anyhow::{Context as _, bail};
 use isochrone::{
-    figures::{Direction, MapFrame, run_page},
+    TemporalDistance,
+    figures::{Direction, MapFrame, Subject, run_page},
     learn::{model::Which, run::write_file},
     plot::PlaneChart,
 };
@@ -28,13 +29,14 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if !args.output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("html")) {
         bail!("{}: a page is HTML; hint: end the name in .html", args.output.display());
     }
-    let runs = found(&args.folders)?;
-    let askers: Vec<Asker> =
-        runs.iter().map(|run| Asker::open(run.folder(), Which::Last, None)).collect::<anyhow::Result<_>>()?;
-    let data = askers.iter().map(Asker::data).collect::<anyhow::Result<Vec<_>>>()?;
+    let askers: Vec<Asker> = found(&args.folders)?
+        .into_iter()
+        .map(|run| Asker::of(run, Which::Last, None))
+        .collect::<anyhow::Result<_>>()?;
+    let subjects = askers.iter().map(subject).collect::<anyhow::Result<Vec<_>>>()?;
     let mut maps = Vec::new();
-    for (asker, data) in askers.iter().zip(&data).take(MOST_MAPS) {
-        let Some(distance) = &asker.model.distance else { continue };
+    for Subject { run, data, distance } in subjects.iter().take(MOST_MAPS) {
+        let Some(distance) = *distance else { continue };
         if data.spec().observation.width < 2 {
             continue;
         }
@@ -46,14 +48,19 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             frame.panel("to the star", distance, goal, Direction::To),
             frame.panel("from the circle", distance, goal, Direction::From),
         ];
-        let name = asker.run.folder().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = run.folder().file_name().unwrap_or_default().to_string_lossy().into_owned();
         let axes = [0, 1].map(|dimension| data.spec().observation.dimension(dimension));
         let chart = PlaneChart { title: name, note: String::new(), axes, panels };
         maps.push((chart.draw(), "Steps to the last state of the first episode, and from it.".to_owned()));
     }
-    let page = run_page(&runs, &data, &maps)?;
+    let page = run_page(&subjects, &maps)?;
     write_file(&args.output, page.html().as_bytes())
         .with_context(|| format!("{}: the page cannot be written", args.output.display()))?;
-    writeln!(out, "{}: {} runs", args.output.display(), runs.len())?;
+    writeln!(out, "{}: {} runs", args.output.display(), subjects.len())?;
     Ok(())
+}
+
+fn subject(asker: &Asker) -> anyhow::Result<Subject<'_>> {
+    let distance = asker.model.distance.as_ref().map(|distance| distance as &dyn TemporalDistance);
+    Ok(Subject { run: &asker.run, data: asker.data()?, distance })
 }

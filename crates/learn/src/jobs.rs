@@ -1,3 +1,5 @@
+//! Many runs at a time, each on one thread.
+
 use std::{
     num::NonZeroUsize,
     sync::{
