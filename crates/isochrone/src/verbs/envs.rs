@@ -2,14 +2,11 @@
 
 use crate::verbs::report::{Field, Report, StyleArgs, named, tell};
 use anyhow::bail;
-use clap::{
-    Subcommand,
-    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
-};
+use clap::Subcommand;
 use indicatif::{ProgressBar, ProgressStyle};
 use isochrone::{
     data::{Telling, formats::Writer},
-    envs::World,
+    envs::{Recording, World},
 };
 use serde_json::json;
 use std::{io::Write, path::PathBuf};
@@ -38,9 +35,9 @@ struct ListArgs {
 
 #[derive(clap::Args)]
 struct GenerateArgs {
-    /// Which world
-    #[arg(value_parser = world_parser())]
-    world: World,
+    /// Which data set, such as pointmaze-medium-navigate; `isochrone envs list` shows all
+    #[arg(value_name = "DATA SET", value_parser = recording)]
+    recording: Recording,
 
     /// The file to write: .npz, .arrow, or a folder for Minari
     #[arg(long, short, value_name = "FILE")]
@@ -63,15 +60,22 @@ const EXAMPLES: &str = "\
 Examples:
   isochrone envs list
   isochrone envs generate nav2d --episodes 2000 --seed 1 -o nav2d.npz
+  isochrone envs generate antmaze-large-stitch --episodes 5000 -o antmaze-large-stitch.npz
   isochrone train --data nav2d.npz --run runs/nav2d";
 
 /// More would fill a disk before anybody notices.
 const MOST_EPISODES: usize = 100_000_000;
 
-/// Reads a world by its name, and lists all in the help.
-fn world_parser() -> impl TypedValueParser<Value = World> {
-    let names = World::ALL.map(|world| PossibleValue::new(world.name()).help(world.idea()));
-    PossibleValuesParser::new(names).map(|name| World::named(&name).expect("only these names are possible"))
+/// Reads a data set by its name.
+fn recording(name: &str) -> Result<Recording, String> {
+    let of_world = || Recording::all().filter(|recording| World::named(name) == Some(recording.world));
+    Recording::named(name).ok_or_else(|| {
+        let names: Vec<String> = of_world().map(Recording::name).collect();
+        match names.is_empty() {
+            true => "no data set is called that; hint: `isochrone envs list` shows all".into(),
+            false => format!("it is a world, not a data set; hint: say {}", names.join(" or ")),
+        }
+    })
 }
 
 /// Runs the verb; data goes to `out`.
@@ -83,26 +87,31 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
 }
 
 fn list(args: &ListArgs, out: &mut dyn Write) -> anyhow::Result<()> {
-    let rows = World::ALL.map(|world| {
-        let environment = world.environment();
+    let rows = World::all().map(|world| {
+        let (observation, action, step_limit) = world.sizes();
+        let of_world = Recording::all().filter(|recording| recording.world == world);
+        let names: Vec<String> = of_world
+            .map(|recording| recording.name().replacen(&format!("{}-", world.name()), "", 1))
+            .filter(|name| *name != world.name())
+            .collect();
         vec![
-            Field::Text(world.name().into()),
-            Field::Count(environment.observation_width()),
-            Field::Count(environment.action_width()),
-            Field::Count(environment.step_limit()),
-            Field::Count(world.usual_episodes()),
-            Field::Text(world.idea().into()),
+            Field::Text(world.name()),
+            Field::Text(if names.is_empty() { "-".into() } else { names.join(", ") }),
+            Field::Count(observation),
+            Field::Count(action),
+            Field::Count(step_limit),
+            Field::Text(world.idea()),
         ]
     });
-    let columns = named(["world", "observation", "action", "step_limit", "episodes", "idea"]);
+    let columns = named(["world", "data_sets", "observation", "action", "step_limit", "idea"]);
     let facts = [("version".to_owned(), json!(env!("CARGO_PKG_VERSION")))].into_iter().collect();
-    let report = Report { facts, columns, min_widths: Vec::new(), rows: rows.to_vec() };
+    let report = Report { facts, columns, min_widths: Vec::new(), rows: rows.collect() };
     write!(out, "{}", report.print(args.style.style()))?;
     Ok(())
 }
 
 fn generate(args: &GenerateArgs, out: &mut dyn Write) -> anyhow::Result<()> {
-    let episodes = args.episodes.unwrap_or(args.world.usual_episodes());
+    let episodes = args.episodes.unwrap_or(args.recording.usual_episodes());
     if episodes == 0 || episodes > MOST_EPISODES {
         bail!("--episodes {episodes}; hint: give a number between 1 and {MOST_EPISODES}");
     }
@@ -115,20 +124,20 @@ fn generate(args: &GenerateArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     let style = ProgressStyle::with_template("{bar:24} {human_pos}/{human_len} episodes  {eta} left");
     let bar = ProgressBar::new(episodes as u64).with_style(style.expect("the template is well formed"));
     let mut writer = Writer::for_path(&args.output)?;
-    let leaves_out = writer.leaves_out(&args.world.spec());
+    let leaves_out = writer.leaves_out(&args.recording.world.spec());
     let mut transitions = 0;
     let mut tell_bar = |steps: usize| {
         transitions += steps;
         bar.inc(1);
     };
-    args.world.record(episodes, args.seed, &mut Telling { sink: &mut writer, tell: &mut tell_bar })?;
+    args.recording.record(episodes, args.seed, &mut Telling { sink: &mut writer, tell: &mut tell_bar })?;
     bar.finish_and_clear();
     let hash = writer.content_hash();
     writer.finish()?;
     let output = args.output.display();
     if args.json {
         let report = json!({
-            "output": output.to_string(), "world": args.world.name(), "seed": args.seed, "episodes": episodes,
+            "output": output.to_string(), "data_set": args.recording.name(), "seed": args.seed, "episodes": episodes,
             "transitions": transitions, "contents_sha256": hash, "version": env!("CARGO_PKG_VERSION"),
         });
         writeln!(out, "{report:#}")?;
@@ -136,7 +145,7 @@ fn generate(args: &GenerateArgs, out: &mut dyn Write) -> anyhow::Result<()> {
         writeln!(
             out,
             "{output}: {episodes} episodes, {transitions} transitions of {}, seed {}; contents {hash}",
-            args.world.name(),
+            args.recording.name(),
             args.seed
         )?;
     }

@@ -1,0 +1,112 @@
+//! The best chance to arrive in time.
+
+use super::TabularMdp;
+
+/// The largest probability with which any policy that knows the time reaches a goal within `steps` actions, from every state.
+///
+/// ```text
+/// p_0(s) = [s is a goal],    p_t(s) = max_a sum_s' P(s'|s,a) p_{t-1}(s')    for s that is no goal
+/// ```
+///
+/// Exact up to rounding: `steps` sweeps over the table, fewer when nothing changes any more.
+///
+/// # Panics
+/// If a goal is no state.
+pub fn reach_within(mdp: &TabularMdp, goals: &[usize], steps: usize) -> Vec<f64> {
+    let mut chance = vec![0.0; mdp.n_states()];
+    for &goal in goals {
+        chance[goal] = 1.0;
+    }
+    // States whose chance may still grow: those before a state whose chance just did.
+    let mut before = vec![Vec::new(); mdp.n_states()];
+    for state in (0..mdp.n_states()).filter(|&state| chance[state] < 1.0) {
+        for (next, _) in mdp.rows(state).flat_map(|row| row.iter().collect::<Vec<_>>()) {
+            before[next].push(state as u32);
+        }
+    }
+    let mut grown: Vec<usize> = goals.to_vec();
+    let mut is_open = vec![false; mdp.n_states()];
+    for _ in 0..steps {
+        let mut open = Vec::new();
+        for state in grown.drain(..).flat_map(|state| before[state].iter().map(|&state| state as usize)) {
+            if !is_open[state] {
+                is_open[state] = true;
+                open.push(state);
+            }
+        }
+        let updated: Vec<(usize, f64)> = open
+            .into_iter()
+            .map(|state| {
+                is_open[state] = false;
+                let expected = |row: super::Row<'_>| row.iter().map(|(next, p)| p * chance[next]).sum::<f64>();
+                (state, mdp.rows(state).map(expected).fold(0.0, f64::max))
+            })
+            .filter(|&(state, value)| value > chance[state])
+            .collect();
+        if updated.is_empty() {
+            break;
+        }
+        for (state, value) in updated {
+            chance[state] = value;
+            grown.push(state);
+        }
+    }
+    chance
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exact::RowWriter;
+
+    /// `0 -> 1 -> 2`; at 0, the other action gambles: a half to be there at once, a half to be lost in 3.
+    fn gamble() -> TabularMdp {
+        let mut rows = RowWriter::new(4);
+        rows.row(0, 0, [(1, 1.0)]).unwrap();
+        rows.row(0, 1, [(2, 0.5), (3, 0.5)]).unwrap();
+        rows.row(1, 0, [(2, 1.0)]).unwrap();
+        rows.row(2, 0, [(2, 1.0)]).unwrap();
+        rows.row(3, 0, [(3, 1.0)]).unwrap();
+        rows.finish().unwrap()
+    }
+
+    #[test]
+    fn who_has_no_time_gambles() {
+        let mdp = gamble();
+        assert_eq!(reach_within(&mdp, &[2], 0), [0.0, 0.0, 1.0, 0.0]);
+        assert_eq!(reach_within(&mdp, &[2], 1), [0.5, 1.0, 1.0, 0.0]);
+        assert_eq!(reach_within(&mdp, &[2], 2), [1.0, 1.0, 1.0, 0.0]);
+        assert_eq!(reach_within(&mdp, &[2], 1000), [1.0, 1.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn it_is_the_plain_recursion() {
+        let mut random = crate::rng::stream(5, 0);
+        let n = 30;
+        let mut rows = RowWriter::new(n);
+        for state in 0..n {
+            for action in 0..3 {
+                let next = [(); 2].map(|()| crate::rng::below(&mut random, n));
+                let mut row = vec![(next[0], 0.3), (next[1], 0.7)];
+                if next[0] == next[1] {
+                    row = vec![(next[0], 1.0)];
+                }
+                row.sort_by_key(|(next, _)| *next);
+                rows.row(state, action, row).unwrap();
+            }
+        }
+        let mdp = rows.finish().unwrap();
+        let mut plain: Vec<f64> = (0..n).map(|state| f64::from(u8::from(state == 4))).collect();
+        for steps in 1..12 {
+            plain = (0..n)
+                .map(|state| {
+                    let expected = |row: super::super::Row<'_>| row.iter().map(|(next, p)| p * plain[next]).sum::<f64>();
+                    if state == 4 { 1.0 } else { mdp.rows(state).map(expected).fold(0.0, f64::max) }
+                })
+                .collect();
+            for (fast, slow) in reach_within(&mdp, &[4], steps).iter().zip(&plain) {
+                assert!((fast - slow).abs() < 1e-12);
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Lets a body do given actions, for `tests/python/ogbench_check.py`: what it reads and writes are NumPy files of double precision in one folder.
+
+use isochrone_envs::{World, physics::Stage};
+use std::{
+    fs::File,
+    io::{BufReader, BufWriter},
+    path::Path,
+};
+
+fn read(folder: &Path, name: &str) -> Vec<f64> {
+    let file = File::open(folder.join(name)).expect("the file is there");
+    npyz::NpyFile::new(BufReader::new(file)).expect("a NumPy file").into_vec().expect("double precision")
+}
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let (name, folder) = (arguments.next().expect("a world"), arguments.next().expect("a folder"));
+    let folder = Path::new(&folder);
+    let Some(World::Maze(world)) = World::named(&name) else { panic!("{name} is no maze") };
+    let (start, actions, exits) =
+        (read(folder, "start.npy"), read(folder, "actions.npy"), read(folder, "exits.npy"));
+    let mut environment = Stage::new(world).environment();
+    let (positions, velocities) = start.split_at(world.body.positions());
+    environment.begin_at(positions, velocities);
+    let mut states: Vec<f64> = Vec::new();
+    for (action, exit) in actions.chunks_exact(world.body.action_width()).zip(exits) {
+        let action: Vec<f32> = action.iter().map(|&number| number as f32).collect();
+        environment.step_to_exit(&action, (exit >= 0.0).then_some(exit as usize));
+        states.extend(environment.moving().positions());
+        states.extend(environment.moving().velocities());
+    }
+    use npyz::WriterBuilder as _;
+    let mut writer = npyz::WriteOptions::new()
+        .default_dtype()
+        .shape(&[states.len() as u64])
+        .writer(BufWriter::new(File::create(folder.join("states.npy")).expect("the folder can be written to")))
+        .begin_nd()
+        .expect("a NumPy file");
+    writer.extend(states).expect("room on the disk");
+    writer.finish().expect("room on the disk");
+}

@@ -1,0 +1,151 @@
+//! What the best walker could do: a point maze as a table.
+
+use super::{CELL, Cell, Layout, Maze, MazeWorld, Place, Rules, apart, world::Body};
+use isochrone_core::{
+    exact::{RowWriter, TabularMdp, reach_within},
+    rng,
+};
+use rayon::prelude::*;
+use std::collections::HashMap;
+
+/// How far a full push moves the ball along an axis, in metres: the spacing of the table.
+const PUSH: f64 = 0.2;
+
+/// Places along the side of a cell.
+const PER_CELL: i64 = (CELL / PUSH) as i64;
+
+/// The ball's radius.
+const RADIUS: f64 = 0.7;
+
+/// A point maze as a process over places `PUSH` apart: its actions are the eight pushes to neighbours, and to stay. Who walks into an entrance is at one of the exits.
+///
+/// A table is not the maze: starts and goals are rounded to it, and pushes that are not full are left out. What it says can be done can be done, up to one step and a tenth of a metre.
+pub struct PointCeiling {
+    maze: Maze,
+    process: TabularMdp,
+    places: Vec<Place>,
+    states: HashMap<(i64, i64), usize>,
+}
+
+/// Nearest place of the table.
+fn rounded(place: Place) -> (i64, i64) {
+    ((place[0] / PUSH).round() as i64, (place[1] / PUSH).round() as i64)
+}
+
+/// Whether the ball can be at a place: no wall is nearer than its radius.
+fn has_room(layout: &Layout, place: Place) -> bool {
+    let Cell(row, column) = Cell::of(place);
+    let around = (row.saturating_sub(1)..=row + 1)
+        .flat_map(|row| (column.saturating_sub(1)..=column + 1).map(move |column| Cell(row, column)));
+    let mut walls = around.filter(|&cell| !layout.is_free(cell));
+    walls.all(|wall| {
+        let centre = wall.centre();
+        let [dx, dy] = [0, 1].map(|axis| ((place[axis] - centre[axis]).abs() - CELL / 2.0).max(0.0));
+        dx.hypot(dy) >= RADIUS - 1e-9
+    })
+}
+
+impl PointCeiling {
+    /// Writes the table of a maze.
+    pub fn new(maze: Maze) -> Self {
+        let layout = maze.layout();
+        let (rows, columns) = (layout.rows() as i64, layout.columns() as i64);
+        let mut places = Vec::new();
+        let mut states = HashMap::new();
+        for y in -PER_CELL..(rows - 1) * PER_CELL {
+            for x in -PER_CELL..(columns - 1) * PER_CELL {
+                let place = [x as f64 * PUSH, y as f64 * PUSH];
+                if has_room(layout, place) && !layout.is_entrance(place) {
+                    states.insert((x, y), places.len());
+                    places.push(place);
+                }
+            }
+        }
+        let exits: Vec<(usize, f64)> = {
+            let share = 1.0 / layout.exits().len().max(1) as f64;
+            let mut exits: Vec<usize> =
+                layout.exits().iter().map(|exit| states[&rounded(exit.centre())]).collect();
+            exits.sort_unstable();
+            exits.into_iter().map(|exit| (exit, share)).collect()
+        };
+        let mut table = RowWriter::new(places.len());
+        for (state, &place) in places.iter().enumerate() {
+            let (x, y) = rounded(place);
+            let mut action = 0;
+            for (dx, dy) in (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| (dx, dy))) {
+                let to = (x + dx, y + dy);
+                let row = if layout.is_entrance([to.0 as f64 * PUSH, to.1 as f64 * PUSH]) {
+                    Some(exits.clone())
+                } else {
+                    states.get(&to).map(|&next| vec![(next, 1.0)])
+                };
+                if let Some(row) = row {
+                    table.row(state, action, row).expect("rows are distributions, in order");
+                    action += 1;
+                }
+            }
+        }
+        Self { maze, process: table.finish().expect("every place has a way to stay"), places, states }
+    }
+
+    /// The table.
+    pub fn process(&self) -> &TabularMdp {
+        &self.process
+    }
+
+    /// The state nearest to a place, if the ball has room there.
+    pub fn state(&self, place: Place) -> Option<usize> {
+        self.states.get(&rounded(place)).copied()
+    }
+
+    /// The states within a radius of a place.
+    pub fn around(&self, place: Place, radius: f64) -> Vec<usize> {
+        (0..self.places.len()).filter(|&state| apart(self.places[state], place) <= radius).collect()
+    }
+
+    /// The share of episodes that the best walker brings to the goal within the step limit, for every task of the benchmark: the mean over `episodes` starts and goals of each, in parallel.
+    pub fn success(&self, episodes: usize, seed: u64) -> Vec<f64> {
+        let world = MazeWorld { rules: Rules::Ogbench, body: Body::Point, maze: self.maze };
+        let of_task = |task: usize| {
+            let of_episode = |episode: usize| {
+                let mut random = rng::stream(seed, (task * episodes + episode) as u64);
+                let (start, goal) = world.task(task, || rng::unit_f64(&mut random));
+                let goals = self.around(goal, world.success_radius());
+                let chances = reach_within(&self.process, &goals, world.step_limit());
+                self.state(start).map_or(0.0, |start| chances[start])
+            };
+            (0..episodes).into_par_iter().map(of_episode).collect::<Vec<f64>>().iter().sum::<f64>() / episodes as f64
+        };
+        (0..world.n_tasks()).map(of_task).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use isochrone_core::{Discount, exact::ExactSolver};
+
+    #[test]
+    fn without_teleporters_everything_can_be_reached_in_time() {
+        for maze in [Maze::Medium, Maze::Large] {
+            assert_eq!(PointCeiling::new(maze).success(2, 1), [1.0; 5], "{maze:?}");
+        }
+    }
+
+    /// From (1,1) of the teleport maze, two ways lead to (7,10); both pass a teleporter, one of whose exits is a pocket.
+    #[test]
+    fn teleporters_cost_what_the_pocket_swallows() {
+        let ceiling = PointCeiling::new(Maze::Teleport);
+        let success = ceiling.success(2, 1);
+        assert!(success.iter().all(|share| (0.3..=1.0).contains(share)), "{success:?}");
+        assert!(success.iter().any(|&share| share < 0.99), "{success:?}");
+        // With all the time in the world: the chance to arrive at all, by the exact solver at a discount next to one.
+        let task = Maze::Teleport.tasks()[0];
+        let goals = ceiling.around(task.goal.centre(), 1.0);
+        let start = ceiling.state(task.start.centre()).unwrap();
+        let solver = ExactSolver::new(ceiling.process(), Discount::new(0.999_999).unwrap());
+        let at_all = (-solver.to_goal_set(&goals).unwrap().nats(start)).exp();
+        let in_time = reach_within(ceiling.process(), &goals, 1000)[start];
+        assert!(in_time <= at_all + 2e-3 && in_time > at_all - 0.05, "{in_time} of {at_all}");
+    }
+}

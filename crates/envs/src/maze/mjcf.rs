@@ -1,0 +1,105 @@
+//! Models for MuJoCo, written from a map.
+
+use super::{Cell, Layout};
+use std::fmt::Write as _;
+
+/// Half the height of a wall, in metres.
+const HALF_HEIGHT: f64 = 1.0;
+
+/// Which way the ankles of the four legs bend: the legs are mirrored, not turned.
+pub const ANKLE_SIGNS: [f64; 4] = [1.0, -1.0, -1.0, 1.0];
+
+/// Where the four legs point, counted against the clock from the first.
+const LEGS: [(f64, f64); 4] = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)];
+
+/// Actuators by leg: this order is the benchmark's, and data sets have it.
+const ACTUATED: [usize; 4] = [3, 0, 1, 2];
+
+/// A ball that is pushed about: two slide joints, nothing else.
+pub fn point_model(layout: &Layout) -> String {
+    let body = r#"    <body name="torso">
+      <joint name="x" type="slide" axis="1 0 0"/>
+      <joint name="y" type="slide" axis="0 1 0"/>
+      <geom name="ball" type="sphere" size="0.7" pos="0 0 0.7"/>
+    </body>
+"#;
+    let defaults = r#"    <joint limited="false" armature="0" damping="0"/>
+    <geom condim="3" conaffinity="0" margin="0" friction="1 0.5 0.5" density="100"/>
+"#;
+    model("point", defaults, body, "", layout)
+}
+
+/// A torso on four legs of two joints each, with eight motors.
+///
+/// The margin of contacts is half of what the benchmarks say: since MuJoCo 3.5 the margins of two geoms are added, before that the larger counted, and the benchmarks were defined then.
+pub fn ant_model(layout: &Layout) -> String {
+    let mut body = String::from(
+        r#"    <body name="torso" pos="0 0 0.75">
+      <joint name="root" type="free" limited="false" armature="0" damping="0"/>
+      <geom name="torso" type="sphere" size="0.25"/>
+"#,
+    );
+    for (leg, (x, y)) in LEGS.into_iter().enumerate() {
+        let (number, sign) = (leg + 1, ANKLE_SIGNS[leg]);
+        let (upper, lower) = (format!("{} {} 0", 0.2 * x, 0.2 * y), format!("{} {} 0", 0.4 * x, 0.4 * y));
+        // Across the leg; of two opposite legs, the same.
+        let axis = if leg % 2 == 0 { "-1 1 0" } else { "1 1 0" };
+        let range = if sign > 0.0 { "30 70" } else { "-70 -30" };
+        write!(
+            body,
+            r#"      <body name="leg_{number}">
+        <geom name="shoulder_{number}" type="capsule" size="0.08" fromto="0 0 0 {upper}"/>
+        <body name="thigh_{number}" pos="{upper}">
+          <joint name="hip_{number}" type="hinge" axis="0 0 1" range="-30 30"/>
+          <geom name="thigh_{number}" type="capsule" size="0.08" fromto="0 0 0 {upper}"/>
+          <body name="shin_{number}" pos="{upper}">
+            <joint name="ankle_{number}" type="hinge" axis="{axis}" range="{range}"/>
+            <geom name="shin_{number}" type="capsule" size="0.08" fromto="0 0 0 {lower}"/>
+          </body>
+        </body>
+      </body>
+"#
+        )
+        .expect("a string takes all");
+    }
+    body.push_str("    </body>\n");
+    let mut motors = String::from("  <actuator>\n");
+    for leg in ACTUATED.map(|leg| leg + 1) {
+        for joint in ["hip", "ankle"] {
+            writeln!(motors, r#"    <motor joint="{joint}_{leg}" gear="30" ctrllimited="true" ctrlrange="-1 1"/>"#)
+                .expect("a string takes all");
+        }
+    }
+    motors.push_str("  </actuator>\n");
+    let defaults = r#"    <joint limited="true" armature="1" damping="1"/>
+    <geom condim="3" conaffinity="0" margin="0.005" friction="1 0.5 0.5" solref="0.02 1" solimp="0.8 0.8 0.01" density="5"/>
+"#;
+    model("ant", defaults, &body, &motors, layout)
+}
+
+fn model(name: &str, defaults: &str, body: &str, motors: &str, layout: &Layout) -> String {
+    let (rows, columns) = (layout.rows() as f64, layout.columns() as f64);
+    let mut walls = String::new();
+    for cell @ Cell(row, column) in layout.walls() {
+        let [x, y] = cell.centre();
+        writeln!(
+            walls,
+            r#"    <geom name="wall_{row}_{column}" type="box" pos="{x} {y} {HALF_HEIGHT}" size="2 2 {HALF_HEIGHT}" contype="1" conaffinity="1"/>"#
+        )
+        .expect("a string takes all");
+    }
+    let (middle_x, middle_y) = (2.0 * (columns - 3.0), 2.0 * (rows - 3.0));
+    let (half_x, half_y) = (2.0 * columns, 2.0 * rows);
+    format!(
+        r#"<mujoco model="{name}">
+  <compiler inertiafromgeom="true" angle="degree"/>
+  <option timestep="0.02" integrator="RK4"/>
+  <default>
+{defaults}  </default>
+  <worldbody>
+    <geom name="floor" type="plane" pos="{middle_x} {middle_y} 0" size="{half_x} {half_y} 0.2" conaffinity="1"/>
+{body}{walls}  </worldbody>
+{motors}</mujoco>
+"#
+    )
+}

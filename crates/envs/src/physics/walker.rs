@@ -1,0 +1,125 @@
+//! An ant that walks where it is told to.
+
+use crate::maze::ANKLE_SIGNS;
+use isochrone_core::rng;
+use rand_chacha::ChaCha8Rng;
+use safetensors::SafeTensors;
+use std::f64::consts::FRAC_PI_2;
+
+/// A small network that moves the legs along a direction, learned by soft actor-critic on the open floor (`assets/README.md`).
+///
+/// The ant is the same after a quarter turn, so the network sees it from the side that is nearest to the direction: frame leg `i` is leg `i + k` of the body, where `k` quarter turns lead
+/// from the body's own heading to that side.
+pub struct AntWalker {
+    layers: Vec<Layer>,
+}
+
+struct Layer {
+    /// Input by output, row by row.
+    weights: Vec<f32>,
+    biases: Vec<f32>,
+}
+
+/// Motors come in this order of legs.
+const MOTORS: [usize; 4] = [3, 0, 1, 2];
+
+/// The logarithm of a standard deviation stays within these.
+const LOG_DEVIATION: (f32, f32) = (-5.0, 2.0);
+
+impl Default for AntWalker {
+    fn default() -> Self {
+        let file = SafeTensors::deserialize(include_bytes!("../../assets/ant-walker.safetensors"));
+        let file = file.expect("the file is well formed");
+        let numbers = |name: String| -> Vec<f32> {
+            let bytes = file.tensor(&name).expect("it has six tensors").data();
+            let (numbers, _) = bytes.as_chunks::<4>();
+            numbers.iter().map(|number| f32::from_le_bytes(*number)).collect()
+        };
+        let layer = |number| Layer { weights: numbers(format!("w{number}")), biases: numbers(format!("b{number}")) };
+        Self { layers: (0..3).map(layer).collect() }
+    }
+}
+
+impl AntWalker {
+    /// The most likely action of an ant along a direction of length one. `observation` has 15 positions and 14 velocities, as the ant sees them.
+    pub fn action(&self, observation: &[f32], direction: [f64; 2]) -> [f32; 8] {
+        let (output, k) = self.forward(observation, direction);
+        motors(|number| output[number].tanh(), k)
+    }
+
+    /// An action drawn from what the network finds likely.
+    pub fn drawn_action(&self, observation: &[f32], direction: [f64; 2], random: &mut ChaCha8Rng) -> [f32; 8] {
+        let (output, k) = self.forward(observation, direction);
+        let (least, most) = LOG_DEVIATION;
+        let drawn: Vec<f32> = (0..8)
+            .map(|number| {
+                let deviation = output[8 + number].clamp(least, most).exp();
+                (output[number] + deviation * rng::normal(random) as f32).tanh()
+            })
+            .collect();
+        motors(|number| drawn[number], k)
+    }
+
+    /// What the network says, and the quarter turns of its frame.
+    fn forward(&self, observation: &[f32], direction: [f64; 2]) -> (Vec<f32>, usize) {
+        let (input, k) = seen_from_the_frame(observation, direction);
+        let mut values: Vec<f32> = input.into_iter().map(|number| number as f32).collect();
+        for (number, layer) in self.layers.iter().enumerate() {
+            let mut next = layer.biases.clone();
+            for (value, row) in values.iter().zip(layer.weights.chunks_exact(next.len())) {
+                for (sum, weight) in next.iter_mut().zip(row) {
+                    *sum += value * weight;
+                }
+            }
+            if number + 1 < self.layers.len() {
+                for value in &mut next {
+                    *value = value.max(0.0);
+                }
+            }
+            values = next;
+        }
+        (values, k)
+    }
+}
+
+/// Four hips and four ankles of the frame, given to the motors of the body.
+fn motors(of_frame: impl Fn(usize) -> f32, k: usize) -> [f32; 8] {
+    let mut torques = [0.0; 8];
+    for (slot, leg) in MOTORS.into_iter().enumerate() {
+        let frame_leg = (leg + 4 - k) % 4;
+        torques[2 * slot] = of_frame(frame_leg);
+        torques[2 * slot + 1] = of_frame(4 + frame_leg) * ANKLE_SIGNS[leg] as f32;
+    }
+    torques
+}
+
+/// The 28 numbers that the network sees: height, up, hips, ankles, velocities, rates, direction; and the quarter turns of the frame.
+fn seen_from_the_frame(observation: &[f32], direction: [f64; 2]) -> ([f64; 28], usize) {
+    let at = |index: usize| f64::from(observation[index]);
+    let norm = (3..7).map(|index| at(index).powi(2)).sum::<f64>().sqrt();
+    let [w, x, y, z] = [3, 4, 5, 6].map(|index| at(index) / norm);
+    let yaw = (2.0 * (w * z + x * y)).atan2(1.0 - 2.0 * (y * y + z * z));
+    let quarters = ((direction[1].atan2(direction[0]) - yaw) / FRAC_PI_2).round_ties_even();
+    let k = quarters.rem_euclid(4.0) as usize;
+    let (body_turn, world_turn) = (-quarters * FRAC_PI_2, -(yaw + quarters * FRAC_PI_2));
+    let turned = |[x, y]: [f64; 2], angle: f64| {
+        let (sin, cos) = angle.sin_cos();
+        [cos * x - sin * y, sin * x + cos * y]
+    };
+    let up = turned([2.0 * (x * z - w * y), 2.0 * (y * z + w * x)], body_turn);
+    let linear = turned([at(15), at(16)], world_turn);
+    let angular = turned([at(18), at(19)], body_turn);
+    let wanted = turned(direction, world_turn);
+    let mut seen = [0.0; 28];
+    seen[..4].copy_from_slice(&[at(2), up[0], up[1], 1.0 - 2.0 * (x * x + y * y)]);
+    for frame_leg in 0..4 {
+        let leg = (frame_leg + k) % 4;
+        seen[4 + frame_leg] = at(7 + 2 * leg);
+        seen[8 + frame_leg] = at(8 + 2 * leg) * ANKLE_SIGNS[leg];
+        seen[18 + frame_leg] = 0.2 * at(21 + 2 * leg);
+        seen[22 + frame_leg] = 0.2 * at(22 + 2 * leg) * ANKLE_SIGNS[leg];
+    }
+    seen[12..18].copy_from_slice(&[linear[0], linear[1], at(17), angular[0], angular[1], at(20)]);
+    seen[26..].copy_from_slice(&wanted);
+    (seen, k)
+}

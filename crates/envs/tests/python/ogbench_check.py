@@ -1,0 +1,84 @@
+"""The same actions through OGBench in Python and through isochrone: how far apart the states are.
+
+    python ogbench_check.py PROGRAM [--steps N] [--worlds NAME ...]
+
+PROGRAM is the example `trace` of isochrone-envs. The ball does STEPS actions that drive it into walls and teleporters, whose exits are forced to be the same; the ant does 100 on the
+open floor of its maze. MuJoCo adds the margins of two geoms since version 3.5, so that OGBench's ant is given half of each, which is what it was defined with.
+"""
+
+import argparse
+import pathlib
+import subprocess
+import tempfile
+
+import gymnasium
+import mujoco
+import numpy as np
+import ogbench  # noqa: F401  (registers the environments)
+
+POINT = ["pointmaze-medium", "pointmaze-large", "pointmaze-giant", "pointmaze-teleport"]
+ANT = ["antmaze-medium", "antmaze-large", "antmaze-giant", "antmaze-teleport"]
+TOLERANCE = 1e-9
+OPEN_STEPS = 100
+
+
+def actions_for(world, steps, width, rng):
+    """A direction for a while, then another, with noise: runs along walls, into corners and through gates."""
+    actions = np.empty((steps, width), np.float32)
+    for first in range(0, steps, 25):
+        actions[first : first + 25] = rng.uniform(-1.2, 1.2, width)
+    return np.clip(actions + 0.3 * rng.standard_normal(actions.shape), -1, 1).astype(np.float32)
+
+
+def check(program, world, steps, seed=0):
+    rng = np.random.default_rng(seed)
+    is_point = world.startswith("point")
+    env = gymnasium.make(f"{world}-v0").unwrapped
+    env.reset(seed=seed, options={"task_id": 1})
+    version = tuple(int(part) for part in mujoco.__version__.split(".")[:2])
+    if not is_point and version >= (3, 5):
+        env.model.geom_margin[:] = env.model.geom_margin / 2
+    model, data = env.model, env.data
+    mujoco.mj_resetData(model, data)
+    # In the middle of the first task's cell, or where all exits are tried.
+    position = env.init_qpos + rng.uniform(-0.1, 0.1, model.nq)
+    position[:2] = [16.0, 12.0] if world.endswith("teleport") else [0.0, 0.0]
+    velocity = 0.1 * rng.standard_normal(model.nv)
+    env.set_state(position, velocity)
+    env.set_goal(goal_xy=np.array([-100.0, -100.0]))
+    actions = actions_for(world, steps, env.action_space.shape[0], rng)
+    # Exits in turn; the pocket, from which nobody returns, is left for the last hundred steps.
+    exits = np.array([2, 1])[rng.integers(0, 2, steps)]
+    exits[-100:] = rng.integers(0, 3, 100)
+    states = np.empty((steps, model.nq + model.nv))
+    contacts = teleports = 0
+    for step in range(steps):
+        choice = exits[step]
+        np.random.randint = lambda *_: choice
+        env.step(actions[step].astype(np.float64))
+        states[step] = np.concatenate([data.qpos, data.qvel])
+        contacts += sum(1 for contact in data.contact if model.geom(contact.geom1).name.startswith("block") or model.geom(contact.geom2).name.startswith("block"))
+        teleports += bool(step and np.abs(states[step, :2] - states[step - 1, :2]).max() > 1.0)
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        np.save(folder / "start.npy", np.concatenate([position, velocity]))
+        np.save(folder / "actions.npy", actions.astype(np.float64).ravel())
+        np.save(folder / "exits.npy", exits.astype(np.float64))
+        subprocess.run([program, world, str(folder)], check=True)
+        ours = np.load(folder / "states.npy").reshape(states.shape)
+    apart = np.abs(ours - states).max()
+    print(f"{world:20} {steps:6} steps  {contacts:6} contacts with walls  {teleports:4} teleports  bit for bit {np.array_equal(ours, states)!s:5}  largest difference {apart:.1e}")
+    assert apart <= TOLERANCE, f"{world}: {apart}"
+    assert not is_point or contacts > 0, f"{world}: no wall was touched"
+    assert not (is_point and world.endswith("teleport")) or teleports > 5, f"{world}: {teleports} teleports"
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--steps", type=int, default=10_000)
+    parser.add_argument("--worlds", nargs="*", default=POINT + ANT)
+    args = parser.parse_args()
+    print(f"MuJoCo {mujoco.__version__}, OGBench {ogbench.__version__ if hasattr(ogbench, '__version__') else ''}")
+    for name in args.worlds:
+        check(args.program, name, args.steps if name.startswith("point") else OPEN_STEPS)
