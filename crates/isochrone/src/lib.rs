@@ -37,7 +37,7 @@ pub use isochrone_core::{
 };
 pub use isochrone_data as data;
 pub use isochrone_envs as envs;
-pub use isochrone_eval::{page, plan, plot, rollout, statistics as run_statistics};
+pub use isochrone_eval::{calibration, page, plan, plot, reversible, rollout, statistics as run_statistics};
 #[cfg(feature = "learn")]
 pub use isochrone_learn as learn;
 #[cfg(feature = "learn")]

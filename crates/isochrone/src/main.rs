@@ -22,6 +22,8 @@ enum Verb {
     #[cfg(feature = "learn")]
     Distance(Box<verbs::distance::Args>),
     Envs(verbs::envs::Args),
+    #[cfg(feature = "learn")]
+    Eval(Box<verbs::eval::Args>),
     Exact(Box<verbs::exact::Args>),
     #[cfg(feature = "learn")]
     Plan(Box<verbs::plan::Args>),
@@ -47,6 +49,8 @@ fn main() -> ExitCode {
         #[cfg(feature = "learn")]
         Verb::Distance(args) => verbs::distance::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
         Verb::Envs(args) => verbs::envs::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
+        #[cfg(feature = "learn")]
+        Verb::Eval(args) => verbs::eval::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
         #[cfg(feature = "learn")]
         Verb::Plan(args) => verbs::plan::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
         #[cfg(feature = "learn")]

@@ -1,7 +1,10 @@
 use super::in_steps;
 use isochrone_core::{TemporalDistance, rng, statistics};
 use isochrone_data::Trajectories;
-use isochrone_eval::plot::{LineChart, Panel, Series};
+use isochrone_eval::{
+    calibration::{Calibrated, Calibration, OFFSETS},
+    plot::{LineChart, Panel, Series},
+};
 
 /// What is true and what was predicted, in steps.
 pub type Pairs = Vec<(f64, f64)>;
@@ -26,6 +29,34 @@ pub fn observed_pairs(distance: &dyn TemporalDistance, data: &Trajectories, n: u
         observed.push(ahead as f64);
     }
     observed.into_iter().zip(in_steps(distance, distance.paired_nats(&from, &to))).collect()
+}
+
+/// Reads a distance by what it says of states that recordings saw a known number of steps apart: `n` pairs at each of several offsets.
+pub fn calibrated<'a>(
+    distance: &'a dyn TemporalDistance,
+    data: &Trajectories,
+    n: usize,
+    seed: u64,
+) -> Calibrated<'a> {
+    let (index, width) = (data.index(), data.spec().observation.width);
+    let mut random = rng::stream(seed, 2);
+    let of_offset = |ahead: usize| {
+        let (mut from, mut to) = (Vec::new(), Vec::new());
+        for _ in 0..n {
+            let (episode, row) =
+                index.row_of_transition(rng::below(&mut random, index.n_transitions() as usize) as u64);
+            // Episodes that end before are no witnesses.
+            if row + ahead <= index.steps(episode) {
+                let view = data.episode(episode);
+                from.extend(&view.observations[row * width..][..width]);
+                to.extend(&view.observations[(row + ahead) * width..][..width]);
+            }
+        }
+        (ahead, distance.paired_nats(&from, &to))
+    };
+    let said: Vec<(usize, Vec<f32>)> =
+        OFFSETS.into_iter().map(of_offset).filter(|(_, nats)| nats.len() >= FEWEST).collect();
+    Calibrated::new(distance, Calibration::fit(&said, distance.discount()))
 }
 
 /// Predicted against true steps: the median of a bin and its middle half, beside the line where both are equal.

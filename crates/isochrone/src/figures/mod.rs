@@ -6,7 +6,7 @@ mod map;
 mod moves;
 mod page;
 
-pub use calibration::{Pairs, calibration_chart, observed_pairs};
+pub use calibration::{Pairs, calibrated, calibration_chart, observed_pairs};
 pub use curves::{Group, curve_chart};
 pub use map::{Direction, MapFrame, on_one_scale};
 pub use moves::draw_moves;

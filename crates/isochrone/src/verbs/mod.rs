@@ -4,6 +4,8 @@ pub mod data;
 #[cfg(feature = "learn")]
 pub mod distance;
 pub mod envs;
+#[cfg(feature = "learn")]
+pub mod eval;
 pub mod exact;
 #[cfg(feature = "learn")]
 pub mod plan;

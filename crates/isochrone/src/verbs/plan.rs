@@ -71,16 +71,17 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let asker = Asker::open(&args.run, args.checkpoint, args.data.as_deref())?;
     let distance = asker.distance()?;
     let (from, to) = (asker.situation(&args.from, "--from")?, asker.situation(&args.to, "--to")?);
-    let atlas = args.planner.atlas(&asker, distance)?;
-    for (flag, text, place) in [("--from", &args.from, &from), ("--to", &args.to, &to)] {
-        let moves_away = atlas.moves_away(place);
-        if moves_away > FAR_OFF {
-            tell(&format!(
-                "warning: {flag} {text}: the nearest recorded state is {moves_away:.0} moves away; nothing was recorded there"
-            ));
+    let way = args.planner.with_atlas(&asker, |atlas| {
+        for (flag, text, place) in [("--from", &args.from, &from), ("--to", &args.to, &to)] {
+            let moves_away = atlas.moves_away(place);
+            if moves_away > FAR_OFF {
+                tell(&format!(
+                    "warning: {flag} {text}: the nearest recorded state is {moves_away:.0} moves away; nothing was recorded there"
+                ));
+            }
         }
-    }
-    let way = atlas.way(&from, &to);
+        atlas.way(&from, &to)
+    })?;
     let width = distance.width();
     if let Some(path) = &args.plot {
         if width < 2 {

@@ -5,8 +5,9 @@ use anyhow::bail;
 use clap::ValueEnum;
 use isochrone::{
     TemporalDistance,
-    figures::draw_moves,
+    figures::{calibrated, draw_moves},
     plan::{Atlas, Planner},
+    reversible::Reversible,
 };
 
 #[derive(clap::Args)]
@@ -22,6 +23,14 @@ pub struct PlannerArgs {
     /// Graph: the longest edge, in steps
     #[arg(long, value_name = "STEPS", default_value_t = 10.0)]
     horizon: f64,
+
+    /// Read distances by what the run says of states that were recorded a known number of steps apart
+    #[arg(long)]
+    calibrated: bool,
+
+    /// Go only where one can come back from: no gambles, where chance decides where a move leads
+    #[arg(long)]
+    reversible: bool,
 
     /// How many recorded states the way may pass, drawn at random
     #[arg(long, value_name = "N", default_value_t = 1000)]
@@ -42,6 +51,8 @@ enum PlannerArg {
 
 /// Distances between all pairs of more would not fit in memory.
 const MOST_GRAPH_STATES: usize = 10_000;
+/// Pairs of states at every offset.
+const CALIBRATED_BY: usize = 2000;
 const MOST_MOVES: usize = 1_000_000;
 
 impl PlannerArgs {
@@ -60,8 +71,27 @@ impl PlannerArgs {
         Ok(planner)
     }
 
+    /// Recorded moves with the distance of a run, read as the flags say: hands the atlas on, since it borrows what is made here.
+    pub fn with_atlas<T>(
+        &self,
+        asker: &Asker,
+        then: impl FnOnce(&Atlas<'_>) -> T,
+    ) -> anyhow::Result<T> {
+        let (distance, data) = (asker.distance()?, asker.data()?);
+        let there_and_back = Reversible(distance);
+        let chosen: &dyn TemporalDistance = if self.reversible { &there_and_back } else { distance };
+        let read;
+        let chosen = if self.calibrated {
+            read = calibrated(chosen, data, CALIBRATED_BY, self.seed);
+            &read
+        } else {
+            chosen
+        };
+        Ok(then(&self.atlas(asker, chosen)?))
+    }
+
     /// Recorded moves with the distance of a run.
-    pub fn atlas<'a>(&self, asker: &Asker, distance: &'a dyn TemporalDistance) -> anyhow::Result<Atlas<'a>> {
+    fn atlas<'a>(&self, asker: &Asker, distance: &'a dyn TemporalDistance) -> anyhow::Result<Atlas<'a>> {
         let planner = self.planner()?;
         Ok(Atlas::new(planner, distance, draw_moves(asker.data()?, self.states, self.seed)))
     }
@@ -82,7 +112,9 @@ impl PlannerArgs {
                 format!("greedy: up to {states} recorded moves, those that begin within {radius}")
             }
             PlannerArg::Graph => {
-                format!("graph: up to {states} recorded states, edges of up to {horizon} steps")
+                let read = if self.calibrated { "recorded " } else { "" };
+                let back = if self.reversible { " there and back" } else { "" };
+                format!("graph: up to {states} recorded states, edges of up to {horizon} {read}steps{back}")
             }
         }
     }

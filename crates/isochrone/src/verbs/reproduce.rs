@@ -28,6 +28,20 @@ pub struct Args {
 enum StudyArg {
     /// Stitching on one-way streets: the controlled study of Contrastive Metric Distillation
     Nav2d(Nav2dArgs),
+    /// Point mazes of OGBench: every method on three data sets at an equal budget, with and without a plan
+    #[cfg(feature = "mujoco")]
+    Mazes(MazesArgs),
+}
+
+#[cfg(feature = "mujoco")]
+#[derive(clap::Args)]
+struct MazesArgs {
+    /// The folder of the study
+    #[arg(long, short, value_name = "FOLDER", value_hint = ValueHint::DirPath, default_value = "mazes")]
+    output: PathBuf,
+
+    #[command(flatten)]
+    common: CommonArgs,
 }
 
 #[derive(clap::Args)]
@@ -36,6 +50,17 @@ struct Nav2dArgs {
     #[arg(long, short, value_name = "FOLDER", value_hint = ValueHint::DirPath, default_value = "nav2d")]
     output: PathBuf,
 
+    #[command(flatten)]
+    common: CommonArgs,
+
+    /// Fail if a method does not do what it does when it works
+    #[arg(long)]
+    check: bool,
+}
+
+/// What can be said of every study.
+#[derive(clap::Args)]
+struct CommonArgs {
     /// One seed and fewer updates: shows in minutes that everything works
     #[arg(long)]
     quick: bool,
@@ -44,13 +69,9 @@ struct Nav2dArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = algorithm_parser())]
     methods: Vec<Algorithm>,
 
-    /// Seeds [default: 5, with --quick 1]
+    /// Seeds [default: as many as the recipe says; with --quick 1]
     #[arg(long, value_name = "N")]
     seeds: Option<u64>,
-
-    /// Fail if a method does not do what it does when it works
-    #[arg(long)]
-    check: bool,
 
     /// Print the results as JSON
     #[arg(long)]
@@ -68,21 +89,72 @@ const MOST_SEEDS: u64 = 1000;
 
 /// Runs the verb; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    let StudyArg::Nav2d(args) = &args.study;
     isochrone::nn::memory::keep_freed_memory();
-    let mut recipe = Recipe::new(args.quick);
-    match args.seeds {
-        Some(seeds) if !(1..=MOST_SEEDS).contains(&seeds) => {
-            bail!("--seeds {seeds}; hint: give a number between 1 and {MOST_SEEDS}")
-        }
-        Some(seeds) => recipe.seeds = seeds,
-        None => {}
+    match &args.study {
+        StudyArg::Nav2d(args) => nav2d(args, out),
+        #[cfg(feature = "mujoco")]
+        StudyArg::Mazes(args) => mazes(args, out),
     }
-    let study = Study::open(&args.output, recipe, &args.methods).map_err(anyhow::Error::from_boxed)?;
-    let stop = stop_on_ctrl_c()?;
+}
+
+impl CommonArgs {
+    fn check(&self) -> anyhow::Result<()> {
+        match self.seeds {
+            Some(seeds) if !(1..=MOST_SEEDS).contains(&seeds) => {
+                bail!("--seeds {seeds}; hint: give a number between 1 and {MOST_SEEDS}")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Counts runs.
+fn progress(n_runs: usize) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:24} {pos}/{len} runs  {elapsed}  {msg}");
-    let bar = ProgressBar::new(study.n_runs() as u64).with_style(style.expect("the template is well formed"));
+    let bar = ProgressBar::new(n_runs as u64).with_style(style.expect("the template is well formed"));
     bar.enable_steady_tick(Duration::from_secs(1));
+    bar
+}
+
+#[cfg(feature = "mujoco")]
+fn mazes(args: &MazesArgs, out: &mut dyn Write) -> anyhow::Result<()> {
+    use isochrone::reproduce::mazes;
+    args.common.check()?;
+    let mut recipe = mazes::Recipe::new(args.common.quick);
+    recipe.seeds = args.common.seeds.unwrap_or(recipe.seeds);
+    let study = mazes::Study::open(&args.output, recipe, &args.common.methods).map_err(anyhow::Error::from_boxed)?;
+    let stop = stop_on_ctrl_c()?;
+    let bar = progress(study.n_runs());
+    let told = |verdict: &mazes::Verdict| {
+        let percent = |success: Option<mazes::Success>| success.map_or(f64::NAN, |success| 100.0 * success.last_three);
+        let mazes::Verdict { data_set, method, seed, seconds, alone, planned, .. } = verdict;
+        let (alone, planned) = (percent(mazes::Success::of(alone)), percent(mazes::Success::of(planned)));
+        bar.inc(1);
+        bar.suspend(|| {
+            tell(&format!("{data_set} {method} seed {seed}: {alone:.1} % of tasks, with a plan {planned:.1} %; {seconds:.0} s"));
+        });
+    };
+    let finished = study.run(&stop, &told);
+    bar.finish_and_clear();
+    let output = args.output.display();
+    let Some(finished) = finished.map_err(anyhow::Error::from_boxed)? else {
+        bail!("{output}: stopped before it was done; hint: the same command goes on; report.md has what is done");
+    };
+    if args.common.json {
+        writeln!(out, "{:#}", json!({ "folder": args.output, "runs": finished }))?;
+    } else {
+        writeln!(out, "{output}: {} runs; report.md, results.json", finished.len())?;
+    }
+    Ok(())
+}
+
+fn nav2d(args: &Nav2dArgs, out: &mut dyn Write) -> anyhow::Result<()> {
+    args.common.check()?;
+    let mut recipe = Recipe::new(args.common.quick);
+    recipe.seeds = args.common.seeds.unwrap_or(recipe.seeds);
+    let study = Study::open(&args.output, recipe, &args.common.methods).map_err(anyhow::Error::from_boxed)?;
+    let stop = stop_on_ctrl_c()?;
+    let bar = progress(study.n_runs());
     let told = |verdict: &Verdict| {
         bar.inc(1);
         bar.suspend(|| tell(&line(verdict)));
@@ -99,7 +171,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         .filter(|bar| !bar.holds())
         .map(|bar| format!("{} {:.3}, less than {:.3}", bar.claim, bar.measured, bar.least))
         .collect();
-    if args.json {
+    if args.common.json {
         let verdicts: Vec<_> = finished.iter().map(|run| &run.verdict).collect();
         writeln!(out, "{:#}", json!({ "folder": args.output, "runs": verdicts, "failed": failed }))?;
     } else {

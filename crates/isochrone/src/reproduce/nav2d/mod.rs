@@ -11,16 +11,14 @@ pub use judge::{Fit, Judge, Judgement, Score, SuccessInTraining, Verdict};
 pub use recipe::Recipe;
 pub use report::Bar;
 
+use super::training::{Failure, Logs, trained};
 use isochrone_data::{Trajectories, formats::Writer};
 use isochrone_learn::{
     algos::Algorithm,
     error::LearnError,
     jobs::side_by_side,
     model::{Model, Which},
-    run::{
-        DataFacts, Lock, MadeBy, Manifest, Run, RunConfig, State, checkpoint::sha256, metrics, write_file,
-    },
-    trainer::{Outcome, Trainer},
+    run::{Lock, MadeBy, Run, RunConfig, checkpoint::sha256, metrics, write_file},
 };
 use std::{
     path::{Path, PathBuf},
@@ -32,9 +30,6 @@ use std::{
 
 /// Counts changes of how runs are judged: verdicts of another are made again.
 const JUDGEMENT: u64 = 1;
-
-/// Why a study stopped.
-pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// A study and its folder.
 pub struct Study {
@@ -140,29 +135,11 @@ impl Study {
         }
         let config = self.recipe.config(method, seed, &self.data_path, &self.data)?;
         let folder = self.run_folder(method, seed);
-        let (run, lock) = if folder.join("config.toml").exists() {
-            let run = Run::open(&folder)?;
-            let lock = run.lock()?;
-            (run, lock)
-        } else {
-            let facts = DataFacts::of(&self.data_path, &self.data);
-            Run::create(&folder, config.clone(), Manifest::now(&config.learner, seed, facts, None))?
+        let logs = Logs { path: &self.data_path, data: &self.data };
+        let evaluation = SuccessInTraining { judge: &self.judge };
+        let Some((run, lock)) = trained(&folder, &config, logs, Some(evaluation), stop)? else {
+            return Ok(None);
         };
-        if !is_same(run.config(), &config) {
-            return Err(format!(
-                "{}: the run was begun with other settings; hint: choose another --output, or remove it",
-                folder.display()
-            )
-            .into());
-        }
-        if run.status()?.state != State::Finished {
-            let device = isochrone_learn::cpu();
-            let trainer = Trainer::new(&run, self.data.clone(), &device, &mut ())?;
-            let mut trainer = trainer.with_evaluation(SuccessInTraining { judge: &self.judge });
-            if trainer.train(&mut (), stop)? == Outcome::Stopped {
-                return Ok(None);
-            }
-        }
         let verdict = self.verdict(&run, method, seed)?;
         drop(lock);
         let curve = metrics::curve(&run.records()?, "evaluation/success");
@@ -221,11 +198,4 @@ impl Study {
     fn model(&self, method: Algorithm, seed: u64) -> Result<Model, LearnError> {
         Model::open(&self.run_folder(method, seed), Which::Last)
     }
-}
-
-/// Whether two configurations say the same, wherever the data lie.
-fn is_same(one: &RunConfig, other: &RunConfig) -> bool {
-    let mut one = one.clone();
-    one.data.path.clone_from(&other.data.path);
-    one == *other
 }

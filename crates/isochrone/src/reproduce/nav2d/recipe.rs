@@ -1,14 +1,10 @@
 //! What the study does, as a data file.
 
+use crate::reproduce::training::{Logs, configured, integer};
 use isochrone_data::Trajectories;
-use isochrone_learn::{
-    algos::Algorithm,
-    error::LearnError,
-    parts::Size,
-    run::{DataConfig, RunConfig, Wishes, overrides},
-};
+use isochrone_learn::{algos::Algorithm, error::LearnError, run::RunConfig};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 use toml::{Table, Value};
 
 /// The recipe of the study; what each number means is said in `recipe.toml`.
@@ -68,19 +64,10 @@ impl Recipe {
         algorithm: Algorithm,
         seed: u64,
         path: &Path,
-        data: &Trajectories,
+        data: &Arc<Trajectories>,
     ) -> Result<RunConfig, LearnError> {
-        let preset = Table::try_from(algorithm.preset(Size::Small)).expect("a table");
-        let is_known = |name: &str| {
-            let name = name.strip_prefix("learner.").unwrap_or(name);
-            overrides::get(&preset, name).is_some()
-        };
         let own = self.methods[algorithm.name()].as_table().cloned().unwrap_or_default();
-        let common = self.settings.iter().filter(|(name, _)| is_known(name));
-        let mut said: Vec<(String, Value)> =
-            common.chain(&own).map(|(name, value)| (name.clone(), value.clone())).collect();
-        let integer = |value: u64| Value::Integer(i64::try_from(value).expect("a small number"));
-        said.extend([
+        let decided = vec![
             ("steps".to_owned(), integer(self.steps)),
             ("seed".to_owned(), integer(seed)),
             ("batch_size".to_owned(), integer(self.batch_size as u64)),
@@ -89,8 +76,7 @@ impl Recipe {
             ("metrics.evaluate_every".to_owned(), integer((self.steps / 10).max(1))),
             ("checkpoints.every".to_owned(), integer((self.steps / 4).max(1))),
             ("checkpoints.keep_last".to_owned(), integer(1)),
-        ]);
-        let wishes = Wishes { file: None, overrides: said, algorithm: Some(algorithm), size: Size::Small };
-        wishes.resolve(DataConfig { path: path.to_owned(), ..DataConfig::default() }, data.index())
+        ];
+        configured(algorithm, &self.settings, &own, decided, Logs { path, data })
     }
 }

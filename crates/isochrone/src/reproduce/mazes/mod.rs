@@ -1,0 +1,306 @@
+//! Point mazes of OGBench: every method on three data sets at an equal budget, with and without a plan, beside what was published and what is possible.
+
+mod recipe;
+mod report;
+
+pub use recipe::Recipe;
+
+use super::training::{Failure, Logs, trained};
+use crate::figures::{calibrated, draw_moves};
+use isochrone_data::{Trajectories, TrajectoriesBuilder, formats::Writer};
+use isochrone_envs::{
+    Entrance, Recording, World,
+    maze::{MazeWorld, PointCeiling},
+};
+use isochrone_eval::{
+    plan::{Atlas, PlannedPolicy, Planner},
+    reversible::Reversible,
+    rollout::{Attempt, Rollouts},
+};
+use isochrone_learn::{
+    algos::Algorithm,
+    jobs::side_by_side,
+    model::{Model, Which},
+    run::{Lock, MadeBy, Run, RunConfig, checkpoint::sha256, write_file},
+};
+use serde::{Deserialize, Serialize};
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+/// Counts changes of how runs are judged: verdicts of another are made again.
+const JUDGEMENT: u64 = 1;
+
+/// Tasks of the study are those of this seed and the run's.
+const TASKS: u64 = 5000;
+
+/// Pairs of states at every offset of a calibration.
+const CALIBRATED_BY: usize = 2000;
+
+/// Episodes of every task that a ceiling is the mean of.
+const CEILING_EPISODES: usize = 20;
+
+/// A study and its folder.
+pub struct Study {
+    folder: PathBuf,
+    recipe: Recipe,
+    methods: Vec<Algorithm>,
+    data_sets: Vec<DataSet>,
+    /// Held as long as the study lives.
+    _lock: Lock,
+}
+
+/// What is learned from, and where it is put to use.
+struct DataSet {
+    recording: Recording,
+    path: PathBuf,
+    data: Arc<Trajectories>,
+    entrance: Entrance,
+    /// What the best walker does, for every task; computed when it is first asked for.
+    ceiling: OnceLock<Vec<f64>>,
+}
+
+/// What was measured of one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// What it learned from.
+    pub data_set: String,
+    /// What learned.
+    pub method: String,
+    /// Of the run.
+    pub seed: u64,
+    /// Updates.
+    pub steps: u64,
+    /// Seconds of training, on one thread.
+    pub seconds: f64,
+    /// At each of the last checkpoints, the share of episodes that arrived, for every task.
+    pub alone: Vec<Vec<f64>>,
+    /// Likewise with a graph above the policy; empty without a distance.
+    pub planned: Vec<Vec<f64>>,
+    /// What the judgement depends on: the configuration, the data and the recipe.
+    pub of: String,
+    /// Of the program that judged.
+    pub revision: String,
+}
+
+/// Success under the names that the benchmark uses.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Success {
+    /// At the last checkpoint.
+    pub last: f64,
+    /// The mean over the last three, or as many as were judged.
+    pub last_three: f64,
+    /// The largest.
+    pub best: f64,
+}
+
+impl Success {
+    /// Of checkpoints, each with a share for every task; none of none.
+    pub fn of(checkpoints: &[Vec<f64>]) -> Option<Self> {
+        let each: Vec<f64> =
+            checkpoints.iter().map(|tasks| tasks.iter().sum::<f64>() / tasks.len() as f64).collect();
+        let last = *each.last()?;
+        let three = &each[each.len().saturating_sub(3)..];
+        Some(Self {
+            last,
+            last_three: three.iter().sum::<f64>() / three.len() as f64,
+            best: each.iter().copied().fold(0.0, f64::max),
+        })
+    }
+}
+
+/// The share of attempts that arrived, for every task in turn.
+fn by_task(attempts: &[Attempt], n_tasks: usize) -> Vec<f64> {
+    let share = |task: usize| {
+        let of: Vec<bool> = attempts.iter().skip(task).step_by(n_tasks).map(|attempt| attempt.is_reached).collect();
+        of.iter().filter(|&&is_reached| is_reached).count() as f64 / of.len() as f64
+    };
+    (0..n_tasks).map(share).collect()
+}
+
+impl DataSet {
+    /// Records a data set, or finds it where it was.
+    fn open(folder: &Path, recording: Recording, episodes: usize, seed: u64) -> Result<Self, Failure> {
+        let path = folder.join(format!("{}.arrow", recording.name()));
+        if !path.exists() {
+            let mut builder = TrajectoriesBuilder::default();
+            recording.record(episodes, seed, &mut builder)?;
+            let mut writer = Writer::for_path(&path)?;
+            builder.finish().send(&mut writer)?;
+            writer.finish()?;
+        }
+        let data = isochrone_data::formats::load(&path, &Default::default())?;
+        if data.n_episodes() != episodes {
+            return Err(format!(
+                "{}: {} recordings, not {episodes}; hint: choose another --output, or remove it",
+                path.display(),
+                data.n_episodes()
+            )
+            .into());
+        }
+        let entrance = recording.world.open()?;
+        Ok(Self { recording, path, data: Arc::new(data), entrance, ceiling: OnceLock::new() })
+    }
+
+    /// What the best walker does, for every task.
+    fn ceiling(&self) -> Option<&[f64]> {
+        let World::Maze(MazeWorld { maze, .. }) = self.recording.world else { return None };
+        Some(self.ceiling.get_or_init(|| PointCeiling::new(maze).success(CEILING_EPISODES, TASKS)))
+    }
+}
+
+impl Study {
+    /// Records the data, or finds them where they were. `methods` are those to compare; all for none.
+    ///
+    /// # Errors
+    /// If files cannot be read or written, or the folder holds another study.
+    pub fn open(folder: &Path, recipe: Recipe, methods: &[Algorithm]) -> Result<Self, Failure> {
+        std::fs::create_dir_all(folder)
+            .map_err(|error| format!("{}: {error}; hint: choose another --output", folder.display()))?;
+        let folder = std::path::absolute(folder)?;
+        let lock = Lock::take(&folder)?;
+        let open = |recording: Recording| {
+            DataSet::open(&folder, recording, recipe.episodes_of(recording), recipe.data_seed)
+        };
+        let data_sets = recipe.recordings().into_iter().map(open).collect::<Result<_, _>>()?;
+        let methods = recipe
+            .methods()
+            .into_iter()
+            .filter(|method| methods.is_empty() || methods.contains(method))
+            .collect();
+        Ok(Self { folder, recipe, methods, data_sets, _lock: lock })
+    }
+
+    /// How many runs there are.
+    pub fn n_runs(&self) -> usize {
+        self.data_sets.len() * self.methods.len() * self.recipe.seeds as usize
+    }
+
+    /// Trains and judges what is not yet done, seed by seed, and writes the report; `None` if it was stopped before. `tell` is told what a run is worth when it is done. A report of what is
+    /// done so far is written whenever a run is.
+    ///
+    /// # Errors
+    /// If a run diverges, or files cannot be read or written.
+    pub fn run(
+        &self,
+        stop: &AtomicBool,
+        tell: &(dyn Fn(&Verdict) + Sync),
+    ) -> Result<Option<Vec<Verdict>>, Failure> {
+        let jobs: Vec<(u64, usize, Algorithm)> = (0..self.recipe.seeds)
+            .flat_map(|seed| (0..self.data_sets.len()).map(move |set| (seed, set)))
+            .flat_map(|(seed, set)| self.methods.iter().map(move |&method| (seed, set, method)))
+            .collect();
+        let verdicts = side_by_side(&jobs, |&(seed, set, method)| {
+            let verdict = self.one(&self.data_sets[set], method, seed, stop)?;
+            if let Some(verdict) = &verdict {
+                tell(verdict);
+            }
+            Ok::<_, Failure>(verdict)
+        })?;
+        let done: Vec<Verdict> = verdicts.iter().flatten().cloned().collect();
+        self.write_report(&done)?;
+        Ok((done.len() == jobs.len()).then_some(done))
+    }
+
+    fn run_folder(&self, set: &DataSet, method: Algorithm, seed: u64) -> PathBuf {
+        self.folder.join("runs").join(set.recording.name()).join(format!("{}-{seed}", method.name()))
+    }
+
+    /// Trains one run to its end and judges it; `None` if it was stopped.
+    fn one(
+        &self,
+        set: &DataSet,
+        method: Algorithm,
+        seed: u64,
+        stop: &AtomicBool,
+    ) -> Result<Option<Verdict>, Failure> {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let logs = Logs { path: &set.path, data: &set.data };
+        let config = self.recipe.config(method, seed, logs)?;
+        let folder = self.run_folder(set, method, seed);
+        let Some((run, _lock)) =
+            trained(&folder, &config, logs, None::<isochrone_learn::evaluation::ObservedSteps>, stop)?
+        else {
+            return Ok(None);
+        };
+        self.verdict(&run, set, method, seed, stop)
+    }
+
+    /// The judgement of a run, read if it was made before; `None` if it was stopped.
+    fn verdict(
+        &self,
+        run: &Run,
+        set: &DataSet,
+        method: Algorithm,
+        seed: u64,
+        stop: &AtomicBool,
+    ) -> Result<Option<Verdict>, Failure> {
+        let of = self.hash_of(run.config(), set);
+        let path = run.folder().join("verdict.json");
+        if let Ok(text) = std::fs::read_to_string(&path)
+            && let Ok(verdict) = serde_json::from_str::<Verdict>(&text)
+            && verdict.of == of
+        {
+            return Ok(Some(verdict));
+        }
+        let steps = run.checkpoints().steps()?;
+        let last = &steps[steps.len().saturating_sub(self.recipe.checkpoints as usize)..];
+        let (mut alone, mut planned) = (Vec::new(), Vec::new());
+        for (number, &step) in last.iter().enumerate() {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            let model = Model::of_run(run, Which::Step(step))?;
+            let is_planned = number + self.recipe.planned(method) >= last.len();
+            let (own, with_plan) = self.judge(&model, set, seed, is_planned);
+            alone.push(own);
+            planned.extend(with_plan);
+        }
+        let verdict = Verdict {
+            data_set: set.recording.name(),
+            method: method.name().to_owned(),
+            seed,
+            steps: run.config().steps,
+            seconds: run.status()?.seconds,
+            alone,
+            planned,
+            of,
+            revision: MadeBy::revision().unwrap_or("unknown").to_owned(),
+        };
+        write_file(&path, serde_json::to_string_pretty(&verdict)?.as_bytes())?;
+        Ok(Some(verdict))
+    }
+
+    /// Success for every task, alone and with a plan.
+    fn judge(&self, model: &Model, set: &DataSet, seed: u64, is_planned: bool) -> (Vec<f64>, Option<Vec<f64>>) {
+        let policy = model.policy.as_ref().expect("recordings have actions");
+        let n_tasks = set.recording.world.n_tasks();
+        let rollouts = Rollouts { episodes: self.recipe.episodes * n_tasks as u64, seed: TASKS + seed };
+        let alone = by_task(&rollouts.run(&*set.entrance, policy), n_tasks);
+        let planned = model.distance.as_ref().filter(|_| is_planned).map(|distance| {
+            let there_and_back = Reversible(distance);
+            let read = calibrated(&there_and_back, &set.data, CALIBRATED_BY, seed);
+            let planner = Planner::Graph { horizon_steps: self.recipe.horizon_steps };
+            let atlas = Atlas::new(planner, &read, draw_moves(&set.data, self.recipe.graph_states, seed));
+            by_task(&rollouts.run(&*set.entrance, &PlannedPolicy { atlas: &atlas, policy }), n_tasks)
+        });
+        (alone, planned)
+    }
+
+    /// What a judgement depends on, in sixteen digits.
+    fn hash_of(&self, config: &RunConfig, set: &DataSet) -> String {
+        let mut config = config.clone();
+        // Where the data lie does not matter.
+        config.data.path = PathBuf::new();
+        let Recipe { episodes, checkpoints, graph_states, horizon_steps, .. } = &self.recipe;
+        let judged_by = format!("{episodes} {checkpoints} {graph_states} {horizon_steps} {JUDGEMENT}");
+        let text = toml::to_string(&config).unwrap_or_default();
+        sha256([text.as_str(), set.data.content_hash(), &judged_by].concat().as_bytes())[..16].to_owned()
+    }
+}

@@ -1,0 +1,112 @@
+//! What the study does, as a data file.
+
+use crate::reproduce::training::{Logs, configured, integer};
+use isochrone_envs::Recording;
+use isochrone_learn::{algos::Algorithm, error::LearnError, run::RunConfig};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use toml::{Table, Value};
+
+/// The recipe of the study; what each number means is said in `recipe.toml`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the file says it")]
+pub struct Recipe {
+    pub seeds: u64,
+    pub data_seed: u64,
+    pub batch_size: usize,
+    pub episodes: u64,
+    pub checkpoints: u64,
+    pub graph_states: usize,
+    pub horizon_steps: f64,
+    pub core_minutes: f64,
+    /// The share of the usual number of recordings.
+    #[serde(default = "all")]
+    pub recordings: f64,
+    quick: Quick,
+    /// Published success by method, in per cent.
+    pub data_sets: BTreeMap<String, BTreeMap<String, f64>>,
+    settings: Table,
+    methods: BTreeMap<String, Method>,
+}
+
+fn all() -> f64 {
+    1.0
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Quick {
+    seeds: u64,
+    share: f64,
+    recordings: f64,
+    episodes: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Method {
+    steps: u64,
+    planned: u64,
+    #[serde(default)]
+    settings: Table,
+}
+
+impl Recipe {
+    const TEXT: &str = include_str!("recipe.toml");
+
+    /// The study, or its quick version.
+    pub fn new(is_quick: bool) -> Self {
+        let mut recipe: Self = toml::from_str(Self::TEXT).expect("the file is part of the program");
+        if is_quick {
+            let Quick { seeds, share, recordings, episodes } = recipe.quick;
+            (recipe.seeds, recipe.recordings, recipe.episodes) = (seeds, recordings, episodes);
+            recipe.core_minutes *= share;
+            for method in recipe.methods.values_mut() {
+                method.steps = (method.steps as f64 * share) as u64;
+            }
+        }
+        recipe
+    }
+
+    /// What is learned from, in the order of names.
+    pub fn recordings(&self) -> Vec<Recording> {
+        self.data_sets.keys().map(|name| Recording::named(name).expect("a data set that can be recorded")).collect()
+    }
+
+    /// Episodes of a data set.
+    pub fn episodes_of(&self, recording: Recording) -> usize {
+        (recording.usual_episodes() as f64 * self.recordings) as usize
+    }
+
+    /// What is compared, in the order of tables.
+    pub fn methods(&self) -> Vec<Algorithm> {
+        Algorithm::ALL.into_iter().filter(|algorithm| self.methods.contains_key(algorithm.name())).collect()
+    }
+
+    /// Updates of a method.
+    pub fn steps(&self, algorithm: Algorithm) -> u64 {
+        self.methods[algorithm.name()].steps
+    }
+
+    /// How many of the last checkpoints are judged with a plan.
+    pub fn planned(&self, algorithm: Algorithm) -> usize {
+        self.methods[algorithm.name()].planned as usize
+    }
+
+    /// The whole configuration of a run.
+    pub(super) fn config(&self, algorithm: Algorithm, seed: u64, logs: Logs<'_>) -> Result<RunConfig, LearnError> {
+        let method = &self.methods[algorithm.name()];
+        let decided = vec![
+            ("steps".to_owned(), integer(method.steps)),
+            ("seed".to_owned(), integer(seed)),
+            ("batch_size".to_owned(), integer(self.batch_size as u64)),
+            ("metrics.every".to_owned(), integer((method.steps / 100).max(1))),
+            ("metrics.evaluate_every".to_owned(), integer(0)),
+            ("checkpoints.every".to_owned(), integer((method.steps / 10).max(1))),
+            ("checkpoints.keep_last".to_owned(), integer(self.checkpoints)),
+        ];
+        let own: Table = method.settings.iter().map(|(name, value): (&String, &Value)| (name.clone(), value.clone())).collect();
+        configured(algorithm, &self.settings, &own, decided, logs)
+    }
+}

@@ -1,0 +1,174 @@
+//! `isochrone eval`: a policy attempts the tasks of a world.
+
+use crate::verbs::{
+    planning::PlannerArgs,
+    report::{Field, Report, Style, StyleArgs, tell},
+    situations::Asker,
+};
+use anyhow::bail;
+use indicatif::{ProgressBar, ProgressStyle};
+use isochrone::{
+    envs::{
+        World,
+        maze::{Body, MazeWorld, PointCeiling},
+    },
+    learn::{model::Which, run::Run},
+    plan::PlannedPolicy,
+    rollout::{Attempt, Rollouts, success_rate},
+};
+use serde_json::json;
+use std::{io::Write, path::PathBuf};
+
+/// Lets the policy of a run attempt the tasks of a world
+///
+/// The protocol is that of OGBench: every task as often as the others, the most likely action, success as the share of episodes that reach the goal within the step limit. Of several
+/// checkpoints, `last` is the success of the last, `last_three` the mean over the last three that were asked for, `best` the largest.
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Args {
+    /// The folder of a run
+    run: PathBuf,
+
+    /// The world; `isochrone envs list` shows all
+    #[arg(long, value_name = "WORLD", value_parser = world)]
+    env: World,
+
+    /// Episodes of every task
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    episodes: u64,
+
+    /// Of tasks and of all chance in them
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    task_seed: u64,
+
+    /// How many of the last checkpoints
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    checkpoints: usize,
+
+    /// Plan over recorded states, and tell the policy where to go next
+    #[arg(long)]
+    plan: bool,
+
+    #[command(flatten)]
+    planner: PlannerArgs,
+
+    /// Logs to plan over [default: those that the run learned from]
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+
+    #[command(flatten)]
+    style: StyleArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  isochrone eval runs/nav2d --env nav2d --episodes 500
+  isochrone eval runs/medium --env pointmaze-medium --checkpoints 3
+  isochrone eval runs/medium --env pointmaze-medium --plan --planner graph --horizon 12 --plot paths.svg";
+
+/// Episodes of every task that a ceiling is the mean of.
+const CEILING_EPISODES: usize = 20;
+
+/// More than anybody waits for.
+const MOST_EPISODES: u64 = 1_000_000;
+
+/// Reads a world by its name.
+fn world(name: &str) -> Result<World, String> {
+    World::named(name).ok_or_else(|| "no world is called that; hint: `isochrone envs list` shows all".into())
+}
+
+/// Runs the verb; data goes to `out`.
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    if args.episodes == 0 || args.episodes > MOST_EPISODES {
+        bail!("--episodes {}; hint: give a number between 1 and {MOST_EPISODES}", args.episodes);
+    }
+    let run = Run::open(&args.run)?;
+    let spec = &run.manifest().data.spec;
+    let (observation, action, _) = args.env.sizes();
+    if (spec.observation.width, spec.action.width) != (observation, action) {
+        bail!(
+            "{}: it learned from observations of {} numbers and actions of {}, {} has {observation} and {action}; hint: choose another --env",
+            args.run.display(),
+            spec.observation.width,
+            spec.action.width,
+            args.env.name()
+        );
+    }
+    let entrance = args.env.open()?;
+    let mut steps = run.checkpoints().steps()?;
+    let first = steps.len().saturating_sub(args.checkpoints.max(1));
+    steps.drain(..first);
+    if steps.is_empty() {
+        bail!("{}: the run has no checkpoint yet; hint: wait for the first, or go on with --resume", args.run.display());
+    }
+    let style = ProgressStyle::with_template("{bar:24} {pos}/{len} checkpoints  {eta} left");
+    let bar = ProgressBar::new(steps.len() as u64).with_style(style.expect("the template is well formed"));
+    let n_tasks = args.env.n_tasks();
+    let rollouts = Rollouts { episodes: args.episodes * n_tasks as u64, seed: args.task_seed };
+    let mut evaluated: Vec<(u64, Vec<Attempt>)> = Vec::new();
+    for step in steps {
+        let asker = Asker::open(&args.run, Which::Step(step), args.data.as_deref())?;
+        let Some(policy) = &asker.model.policy else {
+            bail!("{}: it learned from logs without actions, and has no policy; hint: train on logs with actions", args.run.display());
+        };
+        let attempts = if args.plan {
+            args.planner.with_atlas(&asker, |atlas| rollouts.run(&*entrance, &PlannedPolicy { atlas, policy }))?
+        } else {
+            rollouts.run(&*entrance, policy)
+        };
+        evaluated.push((step, attempts));
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let mut columns: Vec<std::borrow::Cow<'static, str>> = vec!["checkpoint".into()];
+    if n_tasks > 1 {
+        columns.extend((1..=n_tasks).map(|task| format!("task {task}").into()));
+    }
+    columns.extend(["success".into(), "steps".into()]);
+    let rows = evaluated.iter().map(|(step, attempts)| {
+        let mut row = vec![Field::Count(*step as usize)];
+        if n_tasks > 1 {
+            row.extend((0..n_tasks).map(|task| Field::Number(success_rate(&of_task(attempts, task, n_tasks)), 3)));
+        }
+        row.push(Field::Number(success_rate(attempts), 3));
+        let arrived: Vec<usize> = attempts.iter().filter(|a| a.is_reached).map(|a| a.steps).collect();
+        row.push(match arrived.len() {
+            0 => Field::Missing,
+            n => Field::Number(arrived.iter().sum::<usize>() as f64 / n as f64, 1),
+        });
+        row
+    });
+    let success: Vec<f64> = evaluated.iter().map(|(_, attempts)| success_rate(attempts)).collect();
+    let (last, best) = (success[success.len() - 1], success.iter().copied().fold(0.0, f64::max));
+    let last_three = (success.len() >= 3).then(|| success[success.len() - 3..].iter().sum::<f64>() / 3.0);
+    // What the best walker could do stands beside what this one did.
+    let ceiling = match args.env {
+        World::Maze(MazeWorld { body: Body::Point, maze, .. }) => {
+            Some(PointCeiling::new(maze).success(CEILING_EPISODES, args.task_seed))
+        }
+        _ => None,
+    };
+    let mut rows: Vec<Vec<Field>> = rows.collect();
+    if let (Some(tasks), Style::Text) = (&ceiling, args.style.style()) {
+        let mut row = vec![Field::Text("ceiling".into())];
+        row.extend(tasks.iter().map(|&share| Field::Number(share, 3)));
+        row.extend([Field::Number(tasks.iter().sum::<f64>() / tasks.len() as f64, 3), Field::Missing]);
+        rows.push(row);
+    }
+    let facts = json!({
+        "version": env!("CARGO_PKG_VERSION"), "world": args.env.name(), "episodes_per_task": args.episodes, "task_seed": args.task_seed,
+        "planner": args.plan.then(|| args.planner.describe()), "ceiling": ceiling, "last": last, "last_three": last_three, "best": best,
+    });
+    let facts = facts.as_object().expect("it is one").clone();
+    let report = Report { facts, columns, min_widths: Vec::new(), rows };
+    write!(out, "{}", report.print(args.style.style()))?;
+    if let Some(last_three) = last_three {
+        tell(&format!("last {last:.3}, last three {last_three:.3}, best {best:.3}"));
+    }
+    Ok(())
+}
+
+/// The attempts at one task.
+fn of_task(attempts: &[Attempt], task: usize, n_tasks: usize) -> Vec<Attempt> {
+    attempts.iter().skip(task).step_by(n_tasks).cloned().collect()
+}
