@@ -6,8 +6,17 @@ set shell := ["bash", "-euo", "pipefail", "-c"]
 default:
     @just --list --unsorted
 
+# What is checked has the physics; a build without it is checked by `lint`.
+features := "--features mujoco"
+
 # Everything CI checks, cheapest first.
-check: fmt typos deny lint test reproduce-quick test-python doc
+check: fmt typos deny mujoco lint test reproduce-quick test-python test-ogbench doc
+
+# The physics library, into .mujoco: from the wheel that its makers publish. Needed by everything below; a build without the feature `mujoco` needs none of it.
+mujoco VERSION="3.17.0":
+    test -e .mujoco/libmujoco.so.{{ VERSION }} || pip download --quiet --disable-pip-version-check --no-deps --dest target/wheels mujoco=={{ VERSION }}
+    test -e .mujoco/libmujoco.so.{{ VERSION }} || python3 -c "import glob, zipfile; wheel = zipfile.ZipFile(glob.glob('target/wheels/mujoco-{{ VERSION }}-*.whl')[0]); name = next(n for n in wheel.namelist() if n.startswith('mujoco/libmujoco.so')); import os; os.makedirs('.mujoco', exist_ok=True); open('.mujoco/' + os.path.basename(name), 'wb').write(wheel.read(name))"
+    ln -sf libmujoco.so.{{ VERSION }} .mujoco/libmujoco.so
 
 # Formatting.
 fmt:
@@ -28,15 +37,16 @@ advisories:
 # Clippy, warnings denied.
 lint:
     cargo clippy --workspace --all-targets --locked -- -D warnings
+    cargo clippy --workspace --all-targets {{ features }} --locked -- -D warnings
 
 # Unit, property, snapshot and house tests.
 test *ARGS:
-    cargo nextest run --workspace --locked {{ ARGS }}
+    cargo nextest run --workspace {{ features }} --locked {{ ARGS }}
 
 # Doctests, and documentation without warnings.
 doc:
-    cargo test --workspace --locked --doc
-    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --locked --no-deps
+    cargo test --workspace {{ features }} --locked --doc
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace {{ features }} --locked --no-deps
 
 # Speed and memory of the exact solvers; writes docs/results/bench-exact.md. About five minutes on two idle cores.
 bench-exact:
@@ -90,11 +100,11 @@ test-gpu:
 
 # A million damaged files of each format, or as many as said; a few thousand are part of `test`.
 fuzz INPUTS="1000000" SEED="1":
-    ISOCHRONE_FUZZ_INPUTS={{ INPUTS }} ISOCHRONE_FUZZ_SEED={{ SEED }} cargo nextest run --workspace --locked --no-fail-fast --success-output=immediate -E 'binary(fuzz)'
+    ISOCHRONE_FUZZ_INPUTS={{ INPUTS }} ISOCHRONE_FUZZ_SEED={{ SEED }} cargo nextest run --workspace {{ features }} --locked --no-fail-fast --success-output=immediate -E 'binary(fuzz)'
 
 # Kill KILLS training processes at random moments, and see what is left; a few are part of `test`.
 kill-test KILLS="200":
-    ISOCHRONE_KILLS={{ KILLS }} cargo nextest run --workspace --locked --success-output=immediate -E 'test(killed_runs_go_on)'
+    ISOCHRONE_KILLS={{ KILLS }} cargo nextest run --workspace {{ features }} --locked --success-output=immediate -E 'test(killed_runs_go_on)'
 
 # Learned distances beside exact ones on ten grid worlds; writes docs/results/ground-truth.md. About half an hour on two cores.
 ground-truth:
@@ -123,7 +133,7 @@ reproduce FOLDER="target/nav2d":
 # The navigation study in minutes: one seed, fewer updates, and a bar that a broken method does not pass.
 reproduce-quick:
     # As `test` builds it: another set of packages would compile everything again.
-    cargo nextest run --workspace --locked --no-run
+    cargo nextest run --workspace {{ features }} --locked --no-run
     rm -rf target/nav2d-quick
     target/debug/isochrone reproduce nav2d --quick --check -o target/nav2d-quick
 
@@ -146,9 +156,28 @@ fixtures: python
 # Files written by us, read by NumPy, Minari, PyArrow, TensorBoard and safetensors.
 test-python: python
     # As `test` builds it: another set of packages would compile everything again.
-    cargo nextest run --workspace --locked --no-run
+    cargo nextest run --workspace {{ features }} --locked --no-run
     target/python/bin/python crates/data/tests/fixtures/read_back.py target/debug/isochrone
     target/python/bin/python crates/learn/tests/python/read_run.py target/debug/isochrone
+
+# The Python packages that mazes are compared with, into target/ogbench.
+ogbench:
+    test -x target/ogbench/bin/python || python3 -m venv target/ogbench
+    target/ogbench/bin/pip install --quiet --disable-pip-version-check -r crates/envs/tests/python/requirements.txt
+
+# The same actions through OGBench in Python and through us; and data of ours beside data of its generator, where those are.
+test-ogbench: mujoco ogbench
+    # As `test` builds it: another set of packages would compile everything again.
+    cargo nextest run --workspace {{ features }} --locked --no-run
+    target/ogbench/bin/python crates/envs/tests/python/ogbench_check.py target/debug/examples/trace
+
+# Data of ours beside data of OGBench's generator; writes docs/results/maze-data.md. About 8 minutes on two cores.
+maze-data REFERENCES="../shared/data": mujoco ogbench
+    cargo build --release --workspace {{ features }} --bins --locked
+    mkdir -p docs/results
+    target/ogbench/bin/python crates/envs/tests/python/reference_data.py target/release/isochrone {{ REFERENCES }} target/maze-data > target/maze-data.md
+    mv target/maze-data.md docs/results/maze-data.md
+    cat docs/results/maze-data.md
 
 # Draw the pictures of the README and the guide again.
 pictures:

@@ -33,7 +33,9 @@ fn main() {
     let mut writer = npyz::WriteOptions::new()
         .default_dtype()
         .shape(&[states.len() as u64])
-        .writer(BufWriter::new(File::create(folder.join("states.npy")).expect("the folder can be written to")))
+        .writer(BufWriter::new(
+            File::create(folder.join("states.npy")).expect("the folder can be written to"),
+        ))
         .begin_nd()
         .expect("a NumPy file");
     writer.extend(states).expect("room on the disk");

@@ -58,7 +58,8 @@ impl World {
     /// What it is, in a line.
     pub fn idea(self) -> String {
         let Self::Maze(MazeWorld { rules, body, maze }) = self else {
-            return "one-way streets in the plane that cross; no recording turns from one into another".into();
+            return "one-way streets in the plane that cross; no recording turns from one into another"
+                .into();
         };
         let body = match body {
             Body::Point => "a ball",

@@ -103,7 +103,11 @@ mod tests {
             [1usize, 4, 9].iter().map(|&steps| (steps, vec![10.0 * (steps as f32).sqrt(); 3])).collect();
         let calibration = Calibration::fit(&[&said[..], &[(16, vec![29.0])]].concat(), discount);
         for (nats, steps) in [(0.0, 0.0), (10.0, 1.0), (20.0, 4.0), (25.0, 6.5), (30.0, 9.0), (40.0, 14.0)] {
-            assert!((calibration.taken(nats) / unit - steps).abs() < 1e-4, "{nats} is {}", calibration.taken(nats) / unit);
+            assert!(
+                (calibration.taken(nats) / unit - steps).abs() < 1e-4,
+                "{nats} is {}",
+                calibration.taken(nats) / unit
+            );
         }
         assert!(calibration.taken(f32::NAN).is_nan());
         assert_eq!(calibration.taken(f32::INFINITY), f32::INFINITY);

@@ -70,6 +70,9 @@ mod tests {
     fn both_ways_cost_what_the_longer_does() {
         let there_and_back = Reversible(&Slope);
         assert_eq!(there_and_back.paired_nats(&[0.0, 2.0], &[2.0, 0.0]), [6.0, 6.0]);
-        assert_eq!(there_and_back.all_pairs_nats(&[0.0, 1.0], &[0.0, 1.0, 2.0]), [0.0, 3.0, 6.0, 3.0, 0.0, 3.0]);
+        assert_eq!(
+            there_and_back.all_pairs_nats(&[0.0, 1.0], &[0.0, 1.0, 2.0]),
+            [0.0, 3.0, 6.0, 3.0, 0.0, 3.0]
+        );
     }
 }

@@ -38,7 +38,8 @@ pub fn reach_within(mdp: &TabularMdp, goals: &[usize], steps: usize) -> Vec<f64>
             .into_iter()
             .map(|state| {
                 is_open[state] = false;
-                let expected = |row: super::Row<'_>| row.iter().map(|(next, p)| p * chance[next]).sum::<f64>();
+                let expected =
+                    |row: super::Row<'_>| row.iter().map(|(next, p)| p * chance[next]).sum::<f64>();
                 (state, mdp.rows(state).map(expected).fold(0.0, f64::max))
             })
             .filter(|&(state, value)| value > chance[state])
@@ -100,7 +101,8 @@ mod tests {
         for steps in 1..12 {
             plain = (0..n)
                 .map(|state| {
-                    let expected = |row: super::super::Row<'_>| row.iter().map(|(next, p)| p * plain[next]).sum::<f64>();
+                    let expected =
+                        |row: super::super::Row<'_>| row.iter().map(|(next, p)| p * plain[next]).sum::<f64>();
                     if state == 4 { 1.0 } else { mdp.rows(state).map(expected).fold(0.0, f64::max) }
                 })
                 .collect();

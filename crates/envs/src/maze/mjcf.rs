@@ -10,7 +10,7 @@ const HALF_HEIGHT: f64 = 1.0;
 pub const ANKLE_SIGNS: [f64; 4] = [1.0, -1.0, -1.0, 1.0];
 
 /// Where the four legs point, counted against the clock from the first.
-const LEGS: [(f64, f64); 4] = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)];
+pub(super) const LEGS: [(f64, f64); 4] = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)];
 
 /// Actuators by leg: this order is the benchmark's, and data sets have it.
 const ACTUATED: [usize; 4] = [3, 0, 1, 2];
@@ -66,8 +66,11 @@ pub fn ant_model(layout: &Layout) -> String {
     let mut motors = String::from("  <actuator>\n");
     for leg in ACTUATED.map(|leg| leg + 1) {
         for joint in ["hip", "ankle"] {
-            writeln!(motors, r#"    <motor joint="{joint}_{leg}" gear="30" ctrllimited="true" ctrlrange="-1 1"/>"#)
-                .expect("a string takes all");
+            writeln!(
+                motors,
+                r#"    <motor joint="{joint}_{leg}" gear="30" ctrllimited="true" ctrlrange="-1 1"/>"#
+            )
+            .expect("a string takes all");
         }
     }
     motors.push_str("  </actuator>\n");

@@ -1,10 +1,12 @@
 //! Mazes of square cells: maps, tasks and teleporters of OGBench and D4RL, what the oracle that recorded them knows, and what the best walker could do. None of it needs physics.
 
+mod ant;
 mod exact;
 mod layout;
 mod mjcf;
 mod world;
 
+pub use ant::{Rod, ant_rods};
 pub use exact::PointCeiling;
 pub use layout::{CELL, Cell, Layout, Place};
 pub use mjcf::{ANKLE_SIGNS, ant_model, point_model};

@@ -72,8 +72,8 @@ impl Body {
         let names: &[&str] = match self {
             Self::Point => &["x", "y"],
             Self::Ant => &[
-                "x", "y", "z", "qw", "qx", "qy", "qz", "hip 1", "ankle 1", "hip 2", "ankle 2", "hip 3", "ankle 3",
-                "hip 4", "ankle 4",
+                "x", "y", "z", "qw", "qx", "qy", "qz", "hip 1", "ankle 1", "hip 2", "ankle 2", "hip 3",
+                "ankle 3", "hip 4", "ankle 4",
             ],
         };
         names.iter().map(|&name| name.to_owned()).collect()

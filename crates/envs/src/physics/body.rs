@@ -32,8 +32,11 @@ impl Moving {
 
     /// Forgets everything, and begins near the posture at rest.
     pub fn reset(&mut self, random: &mut ChaCha8Rng) {
-        let positions: Vec<f64> =
-            self.at_rest.iter().map(|at_rest| at_rest + START_NOISE * (2.0 * rng::unit_f64(random) - 1.0)).collect();
+        let positions: Vec<f64> = self
+            .at_rest
+            .iter()
+            .map(|at_rest| at_rest + START_NOISE * (2.0 * rng::unit_f64(random) - 1.0))
+            .collect();
         let velocities: Vec<f64> =
             (0..self.body.velocities()).map(|_| START_NOISE * rng::normal(random)).collect();
         self.data.reset();
@@ -97,6 +100,12 @@ impl Moving {
     /// Contacts with floor and walls at the moment.
     pub fn contacts(&self) -> usize {
         self.data.ncon() as usize
+    }
+
+    /// The middles of all geoms of the model: floor, walls, body. As of the last physics step but for its final motion: brought up to date here.
+    pub fn geom_middles(&mut self) -> Vec<[f64; 3]> {
+        self.data.forward();
+        self.data.geom_xpos().to_vec()
     }
 
     /// What the body sees of itself: positions; the ant, velocities as well.

@@ -43,6 +43,11 @@ impl MazeEnvironment {
         &self.moving
     }
 
+    /// The body, to be asked what it must compute for.
+    pub fn moving_mut(&mut self) -> &mut Moving {
+        &mut self.moving
+    }
+
     /// Where one wants to be.
     pub fn goal_place(&self) -> Place {
         self.goal_place
@@ -109,8 +114,9 @@ impl Environment for MazeEnvironment {
                 // A goal is a whole situation: at its place, in a posture after a few random actions.
                 self.moving.reset(random);
                 for _ in 0..SETTLING {
-                    let action: Vec<f32> =
-                        (0..self.action_width()).map(|_| (2.0 * rng::unit_f64(random) - 1.0) as f32).collect();
+                    let action: Vec<f32> = (0..self.action_width())
+                        .map(|_| (2.0 * rng::unit_f64(random) - 1.0) as f32)
+                        .collect();
                     self.moving.act(&action);
                 }
                 self.moving.set_place(goal);

@@ -62,12 +62,14 @@ impl GoalPolicy for OraclePolicy {
     fn actions(&self, observations: &[f32], goals: &[f32]) -> Vec<f32> {
         let place = |row: &[f32]| [f64::from(row[0]), f64::from(row[1])];
         let mut oracle = Oracle::new(self.world.maze.layout());
-        let rows =
-            observations.chunks_exact(self.observation_width()).zip(goals.chunks_exact(self.observation_width()));
+        let rows = observations
+            .chunks_exact(self.observation_width())
+            .zip(goals.chunks_exact(self.observation_width()));
         let actions = rows.flat_map(|(seen, goal)| {
             let (here, goal) = (place(seen), place(goal));
             let next = oracle.next_cell(here, Cell::of(goal));
-            let direction = if next == Cell::of(here) { towards(here, goal) } else { towards(here, next.centre()) };
+            let direction =
+                if next == Cell::of(here) { towards(here, goal) } else { towards(here, next.centre()) };
             match self.world.body {
                 Body::Point => direction.map(|push| push as f32).to_vec(),
                 Body::Ant => self.walker.action(seen, direction).to_vec(),

@@ -40,8 +40,11 @@ impl Stage {
             scope.spawn(move || {
                 for first in (0..episodes).step_by(TOGETHER) {
                     let numbers = first..episodes.min(first + TOGETHER);
-                    let walk = |walker: &mut Recorder, number: usize| walker.episode(rng::stream(seed, number as u64));
-                    let batch = numbers.into_par_iter().map_init(|| Recorder::new(self, recording), walk).collect();
+                    let walk = |walker: &mut Recorder, number: usize| {
+                        walker.episode(rng::stream(seed, number as u64))
+                    };
+                    let batch =
+                        numbers.into_par_iter().map_init(|| Recorder::new(self, recording), walk).collect();
                     // Nobody listens after an error.
                     if sender.send(batch).is_err() {
                         break;
@@ -104,7 +107,9 @@ impl Recorder {
             Behaviour::Navigate => (free, vertices),
             Behaviour::Diverse => (free.clone(), free),
             // Ends of corridors and bends: where somebody would put flags by hand.
-            Behaviour::Play => (vertices.iter().step_by(2).copied().collect(), vertices.into_iter().step_by(3).collect()),
+            Behaviour::Play => {
+                (vertices.iter().step_by(2).copied().collect(), vertices.into_iter().step_by(3).collect())
+            }
             Behaviour::Stitch | Behaviour::Explore | Behaviour::Streets => (free, Vec::new()),
         }
     }
@@ -129,7 +134,8 @@ impl Recorder {
         let place = around(start, &mut random);
         let mut aim = self.first_aim(start, &goals, &mut random);
         self.environment.begin_recording(place, random);
-        let mut episode = Episode { ending: Ending::Truncated, extras: vec![Vec::new(); 2], ..Episode::default() };
+        let mut episode =
+            Episode { ending: Ending::Truncated, extras: vec![Vec::new(); 2], ..Episode::default() };
         self.note(&mut episode);
         for step in 0..steps {
             if let Aim::Direction(direction) = &mut aim

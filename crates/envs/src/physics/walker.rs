@@ -35,7 +35,8 @@ impl Default for AntWalker {
             let (numbers, _) = bytes.as_chunks::<4>();
             numbers.iter().map(|number| f32::from_le_bytes(*number)).collect()
         };
-        let layer = |number| Layer { weights: numbers(format!("w{number}")), biases: numbers(format!("b{number}")) };
+        let layer =
+            |number| Layer { weights: numbers(format!("w{number}")), biases: numbers(format!("b{number}")) };
         Self { layers: (0..3).map(layer).collect() }
     }
 }
@@ -48,7 +49,12 @@ impl AntWalker {
     }
 
     /// An action drawn from what the network finds likely.
-    pub fn drawn_action(&self, observation: &[f32], direction: [f64; 2], random: &mut ChaCha8Rng) -> [f32; 8] {
+    pub fn drawn_action(
+        &self,
+        observation: &[f32],
+        direction: [f64; 2],
+        random: &mut ChaCha8Rng,
+    ) -> [f32; 8] {
         let (output, k) = self.forward(observation, direction);
         let (least, most) = LOG_DEVIATION;
         let drawn: Vec<f32> = (0..8)

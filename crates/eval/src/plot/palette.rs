@@ -14,6 +14,7 @@ const VIRIDIS: [[u8; 3]; 9] = [
 ];
 
 pub(super) const WALL: &str = "#e4e4e4";
+pub(super) const STONE: &str = "#b9b4aa";
 pub(super) const UNREACHABLE: &str = "#ffffff";
 pub(super) const HATCH: &str = "#9a9a9a";
 pub(super) const INK: &str = "#1a1a1a";

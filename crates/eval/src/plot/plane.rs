@@ -52,12 +52,30 @@ pub struct PlanePanel {
     pub field: Option<PlaneField>,
     /// Places, with a value or without; those without are grey.
     pub dots: Vec<([f64; 2], Option<f64>)>,
+    /// Rectangles where nobody can be, each by two opposite corners.
+    pub walls: Vec<[[f64; 2]; 2]>,
+    /// Where somebody was, drawn as thin lines.
+    pub paths: Vec<WalkedPath>,
     /// Ways, each from its first point to its last.
     pub ways: Vec<Vec<[f64; 2]>>,
     /// Where one starts: circles.
     pub starts: Vec<[f64; 2]>,
     /// Where one wants to be: stars.
     pub goals: Vec<[f64; 2]>,
+}
+
+/// Where somebody was, step by step.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct WalkedPath {
+    /// From the first place to the last.
+    pub places: Vec<[f64; 2]>,
+    /// Whether it led to its goal: blue, or else red.
+    pub is_reached: bool,
+}
+
+impl WalkedPath {
+    /// Steps that are this many times as long as usual are jumps: no line leads along them.
+    const JUMP: f64 = 20.0;
 }
 
 /// Which values have which colours.
@@ -198,7 +216,9 @@ impl PlaneChart {
             let of_panel = |panel: &PlanePanel| {
                 let field = panel.field.as_ref().map(|field| if axis == 0 { field.x } else { field.y });
                 let places = panel.dots.iter().map(|dot| dot.0).chain(panel.ways.iter().flatten().copied());
+                let walked = panel.paths.iter().flat_map(|path| path.places.iter().copied());
                 let marks = panel.starts.iter().chain(&panel.goals).copied();
+                let marks = marks.chain(walked).chain(panel.walls.iter().flatten().copied());
                 let places = places.chain(marks).map(|place| place[axis]).filter(|value| value.is_finite());
                 places.chain(field.into_iter().flat_map(|(low, high)| [low, high])).collect::<Vec<_>>()
             };
@@ -226,7 +246,8 @@ impl Map<'_> {
         let width = self.x.to - self.x.from;
         let title = lettering::shortened(&self.panel.title, width, 12.0);
         let group = Group::new().add(text(&title, (self.x.from, self.y.to - 10.0), 12.0, "start"));
-        let group = group.add(self.frame(axes)).add(self.heat()).add(self.dots());
+        let group =
+            group.add(self.frame(axes)).add(self.heat()).add(self.walls()).add(self.dots()).add(self.paths());
         let group = group.add(self.isochrones()).add(self.ways()).add(self.marks());
         match &self.panel.colours {
             Some(colours) => group.add(self.legend(colours)),
@@ -327,6 +348,35 @@ impl Map<'_> {
         group.add(texts)
     }
 
+    fn walls(&self) -> Group {
+        let mut group = Group::new().set("shape-rendering", "crispEdges").set("fill", palette::STONE);
+        for &[one, other] in &self.panel.walls {
+            let ((x0, y0), (x1, y1)) = (self.place(one), self.place(other));
+            group =
+                group.add(rectangle(x0.min(x1), y0.min(y1), (x1 - x0).abs() + 0.3, (y1 - y0).abs() + 0.3));
+        }
+        group
+    }
+
+    fn paths(&self) -> Group {
+        let mut group = Group::new().set("fill", "none").set("stroke-linejoin", "round");
+        for WalkedPath { places, is_reached } in &self.panel.paths {
+            let length = |pair: &[[f64; 2]]| (pair[1][0] - pair[0][0]).hypot(pair[1][1] - pair[0][1]);
+            let longest = WalkedPath::JUMP * places.windows(2).map(length).sum::<f64>()
+                / places.len().saturating_sub(1).max(1) as f64;
+            let mut data = String::new();
+            for (k, &at) in places.iter().enumerate() {
+                let is_new = k == 0 || length(&places[k - 1..=k]) > longest;
+                let (x, y) = self.place(at);
+                let _ = write!(data, "{}{x:.1} {y:.1}", if is_new { "M" } else { "L" });
+            }
+            let ink = palette::LINES[usize::from(!is_reached)];
+            let line = Path::new().set("d", data).set("stroke", ink).set("stroke-width", 1.0);
+            group = group.add(line.set("stroke-opacity", 0.55));
+        }
+        group
+    }
+
     fn dots(&self) -> Group {
         let mut group = Group::new();
         let has_field = self.panel.field.is_some();
@@ -423,6 +473,8 @@ mod tests {
             colours: Some(Colours::Distance { legend: "steps".into(), largest: 15.0 }),
             field: Some(PlaneField { x, y, columns: 20, values }),
             dots: vec![([1.0, 1.0], None), ([2.0, 2.0], Some(f64::NAN))],
+            walls: vec![[[16.0, 0.0], [20.0, 10.0]]],
+            paths: vec![WalkedPath { places: vec![[1.0, 1.0], [2.0, 2.0]], is_reached: true }],
             ways: vec![vec![[0.0, 5.0], [5.0, 5.0], [10.0, 5.0]]],
             starts: vec![[0.0, 5.0]],
             goals: vec![[10.0, 5.0]],

@@ -5,12 +5,14 @@ mod curves;
 mod map;
 mod moves;
 mod page;
+mod paths;
 
 pub use calibration::{Pairs, calibrated, calibration_chart, observed_pairs};
 pub use curves::{Group, curve_chart};
 pub use map::{Direction, MapFrame, on_one_scale};
 pub use moves::draw_moves;
 pub use page::{Subject, display_name, run_page};
+pub use paths::{ant_film, path_chart};
 
 use isochrone_core::TemporalDistance;
 

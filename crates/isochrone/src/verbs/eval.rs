@@ -2,7 +2,7 @@
 
 use crate::verbs::{
     planning::PlannerArgs,
-    report::{Field, Report, Style, StyleArgs, tell},
+    report::{Field, Report, Style, StyleArgs, save, tell},
     situations::Asker,
 };
 use anyhow::bail;
@@ -12,8 +12,10 @@ use isochrone::{
         World,
         maze::{Body, MazeWorld, PointCeiling},
     },
+    figures::{ant_film, path_chart},
     learn::{model::Which, run::Run},
     plan::PlannedPolicy,
+    plot::Picture,
     rollout::{Attempt, Rollouts, success_rate},
 };
 use serde_json::json;
@@ -52,6 +54,14 @@ pub struct Args {
     #[command(flatten)]
     planner: PlannerArgs,
 
+    /// Draw the paths of the last checkpoint, task by task (.svg or .png); blue arrives
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+
+    /// Draw the ant of the first episode that arrived, moment by moment (.svg or .png)
+    #[arg(long, value_name = "FILE")]
+    film: Option<PathBuf>,
+
     /// Logs to plan over [default: those that the run learned from]
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
@@ -82,8 +92,16 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if args.episodes == 0 || args.episodes > MOST_EPISODES {
         bail!("--episodes {}; hint: give a number between 1 and {MOST_EPISODES}", args.episodes);
     }
+    for path in [&args.plot, &args.film].into_iter().flatten() {
+        Picture::check_path(path)?;
+    }
+    let is_ant = matches!(args.env, World::Maze(MazeWorld { body: Body::Ant, .. }));
+    if args.film.is_some() && !is_ant {
+        bail!("--film: {} has no ant; hint: leave it out, or say --plot", args.env.name());
+    }
     let run = Run::open(&args.run)?;
-    let spec = &run.manifest().data.spec;
+    let manifest = run.manifest();
+    let spec = &manifest.data.spec;
     let (observation, action, _) = args.env.sizes();
     if (spec.observation.width, spec.action.width) != (observation, action) {
         bail!(
@@ -99,7 +117,10 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let first = steps.len().saturating_sub(args.checkpoints.max(1));
     steps.drain(..first);
     if steps.is_empty() {
-        bail!("{}: the run has no checkpoint yet; hint: wait for the first, or go on with --resume", args.run.display());
+        bail!(
+            "{}: the run has no checkpoint yet; hint: wait for the first, or go on with --resume",
+            args.run.display()
+        );
     }
     let style = ProgressStyle::with_template("{bar:24} {pos}/{len} checkpoints  {eta} left");
     let bar = ProgressBar::new(steps.len() as u64).with_style(style.expect("the template is well formed"));
@@ -109,10 +130,14 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     for step in steps {
         let asker = Asker::open(&args.run, Which::Step(step), args.data.as_deref())?;
         let Some(policy) = &asker.model.policy else {
-            bail!("{}: it learned from logs without actions, and has no policy; hint: train on logs with actions", args.run.display());
+            bail!(
+                "{}: it learned from logs without actions, and has no policy; hint: train on logs with actions",
+                args.run.display()
+            );
         };
         let attempts = if args.plan {
-            args.planner.with_atlas(&asker, |atlas| rollouts.run(&*entrance, &PlannedPolicy { atlas, policy }))?
+            args.planner
+                .with_atlas(&asker, |atlas| rollouts.run(&*entrance, &PlannedPolicy { atlas, policy }))?
         } else {
             rollouts.run(&*entrance, policy)
         };
@@ -128,7 +153,9 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let rows = evaluated.iter().map(|(step, attempts)| {
         let mut row = vec![Field::Count(*step as usize)];
         if n_tasks > 1 {
-            row.extend((0..n_tasks).map(|task| Field::Number(success_rate(&of_task(attempts, task, n_tasks)), 3)));
+            row.extend(
+                (0..n_tasks).map(|task| Field::Number(success_rate(&of_task(attempts, task, n_tasks)), 3)),
+            );
         }
         row.push(Field::Number(success_rate(attempts), 3));
         let arrived: Vec<usize> = attempts.iter().filter(|a| a.is_reached).map(|a| a.steps).collect();
@@ -162,6 +189,20 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let facts = facts.as_object().expect("it is one").clone();
     let report = Report { facts, columns, min_widths: Vec::new(), rows };
     write!(out, "{}", report.print(args.style.style()))?;
+    let (step, attempts) = &evaluated[evaluated.len() - 1];
+    if let Some(path) = &args.plot {
+        let title = format!(
+            "{} of {} in {}, step {step}",
+            manifest.algorithm,
+            manifest.data.path.file_stem().unwrap_or_default().to_string_lossy(),
+            args.env.name()
+        );
+        let note = if args.plan { args.planner.describe() } else { "no plan".into() };
+        save(&path_chart(args.env, attempts, title, note).draw(), path)?;
+    }
+    if let Some(path) = &args.film {
+        save(&ant_film(attempts, &format!("{} in {}", manifest.algorithm, args.env.name())).draw(), path)?;
+    }
     if let Some(last_three) = last_three {
         tell(&format!("last {last:.3}, last three {last_three:.3}, best {best:.3}"));
     }

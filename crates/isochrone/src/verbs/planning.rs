@@ -72,11 +72,7 @@ impl PlannerArgs {
     }
 
     /// Recorded moves with the distance of a run, read as the flags say: hands the atlas on, since it borrows what is made here.
-    pub fn with_atlas<T>(
-        &self,
-        asker: &Asker,
-        then: impl FnOnce(&Atlas<'_>) -> T,
-    ) -> anyhow::Result<T> {
+    pub fn with_atlas<T>(&self, asker: &Asker, then: impl FnOnce(&Atlas<'_>) -> T) -> anyhow::Result<T> {
         let (distance, data) = (asker.distance()?, asker.data()?);
         let there_and_back = Reversible(distance);
         let chosen: &dyn TemporalDistance = if self.reversible { &there_and_back } else { distance };

@@ -122,11 +122,13 @@ fn mazes(args: &MazesArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     args.common.check()?;
     let mut recipe = mazes::Recipe::new(args.common.quick);
     recipe.seeds = args.common.seeds.unwrap_or(recipe.seeds);
-    let study = mazes::Study::open(&args.output, recipe, &args.common.methods).map_err(anyhow::Error::from_boxed)?;
+    let study =
+        mazes::Study::open(&args.output, recipe, &args.common.methods).map_err(anyhow::Error::from_boxed)?;
     let stop = stop_on_ctrl_c()?;
     let bar = progress(study.n_runs());
     let told = |verdict: &mazes::Verdict| {
-        let percent = |success: Option<mazes::Success>| success.map_or(f64::NAN, |success| 100.0 * success.last_three);
+        let percent =
+            |success: Option<mazes::Success>| success.map_or(f64::NAN, |success| 100.0 * success.last_three);
         let mazes::Verdict { data_set, method, seed, seconds, alone, planned, .. } = verdict;
         let (alone, planned) = (percent(mazes::Success::of(alone)), percent(mazes::Success::of(planned)));
         bar.inc(1);
@@ -138,7 +140,9 @@ fn mazes(args: &MazesArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     bar.finish_and_clear();
     let output = args.output.display();
     let Some(finished) = finished.map_err(anyhow::Error::from_boxed)? else {
-        bail!("{output}: stopped before it was done; hint: the same command goes on; report.md has what is done");
+        bail!(
+            "{output}: stopped before it was done; hint: the same command goes on; report.md has what is done"
+        );
     };
     if args.common.json {
         writeln!(out, "{:#}", json!({ "folder": args.output, "runs": finished }))?;

@@ -156,7 +156,7 @@ fn plans_of_a_network_do_not_depend_on_threads() {
         pool.install(|| {
             let atlas = Atlas::new(planner, distance, draw_moves(&data, 300, 0));
             let planned = PlannedPolicy { atlas: &atlas, policy };
-            let world = || -> Box<dyn Environment> { World::Nav2d.environment() };
+            let world = World::Nav2d.open().unwrap();
             Rollouts { episodes: 200, seed: 1 }.run(&world, &planned)
         })
     };

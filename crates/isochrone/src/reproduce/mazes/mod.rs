@@ -116,7 +116,8 @@ impl Success {
 /// The share of attempts that arrived, for every task in turn.
 fn by_task(attempts: &[Attempt], n_tasks: usize) -> Vec<f64> {
     let share = |task: usize| {
-        let of: Vec<bool> = attempts.iter().skip(task).step_by(n_tasks).map(|attempt| attempt.is_reached).collect();
+        let of: Vec<bool> =
+            attempts.iter().skip(task).step_by(n_tasks).map(|attempt| attempt.is_reached).collect();
         of.iter().filter(|&&is_reached| is_reached).count() as f64 / of.len() as f64
     };
     (0..n_tasks).map(share).collect()
@@ -278,7 +279,13 @@ impl Study {
     }
 
     /// Success for every task, alone and with a plan.
-    fn judge(&self, model: &Model, set: &DataSet, seed: u64, is_planned: bool) -> (Vec<f64>, Option<Vec<f64>>) {
+    fn judge(
+        &self,
+        model: &Model,
+        set: &DataSet,
+        seed: u64,
+        is_planned: bool,
+    ) -> (Vec<f64>, Option<Vec<f64>>) {
         let policy = model.policy.as_ref().expect("recordings have actions");
         let n_tasks = set.recording.world.n_tasks();
         let rollouts = Rollouts { episodes: self.recipe.episodes * n_tasks as u64, seed: TASKS + seed };

@@ -71,7 +71,10 @@ impl Recipe {
 
     /// What is learned from, in the order of names.
     pub fn recordings(&self) -> Vec<Recording> {
-        self.data_sets.keys().map(|name| Recording::named(name).expect("a data set that can be recorded")).collect()
+        self.data_sets
+            .keys()
+            .map(|name| Recording::named(name).expect("a data set that can be recorded"))
+            .collect()
     }
 
     /// Episodes of a data set.
@@ -95,7 +98,12 @@ impl Recipe {
     }
 
     /// The whole configuration of a run.
-    pub(super) fn config(&self, algorithm: Algorithm, seed: u64, logs: Logs<'_>) -> Result<RunConfig, LearnError> {
+    pub(super) fn config(
+        &self,
+        algorithm: Algorithm,
+        seed: u64,
+        logs: Logs<'_>,
+    ) -> Result<RunConfig, LearnError> {
         let method = &self.methods[algorithm.name()];
         let decided = vec![
             ("steps".to_owned(), integer(method.steps)),
@@ -106,7 +114,11 @@ impl Recipe {
             ("checkpoints.every".to_owned(), integer((method.steps / 10).max(1))),
             ("checkpoints.keep_last".to_owned(), integer(self.checkpoints)),
         ];
-        let own: Table = method.settings.iter().map(|(name, value): (&String, &Value)| (name.clone(), value.clone())).collect();
+        let own: Table = method
+            .settings
+            .iter()
+            .map(|(name, value): (&String, &Value)| (name.clone(), value.clone()))
+            .collect();
         configured(algorithm, &self.settings, &own, decided, logs)
     }
 }

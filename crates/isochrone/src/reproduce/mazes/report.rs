@@ -8,13 +8,16 @@ use std::fmt::Write as _;
 
 impl Study {
     pub(super) fn write_report(&self, verdicts: &[Verdict]) -> Result<(), Failure> {
-        let of_run = |verdict: &Verdict| {
-            json!({ "verdict": verdict, "alone": Success::of(&verdict.alone), "planned": Success::of(&verdict.planned) })
-        };
+        let of_run = |verdict: &Verdict| json!({ "verdict": verdict, "alone": Success::of(&verdict.alone), "planned": Success::of(&verdict.planned) });
         let data: serde_json::Map<String, serde_json::Value> = self
             .data_sets
             .iter()
-            .map(|set| (set.recording.name(), json!({ "contents_sha256": set.data.content_hash(), "ceiling": set.ceiling() })))
+            .map(|set| {
+                (
+                    set.recording.name(),
+                    json!({ "contents_sha256": set.data.content_hash(), "ceiling": set.ceiling() }),
+                )
+            })
             .collect();
         let facts = json!({
             "version": env!("CARGO_PKG_VERSION"), "revision": MadeBy::revision(), "mujoco": isochrone_envs::physics::mujoco_version(),
@@ -40,7 +43,8 @@ impl Study {
         )
         .expect("a string takes all");
         if verdicts.len() < n_runs {
-            writeln!(text, "**{} of {n_runs} runs are done.**\n", verdicts.len()).expect("a string takes all");
+            writeln!(text, "**{} of {n_runs} runs are done.**\n", verdicts.len())
+                .expect("a string takes all");
         }
         for set in &self.data_sets {
             self.table(&mut text, set, verdicts);
@@ -66,7 +70,8 @@ impl Study {
     fn table(&self, text: &mut String, set: &DataSet, verdicts: &[Verdict]) {
         let name = set.recording.name();
         let published = &self.recipe.data_sets[&name];
-        let listed: Vec<String> = published.iter().map(|(method, value)| format!("{method} {value}")).collect();
+        let listed: Vec<String> =
+            published.iter().map(|(method, value)| format!("{method} {value}")).collect();
         let ceiling = set.ceiling().unwrap_or_default();
         let each: Vec<String> = ceiling.iter().map(|share| format!("{:.0}", 100.0 * share)).collect();
         writeln!(
@@ -90,15 +95,19 @@ impl Study {
                 of.iter().filter_map(|verdict| which(verdict)).map(|share| 100.0 * share).collect()
             };
             let alone = |pick: fn(Success) -> f64| scores(&|verdict| Success::of(&verdict.alone).map(pick));
-            let planned = |pick: fn(Success) -> f64| scores(&|verdict| Success::of(&verdict.planned).map(pick));
+            let planned =
+                |pick: fn(Success) -> f64| scores(&|verdict| Success::of(&verdict.planned).map(pick));
             // The mean of fewer than three is not the last three.
             let planned_three = scores(&|verdict| {
-                Success::of(&verdict.planned).filter(|_| verdict.planned.len() >= 3).map(|success| success.last_three)
+                Success::of(&verdict.planned)
+                    .filter(|_| verdict.planned.len() >= 3)
+                    .map(|success| success.last_three)
             });
             let tasks: Vec<String> = (0..set.recording.world.n_tasks())
                 .map(|task| {
                     let share = scores(&|verdict| {
-                        let checkpoints = if verdict.planned.is_empty() { &verdict.alone } else { &verdict.planned };
+                        let checkpoints =
+                            if verdict.planned.is_empty() { &verdict.alone } else { &verdict.planned };
                         checkpoints.last().map(|tasks| tasks[task])
                     });
                     format!("{:.0}", mean(&share))

@@ -1,0 +1,51 @@
+//! The shape of an ant in a posture.
+
+use super::mjcf::LEGS;
+
+/// A rod with round ends, in metres: both ends, and half of its thickness.
+pub type Rod = ([f64; 3], [f64; 3], f64);
+
+/// The torso and the twelve rods of the legs, given what an ant sees of itself: its place, its orientation and its joints come first.
+pub fn ant_rods(observation: &[f32]) -> Vec<Rod> {
+    let at = |index: usize| f64::from(observation[index]);
+    let origin = [at(0), at(1), at(2)];
+    let norm = (3..7).map(|index| at(index).powi(2)).sum::<f64>().sqrt().max(1e-9);
+    let torso = [3, 4, 5, 6].map(|index| at(index) / norm);
+    let in_world = |place: [f64; 3]| {
+        let turned = rotated(torso, place);
+        [0, 1, 2].map(|axis| origin[axis] + turned[axis])
+    };
+    let mut rods = vec![(origin, origin, 0.25)];
+    for (leg, (x, y)) in LEGS.into_iter().enumerate() {
+        let along = [x, y, 0.0];
+        let shoulder = along.map(|part| 0.2 * part);
+        let hip = turn([0.0, 0.0, 1.0], at(7 + 2 * leg));
+        let knee = add(shoulder, rotated(hip, shoulder));
+        // The axis lies across the leg; of opposite legs it is the same, so that their angles have opposite signs.
+        let axis = if leg % 2 == 0 { [-1.0, 1.0, 0.0] } else { [1.0, 1.0, 0.0] };
+        let ankle = turn(axis.map(|part: f64| part / 2f64.sqrt()), at(8 + 2 * leg));
+        let foot = add(knee, rotated(hip, rotated(ankle, along.map(|part| 0.4 * part))));
+        for (from, to) in [([0.0; 3], shoulder), (shoulder, knee), (knee, foot)] {
+            rods.push((in_world(from), in_world(to), 0.08));
+        }
+    }
+    rods
+}
+
+fn add(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+}
+
+/// A turn about an axis of length one, as a quaternion.
+fn turn(axis: [f64; 3], angle: f64) -> [f64; 4] {
+    let (sin, cos) = (angle / 2.0).sin_cos();
+    [cos, sin * axis[0], sin * axis[1], sin * axis[2]]
+}
+
+/// A vector turned by a quaternion of length one.
+fn rotated([w, x, y, z]: [f64; 4], [a, b, c]: [f64; 3]) -> [f64; 3] {
+    let cross = |[a, b, c]: [f64; 3]| [y * c - z * b, z * a - x * c, x * b - y * a];
+    let once = cross([a, b, c]).map(|part| 2.0 * part);
+    let twice = cross(once);
+    [a + w * once[0] + twice[0], b + w * once[1] + twice[1], c + w * once[2] + twice[2]]
+}
