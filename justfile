@@ -179,6 +179,21 @@ maze-data REFERENCES="../shared/data": mujoco ogbench
     mv target/maze-data.md docs/results/maze-data.md
     cat docs/results/maze-data.md
 
+# Steps per second in mazes, beside OGBench in Python and bare physics; writes docs/results/bench-mazes.md. About three minutes on two idle cores.
+bench-mazes: mujoco ogbench
+    mkdir -p docs/results
+    cargo bench -p isochrone-envs {{ features }} --bench mazes --locked > target/bench-mazes.md
+    mv target/bench-mazes.md docs/results/bench-mazes.md
+    cat docs/results/bench-mazes.md
+
+# Point mazes: data, every method, three seeds, an equal budget, with and without a plan; writes docs/results/mazes. About two hours on two cores; goes on where it was interrupted.
+mazes FOLDER="target/mazes": mujoco
+    cargo build --release --workspace {{ features }} --bins --locked
+    target/release/isochrone reproduce mazes -o {{ FOLDER }}
+    mkdir -p docs/results/mazes
+    cp {{ FOLDER }}/report.md docs/results/mazes/README.md
+    cp {{ FOLDER }}/results.json docs/results/mazes/
+
 # Draw the pictures of the README and the guide again.
 pictures:
     cargo build --release -p isochrone --locked

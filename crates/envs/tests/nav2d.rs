@@ -106,7 +106,7 @@ fn an_episode_can_be_repeated() {
     let actions: Vec<[f32; 2]> =
         (0..50).map(|_| [(); 2].map(|()| rng::unit_f64(&mut random) as f32)).collect();
     let walk = || {
-        let mut environment = World::Nav2d.environment();
+        let mut environment = World::Nav2d.open().unwrap()();
         environment.reset(4, 17);
         let steps: Vec<_> = actions
             .iter()

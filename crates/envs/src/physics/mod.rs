@@ -39,6 +39,11 @@ impl Stage {
         self.world
     }
 
+    /// The compiled model.
+    pub fn model(&self) -> Arc<MjModel> {
+        self.model.clone()
+    }
+
     /// Somebody in the maze, at the first task of seed 0.
     pub fn environment(&self) -> MazeEnvironment {
         MazeEnvironment::new(self)

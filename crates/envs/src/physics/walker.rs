@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use safetensors::SafeTensors;
 use std::f64::consts::FRAC_PI_2;
 
-/// A small network that moves the legs along a direction, learned by soft actor-critic on the open floor (`assets/README.md`).
+/// A small network that moves the legs along a direction, learned by soft actor-critic on the open floor (see `assets/README.md`).
 ///
 /// The ant is the same after a quarter turn, so the network sees it from the side that is nearest to the direction: frame leg `i` is leg `i + k` of the body, where `k` quarter turns lead
 /// from the body's own heading to that side.

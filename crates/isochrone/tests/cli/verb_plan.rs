@@ -138,7 +138,6 @@ fn wrong_questions_have_answers() {
 #[test]
 fn plans_of_a_network_do_not_depend_on_threads() {
     use isochrone::{
-        Environment,
         data::formats,
         envs::World,
         figures::draw_moves,
