@@ -182,7 +182,7 @@ maze-data REFERENCES="../shared/data": mujoco ogbench
 # Steps per second in mazes, beside OGBench in Python and bare physics; writes docs/results/bench-mazes.md. About three minutes on two idle cores.
 bench-mazes: mujoco ogbench
     mkdir -p docs/results
-    cargo bench -p isochrone-envs {{ features }} --bench mazes --locked > target/bench-mazes.md
+    cargo bench --workspace {{ features }} --bench mazes --locked > target/bench-mazes.md
     mv target/bench-mazes.md docs/results/bench-mazes.md
     cat docs/results/bench-mazes.md
 

@@ -3,10 +3,7 @@
 //! Everything is measured in turn, round by round, and compared within a round: the machine is not the same a minute later. Every environment resets when an episode is over, and observes.
 
 use isochrone_core::Environment;
-use isochrone_envs::{
-    World,
-    physics::{Stage, mujoco_version},
-};
+use isochrone_envs::{World, mujoco_version, physics::Stage};
 use mujoco_rs::prelude::MjData;
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -105,7 +102,7 @@ fn main() {
     println!("# Steps per second in mazes\n");
     println!(
         "A step is a tenth of a second: five physics steps, observation, success, resets. Medians over {rounds} rounds, in each of which everybody is measured in turn; ratios are medians of ratios within a round. MuJoCo {}.\n",
-        mujoco_version()
+        mujoco_version().unwrap_or_default()
     );
     println!(
         "| world | ours, 1 thread | ours, 2 threads | OGBench in Python | bare physics | 1 thread / Python | 2 threads / Python | 1 thread / bare | 2 threads / 1 |\n|---|---|---|---|---|---|---|---|---|"

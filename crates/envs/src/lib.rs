@@ -12,4 +12,4 @@ mod recordings;
 mod worlds;
 
 pub use recordings::{Behaviour, Recording};
-pub use worlds::{Entrance, NoPhysics, RecordError, World};
+pub use worlds::{Entrance, NoPhysics, RecordError, World, mujoco_version};

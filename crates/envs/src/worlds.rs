@@ -129,6 +129,14 @@ impl World {
     }
 }
 
+/// The version of the physics library, in a build that has one; results are said with it.
+pub fn mujoco_version() -> Option<String> {
+    #[cfg(feature = "mujoco")]
+    return Some(mujoco_rs::mujoco_version().to_owned());
+    #[cfg(not(feature = "mujoco"))]
+    None
+}
+
 impl Recording {
     /// Records behaviour, episode by episode; each follows from the seed and its number.
     ///

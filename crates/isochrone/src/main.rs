@@ -102,7 +102,12 @@ fn refuse(error: &clap::Error) -> ExitCode {
     let (tips, problem): (Vec<&str>, Vec<&str>) = lines.partition(|line| line.starts_with("tip: "));
     let hint =
         tips.first().map_or("see isochrone --help, or the --help of the verb", |tip| &tip["tip: ".len()..]);
-    eprintln!("{}; hint: {hint}", problem.join(" "));
+    let problem = problem.join(" ");
+    // A value that we refused has a better hint already.
+    match problem.contains("hint:") {
+        true => eprintln!("{problem}"),
+        false => eprintln!("{problem}; hint: {hint}"),
+    }
     ExitCode::from(2)
 }
 

@@ -77,8 +77,24 @@ impl Moving {
                 }
             }
         }
+        let mut before = self.inputs();
         for _ in 0..PHYSICS_STEPS {
             self.data.step();
+            // A step is a function of what it finds: one that changed nothing changes nothing the next time either. A ball that touches no wall stands still after its push.
+            let after = self.inputs();
+            if before.is_some() && after == before {
+                break;
+            }
+            before = after;
+        }
+    }
+
+    /// All that a physics step of the ball depends on: positions, velocities, and where the solver begins. Nothing of the ant, which never stands still.
+    fn inputs(&self) -> Option<[f64; 6]> {
+        let (positions, velocities, guess) = (self.data.qpos(), self.data.qvel(), self.data.qacc_warmstart());
+        match (self.body, positions, velocities, guess) {
+            (Body::Point, &[x, y], &[vx, vy], &[ax, ay]) => Some([x, y, vx, vy, ax, ay]),
+            _ => None,
         }
     }
 

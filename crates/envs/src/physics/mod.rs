@@ -49,8 +49,3 @@ impl Stage {
         MazeEnvironment::new(self)
     }
 }
-
-/// The version of the physics library; results are said with it.
-pub fn mujoco_version() -> String {
-    mujoco_rs::mujoco_version().to_owned()
-}

@@ -1,6 +1,5 @@
 //! Whole studies, from data to report, in one call that can be interrupted and goes on where it was.
 
-#[cfg(feature = "mujoco")]
 pub mod mazes;
 pub mod nav2d;
 mod training;

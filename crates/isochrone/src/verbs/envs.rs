@@ -6,7 +6,7 @@ use clap::Subcommand;
 use indicatif::{ProgressBar, ProgressStyle};
 use isochrone::{
     data::{Telling, formats::Writer},
-    envs::{Recording, World},
+    envs::{Recording, World, mujoco_version},
 };
 use serde_json::json;
 use std::{io::Write, path::PathBuf};
@@ -123,6 +123,8 @@ fn generate(args: &GenerateArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     }
     let style = ProgressStyle::with_template("{bar:24} {human_pos}/{human_len} episodes  {eta} left");
     let bar = ProgressBar::new(episodes as u64).with_style(style.expect("the template is well formed"));
+    // Before a file is begun: the world may need what this program does not have.
+    args.recording.world.open()?;
     let mut writer = Writer::for_path(&args.output)?;
     let leaves_out = writer.leaves_out(&args.recording.world.spec());
     let mut transitions = 0;
@@ -138,7 +140,8 @@ fn generate(args: &GenerateArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     if args.json {
         let report = json!({
             "output": output.to_string(), "data_set": args.recording.name(), "seed": args.seed, "episodes": episodes,
-            "transitions": transitions, "contents_sha256": hash, "version": env!("CARGO_PKG_VERSION"),
+            "transitions": transitions, "contents_sha256": hash, "mujoco": mujoco_version(),
+            "version": env!("CARGO_PKG_VERSION"),
         });
         writeln!(out, "{report:#}")?;
     } else {

@@ -11,6 +11,7 @@ use isochrone::{
     envs::{
         World,
         maze::{Body, MazeWorld, PointCeiling},
+        mujoco_version,
     },
     figures::{ant_film, path_chart},
     learn::{model::Which, run::Run},
@@ -183,7 +184,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         rows.push(row);
     }
     let facts = json!({
-        "version": env!("CARGO_PKG_VERSION"), "world": args.env.name(), "episodes_per_task": args.episodes, "task_seed": args.task_seed,
+        "version": env!("CARGO_PKG_VERSION"), "mujoco": mujoco_version(), "world": args.env.name(), "episodes_per_task": args.episodes, "task_seed": args.task_seed,
         "planner": args.plan.then(|| args.planner.describe()), "ceiling": ceiling, "last": last, "last_three": last_three, "best": best,
     });
     let facts = facts.as_object().expect("it is one").clone();

@@ -29,11 +29,9 @@ enum StudyArg {
     /// Stitching on one-way streets: the controlled study of Contrastive Metric Distillation
     Nav2d(Nav2dArgs),
     /// Point mazes of OGBench: every method on three data sets at an equal budget, with and without a plan
-    #[cfg(feature = "mujoco")]
     Mazes(MazesArgs),
 }
 
-#[cfg(feature = "mujoco")]
 #[derive(clap::Args)]
 struct MazesArgs {
     /// The folder of the study
@@ -92,7 +90,6 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     isochrone::nn::memory::keep_freed_memory();
     match &args.study {
         StudyArg::Nav2d(args) => nav2d(args, out),
-        #[cfg(feature = "mujoco")]
         StudyArg::Mazes(args) => mazes(args, out),
     }
 }
@@ -116,7 +113,6 @@ fn progress(n_runs: usize) -> ProgressBar {
     bar
 }
 
-#[cfg(feature = "mujoco")]
 fn mazes(args: &MazesArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     use isochrone::reproduce::mazes;
     args.common.check()?;

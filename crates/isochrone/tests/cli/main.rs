@@ -6,6 +6,7 @@ mod house;
 mod kill;
 mod run;
 mod verb_data;
+mod verb_eval;
 mod verb_exact;
 mod verb_plan;
 mod verb_train;

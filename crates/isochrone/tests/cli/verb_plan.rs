@@ -46,7 +46,7 @@ fn recordings_can_be_made_again() {
     let refused = isochrone_in(folder.path(), "envs generate nav2d --episodes 0 -o c.npz");
     assert!(refused.code == Some(2) && refused.stderr.contains("hint:"), "{}", refused.stderr);
     let refused = isochrone_in(folder.path(), "envs generate nav3d -o c.npz");
-    assert!(refused.code == Some(2) && refused.stderr.contains("nav2d"), "{}", refused.stderr);
+    assert!(refused.code == Some(2) && refused.stderr.contains("envs list"), "{}", refused.stderr);
     let refused = isochrone_in(folder.path(), "envs generate nav2d -o c.xyz");
     assert!(refused.code == Some(2) && refused.stderr.contains("hint:"), "{}", refused.stderr);
 }

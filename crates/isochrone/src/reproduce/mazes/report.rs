@@ -20,7 +20,7 @@ impl Study {
             })
             .collect();
         let facts = json!({
-            "version": env!("CARGO_PKG_VERSION"), "revision": MadeBy::revision(), "mujoco": isochrone_envs::physics::mujoco_version(),
+            "version": env!("CARGO_PKG_VERSION"), "revision": MadeBy::revision(), "mujoco": isochrone_envs::mujoco_version().unwrap_or_default(),
             "recipe": self.recipe, "data_sets": data, "runs": verdicts.iter().map(of_run).collect::<Vec<_>>(),
         });
         write_file(&self.folder.join("results.json"), format!("{facts:#}\n").as_bytes())?;
@@ -59,7 +59,7 @@ impl Study {
             text,
             "`isochrone reproduce mazes`, isochrone {} at {revision}, MuJoCo {}; recordings of seed {}: {}.",
             env!("CARGO_PKG_VERSION"),
-            isochrone_envs::physics::mujoco_version(),
+            isochrone_envs::mujoco_version().unwrap_or_default(),
             recipe.data_seed,
             sets.join(", ")
         )

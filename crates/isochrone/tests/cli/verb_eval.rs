@@ -1,0 +1,101 @@
+//! `isochrone eval`, and mazes.
+
+use crate::run::isochrone_in;
+use serde_json::Value;
+
+#[test]
+fn help_says_what_is_meant() {
+    let help = isochrone_in(std::path::Path::new("."), "eval --help");
+    insta::assert_snapshot!("help_eval", help.stdout);
+}
+
+#[test]
+fn a_policy_is_let_loose_on_streets() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &str| isochrone_in(folder.path(), arguments);
+    for arguments in [
+        "envs generate nav2d --episodes 100 --seed 1 -o streets.npz",
+        "train --data streets.npz --size small --steps 40 discount=0.9 checkpoints.every=10 checkpoints.keep_last=4 --run runs/a",
+    ] {
+        let done = run(arguments);
+        assert_eq!(done.code, Some(0), "{}", done.stderr);
+    }
+    let judged = run("eval runs/a --env nav2d --episodes 20 --checkpoints 3 --plot paths.svg --json");
+    assert_eq!(judged.code, Some(0), "{}", judged.stderr);
+    let report: Value = serde_json::from_str(&judged.stdout).unwrap();
+    assert_eq!(report["rows"].as_array().unwrap().len(), 3);
+    let success: Vec<f64> =
+        report["rows"].as_array().unwrap().iter().map(|row| row["success"].as_f64().unwrap()).collect();
+    assert!((report["last_three"].as_f64().unwrap() - success.iter().sum::<f64>() / 3.0).abs() < 1e-12);
+    assert_eq!(report["last"].as_f64().unwrap(), success[2]);
+    assert!(std::fs::read_to_string(folder.path().join("paths.svg")).unwrap().contains("of 20 arrive"));
+    let again = run("eval runs/a --env nav2d --episodes 20 --checkpoints 3 --json");
+    assert_eq!(again.stdout, judged.stdout, "the same tasks, the same attempts");
+    let planned =
+        run("eval runs/a --env nav2d --episodes 5 --plan --calibrated --reversible --horizon 8 --states 100");
+    assert_eq!(planned.code, Some(0), "{}", planned.stderr);
+    for (arguments, part) in [
+        ("eval runs/a --env nav2d --episodes 0", "--episodes 0"),
+        ("eval runs/a --env nav4d", "envs list"),
+        ("eval runs/a --env antmaze-medium", "choose another --env"),
+        ("eval runs/a --env nav2d --film ant.png", "has no ant"),
+        ("eval runs/a --env nav2d --plot paths.txt", ".svg or .png"),
+        ("eval runs/none --env nav2d", "runs/none"),
+        ("eval runs/a --env nav2d --plan --horizon 0", "--horizon 0"),
+    ] {
+        let refused = run(arguments);
+        assert_eq!(refused.code, Some(2), "{arguments}: {}", refused.stdout);
+        assert!(
+            refused.stderr.contains(part) && refused.stderr.contains("hint:"),
+            "{arguments}: {}",
+            refused.stderr
+        );
+        assert_eq!(refused.stderr.trim_end().lines().count(), 1, "{arguments}: {}", refused.stderr);
+    }
+}
+
+#[test]
+#[cfg(not(feature = "mujoco"))]
+fn a_build_without_physics_says_how_to_get_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in
+        ["envs generate antmaze-large-stitch --episodes 1 -o a.npz", "reproduce mazes --quick -o study"]
+    {
+        let refused = isochrone_in(folder.path(), arguments);
+        assert_eq!(refused.code, Some(2), "{}", refused.stdout);
+        assert!(refused.stderr.contains("just mujoco"), "{}", refused.stderr);
+    }
+    assert!(!folder.path().join("a.npz").exists());
+}
+
+#[test]
+#[cfg(feature = "mujoco")]
+fn a_ball_and_an_ant_are_recorded_trained_judged_and_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &str| {
+        let done = isochrone_in(folder.path(), arguments);
+        assert_eq!(done.code, Some(0), "{arguments}: {}", done.stderr);
+        done
+    };
+    let made = run("envs generate pointmaze-medium-navigate --episodes 4 --seed 1 -o ball.npz --json");
+    let made: Value = serde_json::from_str(&made.stdout).unwrap();
+    assert_eq!(
+        (made["transitions"].as_u64(), made["data_set"].as_str()),
+        (Some(4000), Some("pointmaze-medium-navigate"))
+    );
+    assert!(made["mujoco"].as_str().unwrap().starts_with("3."));
+    run("train --data ball.npz --size small --steps 30 --run runs/ball");
+    let judged = run("eval runs/ball --env pointmaze-medium --episodes 1 --plot ball.svg");
+    assert!(judged.stdout.contains("ceiling") && judged.stdout.contains("task 5"), "{}", judged.stdout);
+    assert!(std::fs::read_to_string(folder.path().join("ball.svg")).unwrap().contains("task 5"));
+    run("envs generate antmaze-medium-stitch --episodes 3 --seed 1 -o ant.npz");
+    run("train --data ant.npz --size small --steps 10 --run runs/ant");
+    let judged = run("eval runs/ant --env antmaze-medium --episodes 1 --film ant.svg --json");
+    let report: Value = serde_json::from_str(&judged.stdout).unwrap();
+    assert_eq!(report["ceiling"], Value::Null, "nobody knows what an ant could do");
+    assert!(std::fs::read_to_string(folder.path().join("ant.svg")).unwrap().contains("frame-11"));
+    let other = isochrone_in(folder.path(), "eval runs/ant --env pointmaze-medium");
+    assert!(other.code == Some(2) && other.stderr.contains("actions of 8"), "{}", other.stderr);
+    let world = isochrone_in(folder.path(), "envs generate antmaze-large -o x.npz");
+    assert!(world.code == Some(2) && world.stderr.contains("antmaze-large-stitch"), "{}", world.stderr);
+}
