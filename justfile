@@ -10,13 +10,11 @@ default:
 features := "--features mujoco"
 
 # Everything CI checks, cheapest first.
-check: fmt typos deny mujoco lint test reproduce-quick test-python test-ogbench doc
+check: fmt typos deny mujoco lint test test-light reproduce-quick test-python test-ogbench doc
 
-# The physics library, into .mujoco: from the wheel that its makers publish. Needed by everything below; a build without the feature `mujoco` needs none of it.
-mujoco VERSION="3.17.0":
-    test -e .mujoco/libmujoco.so.{{ VERSION }} || pip download --quiet --disable-pip-version-check --no-deps --dest target/wheels mujoco=={{ VERSION }}
-    test -e .mujoco/libmujoco.so.{{ VERSION }} || python3 -c "import glob, zipfile; wheel = zipfile.ZipFile(glob.glob('target/wheels/mujoco-{{ VERSION }}-*.whl')[0]); name = next(n for n in wheel.namelist() if n.startswith('mujoco/libmujoco.so')); import os; os.makedirs('.mujoco', exist_ok=True); open('.mujoco/' + os.path.basename(name), 'wb').write(wheel.read(name))"
-    ln -sf libmujoco.so.{{ VERSION }} .mujoco/libmujoco.so
+# The physics library, into .mujoco: from the wheel that its makers publish (Linux, x86-64). Needed by everything below; a build without the feature `mujoco` needs none of it.
+mujoco:
+    test -e .mujoco/libmujoco.so || python3 crates/envs/mujoco.py .mujoco
 
 # Formatting.
 fmt:
@@ -35,13 +33,17 @@ advisories:
     cargo deny check advisories
 
 # Clippy, warnings denied.
-lint:
+lint: mujoco
     cargo clippy --workspace --all-targets --locked -- -D warnings
     cargo clippy --workspace --all-targets {{ features }} --locked -- -D warnings
 
 # Unit, property, snapshot and house tests.
-test *ARGS:
+test *ARGS: mujoco
     cargo nextest run --workspace {{ features }} --locked {{ ARGS }}
+
+# A build without physics: it says how to get it.
+test-light:
+    cargo nextest run --workspace --locked -E 'test(without_physics)'
 
 # Doctests, and documentation without warnings.
 doc:
@@ -165,16 +167,18 @@ ogbench:
     test -x target/ogbench/bin/python || python3 -m venv target/ogbench
     target/ogbench/bin/pip install --quiet --disable-pip-version-check -r crates/envs/tests/python/requirements.txt
 
-# The same actions through OGBench in Python and through us; and data of ours beside data of its generator, where those are.
+# The same actions through OGBench in Python and through us.
 test-ogbench: mujoco ogbench
     # As `test` builds it: another set of packages would compile everything again.
     cargo nextest run --workspace {{ features }} --locked --no-run
     target/ogbench/bin/python crates/envs/tests/python/ogbench_check.py target/debug/examples/trace
 
-# Data of ours beside data of OGBench's generator; writes docs/results/maze-data.md. About 8 minutes on two cores.
+# Data of ours beside data of OGBench's generator; writes docs/results/maze-data.md. About 15 minutes on two cores.
 maze-data REFERENCES="../shared/data": mujoco ogbench
     cargo build --release --workspace {{ features }} --bins --locked
     mkdir -p docs/results
+    mkdir -p target/maze-data/references
+    test -e target/maze-data/references/antmaze-medium-navigate-python.npz || target/ogbench/bin/python crates/envs/tests/python/ant_collect.py crates/envs/assets/ant-walker.safetensors 500 target/maze-data/references/antmaze-medium-navigate-python.npz
     target/ogbench/bin/python crates/envs/tests/python/reference_data.py target/release/isochrone {{ REFERENCES }} target/maze-data > target/maze-data.md
     mv target/maze-data.md docs/results/maze-data.md
     cat docs/results/maze-data.md

@@ -12,7 +12,7 @@ fn main() {
     println!("cargo:rerun-if-changed={}", library.display());
     if !library.exists() {
         println!(
-            "cargo:error=the feature `mujoco` needs MuJoCo 3.17.0, and {} is not there; hint: run `just mujoco` in the repository, or set MUJOCO_DYNAMIC_LINK_DIR to the folder of \
+            "cargo::error=the feature `mujoco` needs MuJoCo 3.17.0, and {} is not there; hint: run `just mujoco` in the repository, or set MUJOCO_DYNAMIC_LINK_DIR to the folder of \
              libmujoco.so",
             library.display()
         );

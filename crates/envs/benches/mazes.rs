@@ -101,7 +101,7 @@ fn main() {
     let mut python = (!is_test).then(Python::start);
     println!("# Steps per second in mazes\n");
     println!(
-        "A step is a tenth of a second: five physics steps, observation, success, resets. Medians over {rounds} rounds, in each of which everybody is measured in turn; ratios are medians of ratios within a round. MuJoCo {}.\n",
+        "A step is a tenth of a second: five physics steps, observation, success, resets; of the ball, physics steps that would change nothing are left out. Bare physics is five steps and nothing else. Medians over {rounds} rounds, in each of which everybody is measured in turn; ratios are medians of ratios within a round. MuJoCo {}.\n",
         mujoco_version().unwrap_or_default()
     );
     println!(

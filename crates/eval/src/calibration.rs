@@ -8,6 +8,9 @@ use isochrone_core::{Discount, TemporalDistance};
 /// Offsets, in recorded steps, at which a distance is looked at.
 pub const OFFSETS: [usize; 10] = [1, 2, 4, 8, 12, 16, 24, 32, 48, 64];
 
+/// An offset at which a distance says less than this share more than before cannot be told from the one before.
+const LEAST_RISE: f32 = 0.02;
+
 /// The share of pairs that came less far than those whose time counts.
 const HURRIED: f64 = 0.9;
 
@@ -27,7 +30,7 @@ impl Calibration {
         for (steps, nats) in said {
             let Some(far) = quantile(nats, HURRIED) else { continue };
             let (last, _) = knots[knots.len() - 1];
-            if far > last && far.is_finite() {
+            if far > last * (1.0 + LEAST_RISE) && far.is_finite() {
                 knots.push((far, *steps as f32 * discount.nats_per_step() as f32));
             }
         }

@@ -88,3 +88,12 @@ impl Rollouts {
 pub fn success_rate(attempts: &[Attempt]) -> f64 {
     attempts.iter().filter(|attempt| attempt.is_reached).count() as f64 / attempts.len() as f64
 }
+
+/// The share of attempts that reached their goal, for each of so many tasks that take turns.
+pub fn by_task(attempts: &[Attempt], n_tasks: usize) -> Vec<f64> {
+    let share = |task: usize| {
+        let of = attempts.iter().skip(task).step_by(n_tasks);
+        of.clone().filter(|attempt| attempt.is_reached).count() as f64 / of.count() as f64
+    };
+    (0..n_tasks).map(share).collect()
+}

@@ -98,11 +98,6 @@ impl Layout {
         })
     }
 
-    /// Where one is carried off.
-    pub fn entrances(&self) -> &[Cell] {
-        &self.entrances
-    }
-
     /// Where one is carried to, with equal chances.
     pub fn exits(&self) -> &[Cell] {
         &self.exits
@@ -116,6 +111,9 @@ impl Layout {
     /// Cells between every cell and a goal cell, row by row, by breadth-first search over four neighbours; none where there is no way. Teleporters are not used.
     pub fn cells_to(&self, goal: Cell) -> Vec<Option<u32>> {
         let mut cells = vec![None; self.is_wall.len()];
+        if !self.is_free(goal) {
+            return cells;
+        }
         cells[self.index(goal)] = Some(0);
         let mut open = VecDeque::from([(goal, 0)]);
         while let Some((cell, cost)) = open.pop_front() {
@@ -139,6 +137,9 @@ impl Layout {
     /// The cell to go to next, given [`cells_to`](Self::cells_to) a goal; the same cell at the goal, and where there is no way.
     pub fn next_cell(&self, from: Cell, cells_to_goal: &[Option<u32>]) -> Cell {
         let mut best = from;
+        if !self.is_free(from) {
+            return from;
+        }
         for next in from.neighbours().filter(|&next| self.is_free(next)) {
             // Where there is no way to the goal, nothing is nearer than anything else.
             if let (Some(there), Some(here)) =
@@ -213,6 +214,9 @@ mod tests {
         let from_pocket = layout.cells_to(Cell(1, 7));
         assert_eq!(from_pocket.iter().flatten().count(), 1);
         assert!(layout.exits().contains(&Cell(1, 7)));
+        // Who asks about a wall, or about nowhere, is told that there is no way.
+        assert!(layout.cells_to(Cell(0, 0)).iter().chain(&layout.cells_to(Cell(3, 99))).all(Option::is_none));
+        assert_eq!(layout.next_cell(Cell(99, 99), &from_pocket), Cell(99, 99));
         assert!(layout.is_entrance([20.0, 10.5]) && !layout.is_entrance([20.0, 10.4]));
     }
 }

@@ -46,11 +46,15 @@ pub struct Task {
 struct Entry {
     map: String,
     tasks: Vec<Task>,
+    d4rl_goal: Option<Cell>,
     #[serde(default)]
     entrances: Vec<Cell>,
     #[serde(default)]
     exits: Vec<Cell>,
 }
+
+/// Map, tasks, and D4RL's goal.
+type Facts = (Layout, Vec<Task>, Option<Cell>);
 
 impl Maze {
     /// All of them, the smallest first.
@@ -77,13 +81,18 @@ impl Maze {
         &self.facts().1
     }
 
-    fn facts(self) -> &'static (Layout, Vec<Task>) {
-        static FACTS: OnceLock<BTreeMap<String, (Layout, Vec<Task>)>> = OnceLock::new();
+    /// The task of D4RL, where it has this maze.
+    pub fn d4rl_task(self) -> Option<Task> {
+        self.facts().2.map(|goal| Task { start: Cell(1, 1), goal })
+    }
+
+    fn facts(self) -> &'static Facts {
+        static FACTS: OnceLock<BTreeMap<String, Facts>> = OnceLock::new();
         let all = FACTS.get_or_init(|| {
             let entries: BTreeMap<String, Entry> =
                 toml::from_str(include_str!("../../assets/mazes.toml")).expect("the mazes are well formed");
             let facts = entries.into_iter().map(|(name, entry)| {
-                (name, (Layout::new(&entry.map, entry.entrances, entry.exits), entry.tasks))
+                (name, (Layout::new(&entry.map, entry.entrances, entry.exits), entry.tasks, entry.d4rl_goal))
             });
             facts.collect()
         });

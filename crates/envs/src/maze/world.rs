@@ -1,6 +1,6 @@
 //! Who walks in which maze, by whose rules.
 
-use super::{CELL, Maze, Place};
+use super::{CELL, Cell, Maze, Place, Task};
 use isochrone_data::{Bounds, Feature, Spec};
 
 /// Who walks.
@@ -123,21 +123,30 @@ impl MazeWorld {
     }
 
     /// The start and the goal of an episode, given numbers drawn uniformly from `[0, 1)`.
+    ///
+    /// # Panics
+    /// If there is no such task.
     pub fn task(self, number: usize, mut uniform: impl FnMut() -> f64) -> (Place, Place) {
-        let mut around = |[x, y]: Place| [x, y].map(|centre| centre + (2.0 * uniform() - 1.0) * CELL / 4.0);
+        let Task { start, goal } = match self.rules {
+            Rules::Ogbench => self.maze.tasks()[number],
+            Rules::D4rl => self.maze.d4rl_task().expect("D4RL has this maze"),
+        };
+        (self.start_in(start, &mut uniform), self.goal_in(goal, &mut uniform))
+    }
+
+    /// Where somebody begins in a cell.
+    pub fn start_in(self, cell: Cell, uniform: impl FnMut() -> f64) -> Place {
         match self.rules {
-            Rules::Ogbench => {
-                let task = self.maze.tasks()[number];
-                (around(task.start.centre()), around(task.goal.centre()))
-            }
-            Rules::D4rl => {
-                let goal = match self.maze {
-                    Maze::Umaze => [0.0, 8.0],
-                    Maze::Medium => [20.0, 20.0],
-                    _ => [32.0, 24.0],
-                };
-                ([0.0; 2], goal.map(|centre: f64| (centre + uniform() + 0.5 * uniform()).max(0.0)))
-            }
+            Rules::Ogbench => within_a_metre(cell, uniform),
+            Rules::D4rl => cell.centre(),
+        }
+    }
+
+    /// Where a goal in a cell is; by the rules of D4RL at its centre or beyond.
+    pub fn goal_in(self, cell: Cell, mut uniform: impl FnMut() -> f64) -> Place {
+        match self.rules {
+            Rules::Ogbench => within_a_metre(cell, uniform),
+            Rules::D4rl => cell.centre().map(|centre| (centre + uniform() + 0.5 * uniform()).max(0.0)),
         }
     }
 
@@ -179,4 +188,9 @@ impl MazeWorld {
         spec.goal = (self.rules == Rules::D4rl).then_some(0..2);
         spec
     }
+}
+
+/// Somewhere within a quarter of a cell of its centre, along both axes.
+fn within_a_metre(cell: Cell, mut uniform: impl FnMut() -> f64) -> Place {
+    cell.centre().map(|centre| centre + (2.0 * uniform() - 1.0) * CELL / 4.0)
 }

@@ -90,10 +90,10 @@ impl Moving {
     }
 
     /// All that a physics step of the ball depends on: positions, velocities, and where the solver begins. Nothing of the ant, which never stands still.
-    fn inputs(&self) -> Option<[f64; 6]> {
+    fn inputs(&self) -> Option<[u64; 6]> {
         let (positions, velocities, guess) = (self.data.qpos(), self.data.qvel(), self.data.qacc_warmstart());
         match (self.body, positions, velocities, guess) {
-            (Body::Point, &[x, y], &[vx, vy], &[ax, ay]) => Some([x, y, vx, vy, ax, ay]),
+            (Body::Point, &[x, y], &[vx, vy], &[ax, ay]) => Some([x, y, vx, vy, ax, ay].map(f64::to_bits)),
             _ => None,
         }
     }
@@ -111,11 +111,6 @@ impl Moving {
     /// Their velocities.
     pub fn velocities(&self) -> &[f64] {
         self.data.qvel()
-    }
-
-    /// Contacts with floor and walls at the moment.
-    pub fn contacts(&self) -> usize {
-        self.data.ncon() as usize
     }
 
     /// The middles of all geoms of the model: floor, walls, body. As of the last physics step but for its final motion: brought up to date here.

@@ -48,11 +48,6 @@ impl MazeEnvironment {
         &mut self.moving
     }
 
-    /// Where one wants to be.
-    pub fn goal_place(&self) -> Place {
-        self.goal_place
-    }
-
     /// Begins anew with given positions and velocities.
     pub fn begin_at(&mut self, positions: &[f64], velocities: &[f64]) {
         self.moving.begin_at(positions, velocities);

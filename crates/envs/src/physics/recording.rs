@@ -2,14 +2,13 @@
 
 use super::{AntWalker, MazeEnvironment, Oracle, Stage, oracle::towards};
 use crate::{
-    maze::{Body, CELL, Cell, Layout, Place},
+    maze::{Body, Cell, Layout, MazeWorld, Place, Task},
     recordings::{Behaviour, Recording},
 };
 use isochrone_core::{Environment as _, rng};
 use isochrone_data::{DataError, Ending, Episode, EpisodeSink};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
-use std::sync::mpsc;
 
 /// Episodes that are recorded together: enough for every core, few enough to be held in memory.
 const TOGETHER: usize = 32;
@@ -34,28 +33,17 @@ impl Stage {
     ) -> Result<(), DataError> {
         let spec = self.world.spec();
         sink.begin(&spec)?;
-        // While one batch is being written, the next is recorded.
-        let (sender, receiver) = mpsc::sync_channel::<Vec<Episode>>(1);
-        std::thread::scope(|scope| {
-            scope.spawn(move || {
-                for first in (0..episodes).step_by(TOGETHER) {
-                    let numbers = first..episodes.min(first + TOGETHER);
-                    let walk = |walker: &mut Recorder, number: usize| {
-                        walker.episode(rng::stream(seed, number as u64))
-                    };
-                    let batch =
-                        numbers.into_par_iter().map_init(|| Recorder::new(self, recording), walk).collect();
-                    // Nobody listens after an error.
-                    if sender.send(batch).is_err() {
-                        break;
-                    }
-                }
-            });
-            for episode in receiver.into_iter().flatten() {
+        for first in (0..episodes).step_by(TOGETHER) {
+            let numbers = first..episodes.min(first + TOGETHER);
+            let walk =
+                |walker: &mut Recorder, number: usize| walker.episode(rng::stream(seed, number as u64));
+            let batch: Vec<Episode> =
+                numbers.into_par_iter().map_init(|| Recorder::new(self, recording), walk).collect();
+            for episode in batch {
                 sink.episode(&episode.view(&spec).expect("widths fit"))?;
             }
-            Ok(())
-        })
+        }
+        Ok(())
     }
 }
 
@@ -64,7 +52,7 @@ struct Recorder {
     recording: Recording,
     environment: MazeEnvironment,
     layout: &'static Layout,
-    body: Body,
+    world: MazeWorld,
     oracle: Oracle,
     walker: AntWalker,
 }
@@ -81,11 +69,6 @@ fn one_of(cells: &[Cell], random: &mut ChaCha8Rng) -> Cell {
     cells[rng::below(random, cells.len())]
 }
 
-/// Somewhere within a metre of the centre of a cell, along both axes.
-fn around(cell: Cell, random: &mut ChaCha8Rng) -> Place {
-    cell.centre().map(|centre| centre + (2.0 * rng::unit_f64(random) - 1.0) * CELL / 4.0)
-}
-
 impl Recorder {
     fn new(stage: &Stage, recording: Recording) -> Self {
         let layout = stage.world.maze.layout();
@@ -93,7 +76,7 @@ impl Recorder {
             recording,
             environment: stage.environment(),
             layout,
-            body: stage.world.body,
+            world: stage.world,
             oracle: Oracle::new(layout),
             walker: AntWalker::default(),
         }
@@ -106,9 +89,14 @@ impl Recorder {
         match self.recording.behaviour {
             Behaviour::Navigate => (free, vertices),
             Behaviour::Diverse => (free.clone(), free),
-            // Ends of corridors and bends: where somebody would put flags by hand.
+            // The cells of the tasks of both benchmarks: where somebody put flags by hand.
             Behaviour::Play => {
-                (vertices.iter().step_by(2).copied().collect(), vertices.into_iter().step_by(3).collect())
+                let tasks: Vec<Task> =
+                    self.world.maze.tasks().iter().copied().chain(self.world.maze.d4rl_task()).collect();
+                (
+                    tasks.iter().map(|task| task.start).collect(),
+                    tasks.iter().flat_map(|task| [task.start, task.goal]).collect(),
+                )
             }
             Behaviour::Stitch | Behaviour::Explore | Behaviour::Streets => (free, Vec::new()),
         }
@@ -123,7 +111,7 @@ impl Recorder {
             }
             _ => one_of(goals, random),
         };
-        Aim::Goal(goal, around(goal, random))
+        Aim::Goal(goal, self.world.goal_in(goal, || rng::unit_f64(random)))
     }
 
     /// One episode of the usual length.
@@ -131,7 +119,7 @@ impl Recorder {
         let steps = self.recording.steps().expect("episodes in mazes are equally long");
         let (starts, goals) = self.cells();
         let start = one_of(&starts, &mut random);
-        let place = around(start, &mut random);
+        let place = self.world.start_in(start, || rng::unit_f64(&mut random));
         let mut aim = self.first_aim(start, &goals, &mut random);
         self.environment.begin_recording(place, random);
         let mut episode =
@@ -154,7 +142,7 @@ impl Recorder {
             if is_reached && !goals.is_empty() {
                 let random = self.environment.random();
                 let goal = one_of(&goals, random);
-                aim = Aim::Goal(goal, around(goal, random));
+                aim = Aim::Goal(goal, self.world.goal_in(goal, || rng::unit_f64(random)));
             }
         }
         episode
@@ -181,7 +169,7 @@ impl Recorder {
             }
             Aim::Goal(cell, _) => self.oracle.direction(here, cell),
         };
-        let mut action = match self.body {
+        let mut action = match self.world.body {
             Body::Point => direction.map(|push| push as f32).to_vec(),
             Body::Ant => {
                 let mut seen = Vec::new();

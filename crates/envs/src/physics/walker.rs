@@ -129,3 +129,45 @@ fn seen_from_the_frame(observation: &[f32], direction: [f64; 2]) -> ([f64; 28], 
     seen[26..].copy_from_slice(&wanted);
     (seen, k)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An ant whose legs are numbered from the next one on is the same ant, turned by a quarter in its own frame: every leg does what it did.
+    #[test]
+    fn an_ant_walks_the_same_way_whichever_leg_is_the_first() {
+        let walker = AntWalker::default();
+        let mut random = rng::stream(3, 0);
+        for _ in 0..50 {
+            let mut seen: Vec<f32> = (0..29).map(|_| (0.4 * rng::normal(&mut random)) as f32).collect();
+            // Upright: the heading of a body that leans is not exactly a quarter from that of its side.
+            (seen[2], seen[3], seen[4], seen[5]) = (0.6, 1.0, 0.0, 0.0);
+            let angle = std::f64::consts::TAU * rng::unit_f64(&mut random);
+            let one = walker.action(&seen, [angle.cos(), angle.sin()]);
+            let mut turned = seen.clone();
+            // A quarter turn about its own vertical axis, against which its axes, velocities and legs are counted.
+            let (sin, cos) = (FRAC_PI_2 / 2.0).sin_cos();
+            let [w, x, y, z] = [3, 4, 5, 6].map(|index| f64::from(seen[index]));
+            let quaternion = [w * cos - z * sin, x * cos + y * sin, y * cos - x * sin, z * cos + w * sin];
+            for (index, part) in quaternion.into_iter().enumerate() {
+                turned[3 + index] = part as f32;
+            }
+            (turned[18], turned[19]) = (seen[19], -seen[18]);
+            for leg in 0..4 {
+                let from = (leg + 1) % 4;
+                let sign = (ANKLE_SIGNS[leg] * ANKLE_SIGNS[from]) as f32;
+                (turned[7 + 2 * leg], turned[8 + 2 * leg]) = (seen[7 + 2 * from], sign * seen[8 + 2 * from]);
+                (turned[21 + 2 * leg], turned[22 + 2 * leg]) =
+                    (seen[21 + 2 * from], sign * seen[22 + 2 * from]);
+            }
+            let other = walker.action(&turned, [angle.cos(), angle.sin()]);
+            for (slot, leg) in MOTORS.into_iter().enumerate() {
+                let from = MOTORS.iter().position(|&other| other == (leg + 1) % 4).expect("four legs");
+                let sign = (ANKLE_SIGNS[leg] * ANKLE_SIGNS[(leg + 1) % 4]) as f32;
+                assert!((other[2 * slot] - one[2 * from]).abs() < 1e-3, "{one:?} {other:?}");
+                assert!((other[2 * slot + 1] - sign * one[2 * from + 1]).abs() < 1e-3, "{one:?} {other:?}");
+            }
+        }
+    }
+}

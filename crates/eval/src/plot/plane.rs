@@ -74,8 +74,20 @@ pub struct WalkedPath {
 }
 
 impl WalkedPath {
-    /// Steps that are this many times as long as usual are jumps: no line leads along them.
-    const JUMP: f64 = 20.0;
+    /// Steps that are this many times as long as usual ones are jumps: no line leads along them.
+    const JUMP: f64 = 10.0;
+
+    /// The length of a jump: compared with the median of steps that lead anywhere, since somebody may stand still for long.
+    fn jump(&self) -> f64 {
+        let mut lengths: Vec<f64> =
+            self.places.windows(2).map(length).filter(|&length| length > 1e-9).collect();
+        lengths.sort_by(f64::total_cmp);
+        lengths.get(lengths.len() / 2).map_or(f64::INFINITY, |usual| Self::JUMP * usual)
+    }
+}
+
+fn length(step: &[[f64; 2]]) -> f64 {
+    (step[1][0] - step[0][0]).hypot(step[1][1] - step[0][1])
 }
 
 /// Which values have which colours.
@@ -360,10 +372,8 @@ impl Map<'_> {
 
     fn paths(&self) -> Group {
         let mut group = Group::new().set("fill", "none").set("stroke-linejoin", "round");
-        for WalkedPath { places, is_reached } in &self.panel.paths {
-            let length = |pair: &[[f64; 2]]| (pair[1][0] - pair[0][0]).hypot(pair[1][1] - pair[0][1]);
-            let longest = WalkedPath::JUMP * places.windows(2).map(length).sum::<f64>()
-                / places.len().saturating_sub(1).max(1) as f64;
+        for path @ WalkedPath { places, is_reached } in &self.panel.paths {
+            let longest = path.jump();
             let mut data = String::new();
             for (k, &at) in places.iter().enumerate() {
                 let is_new = k == 0 || length(&places[k - 1..=k]) > longest;
@@ -500,6 +510,14 @@ mod tests {
         assert!(svg.contains("\n10\n") && svg.contains("\n2\n"));
         assert!(!svg.contains("NaN"));
         assert!(chart().draw().png().is_ok());
+    }
+
+    #[test]
+    fn who_stands_still_for_long_has_walked_and_who_is_carried_off_has_not() {
+        let mut places = vec![[0.0, 0.0], [0.2, 0.0], [0.4, 0.0], [20.0, 0.0], [20.2, 0.0]];
+        places.extend(vec![[20.2, 0.0]; 1000]);
+        let jump = WalkedPath { places, is_reached: false }.jump();
+        assert!((0.2..19.0).contains(&jump), "{jump}");
     }
 
     #[test]

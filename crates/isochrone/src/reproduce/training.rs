@@ -74,6 +74,13 @@ pub(super) fn trained(
         )
         .into());
     }
+    if run.manifest().data.content_hash != logs.data.content_hash() {
+        return Err(format!(
+            "{}: the run learned from other recordings; hint: choose another --output, or remove it",
+            folder.display()
+        )
+        .into());
+    }
     if run.status()?.state != State::Finished {
         let device = isochrone_learn::cpu();
         let mut trainer = Trainer::new(&run, logs.data.clone(), &device, &mut ())?;

@@ -17,7 +17,7 @@ use isochrone::{
     learn::{model::Which, run::Run},
     plan::PlannedPolicy,
     plot::Picture,
-    rollout::{Attempt, Rollouts, success_rate},
+    rollout::{Attempt, Rollouts, by_task, success_rate},
 };
 use serde_json::json;
 use std::{io::Write, path::PathBuf};
@@ -81,7 +81,7 @@ Examples:
 const CEILING_EPISODES: usize = 20;
 
 /// More than anybody waits for.
-const MOST_EPISODES: u64 = 1_000_000;
+const MOST_EPISODES: u64 = 10_000;
 
 /// Reads a world by its name.
 fn world(name: &str) -> Result<World, String> {
@@ -113,9 +113,27 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             args.env.name()
         );
     }
+    if spec.goal_space() != args.env.spec().goal_space() {
+        bail!(
+            "{}: it learned goals of dimensions {:?}, those of {} are {:?}; hint: train on data that say so (.arrow does, .npz does not)",
+            args.run.display(),
+            spec.goal_space(),
+            args.env.name(),
+            args.env.spec().goal_space()
+        );
+    }
+    if args.plan && spec.goal.is_some() {
+        bail!(
+            "--plan: goals of {} are places, and a plan needs whole situations; hint: leave it out",
+            args.env.name()
+        );
+    }
+    if args.checkpoints == 0 {
+        bail!("--checkpoints 0; hint: give at least 1");
+    }
     let entrance = args.env.open()?;
     let mut steps = run.checkpoints().steps()?;
-    let first = steps.len().saturating_sub(args.checkpoints.max(1));
+    let first = steps.len().saturating_sub(args.checkpoints);
     steps.drain(..first);
     if steps.is_empty() {
         bail!(
@@ -127,7 +145,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let bar = ProgressBar::new(steps.len() as u64).with_style(style.expect("the template is well formed"));
     let n_tasks = args.env.n_tasks();
     let rollouts = Rollouts { episodes: args.episodes * n_tasks as u64, seed: args.task_seed };
-    let mut evaluated: Vec<(u64, Vec<Attempt>)> = Vec::new();
+    // Paths of the last checkpoint are drawn; of the others, what counts is kept.
+    let (mut evaluated, mut last_attempts): (Vec<Evaluated>, Vec<Attempt>) = Default::default();
     for step in steps {
         let asker = Asker::open(&args.run, Which::Step(step), args.data.as_deref())?;
         let Some(policy) = &asker.model.policy else {
@@ -142,7 +161,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         } else {
             rollouts.run(&*entrance, policy)
         };
-        evaluated.push((step, attempts));
+        evaluated.push(Evaluated::of(step, &attempts, n_tasks));
+        last_attempts = attempts;
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -151,22 +171,16 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         columns.extend((1..=n_tasks).map(|task| format!("task {task}").into()));
     }
     columns.extend(["success".into(), "steps".into()]);
-    let rows = evaluated.iter().map(|(step, attempts)| {
-        let mut row = vec![Field::Count(*step as usize)];
+    let rows = evaluated.iter().map(|evaluated| {
+        let mut row = vec![Field::Count(evaluated.step as usize)];
         if n_tasks > 1 {
-            row.extend(
-                (0..n_tasks).map(|task| Field::Number(success_rate(&of_task(attempts, task, n_tasks)), 3)),
-            );
+            row.extend(evaluated.tasks.iter().map(|&share| Field::Number(share, 3)));
         }
-        row.push(Field::Number(success_rate(attempts), 3));
-        let arrived: Vec<usize> = attempts.iter().filter(|a| a.is_reached).map(|a| a.steps).collect();
-        row.push(match arrived.len() {
-            0 => Field::Missing,
-            n => Field::Number(arrived.iter().sum::<usize>() as f64 / n as f64, 1),
-        });
+        row.push(Field::Number(evaluated.success, 3));
+        row.push(evaluated.steps.map_or(Field::Missing, |steps| Field::Number(steps, 1)));
         row
     });
-    let success: Vec<f64> = evaluated.iter().map(|(_, attempts)| success_rate(attempts)).collect();
+    let success: Vec<f64> = evaluated.iter().map(|evaluated| evaluated.success).collect();
     let (last, best) = (success[success.len() - 1], success.iter().copied().fold(0.0, f64::max));
     let last_three = (success.len() >= 3).then(|| success[success.len() - 3..].iter().sum::<f64>() / 3.0);
     // What the best walker could do stands beside what this one did.
@@ -184,13 +198,14 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         rows.push(row);
     }
     let facts = json!({
-        "version": env!("CARGO_PKG_VERSION"), "mujoco": mujoco_version(), "world": args.env.name(), "episodes_per_task": args.episodes, "task_seed": args.task_seed,
+        "version": env!("CARGO_PKG_VERSION"), "mujoco": mujoco_version(), "world": args.env.name(), "run": args.run, "algorithm": manifest.algorithm, "data_sha256": manifest.data.content_hash,
+        "episodes_per_task": args.episodes, "task_seed": args.task_seed,
         "planner": args.plan.then(|| args.planner.describe()), "ceiling": ceiling, "last": last, "last_three": last_three, "best": best,
     });
     let facts = facts.as_object().expect("it is one").clone();
     let report = Report { facts, columns, min_widths: Vec::new(), rows };
     write!(out, "{}", report.print(args.style.style()))?;
-    let (step, attempts) = &evaluated[evaluated.len() - 1];
+    let (step, attempts) = (evaluated[evaluated.len() - 1].step, &last_attempts);
     if let Some(path) = &args.plot {
         let title = format!(
             "{} of {} in {}, step {step}",
@@ -210,7 +225,24 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The attempts at one task.
-fn of_task(attempts: &[Attempt], task: usize, n_tasks: usize) -> Vec<Attempt> {
-    attempts.iter().skip(task).step_by(n_tasks).cloned().collect()
+/// What counts of a checkpoint's attempts.
+struct Evaluated {
+    step: u64,
+    /// The share that arrived, for every task.
+    tasks: Vec<f64>,
+    success: f64,
+    /// Mean steps of those that arrived.
+    steps: Option<f64>,
+}
+
+impl Evaluated {
+    fn of(step: u64, attempts: &[Attempt], n_tasks: usize) -> Self {
+        let arrived: Vec<usize> = attempts.iter().filter(|a| a.is_reached).map(|a| a.steps).collect();
+        Self {
+            step,
+            tasks: by_task(attempts, n_tasks),
+            success: success_rate(attempts),
+            steps: (!arrived.is_empty()).then(|| arrived.iter().sum::<usize>() as f64 / arrived.len() as f64),
+        }
+    }
 }

@@ -123,13 +123,14 @@ fn mazes(args: &MazesArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     let stop = stop_on_ctrl_c()?;
     let bar = progress(study.n_runs());
     let told = |verdict: &mazes::Verdict| {
-        let percent =
-            |success: Option<mazes::Success>| success.map_or(f64::NAN, |success| 100.0 * success.last_three);
+        let percent = |success: mazes::Success| format!("{:.1} %", 100.0 * success.last_three);
         let mazes::Verdict { data_set, method, seed, seconds, alone, planned, .. } = verdict;
-        let (alone, planned) = (percent(mazes::Success::of(alone)), percent(mazes::Success::of(planned)));
+        let alone = mazes::Success::of(alone).map_or_else(|| "nothing".into(), percent);
+        let planned = mazes::Success::of(planned)
+            .map_or(String::new(), |success| format!(", with a plan {}", percent(success)));
         bar.inc(1);
         bar.suspend(|| {
-            tell(&format!("{data_set} {method} seed {seed}: {alone:.1} % of tasks, with a plan {planned:.1} %; {seconds:.0} s"));
+            tell(&format!("{data_set} {method} seed {seed}: {alone} of tasks{planned}; {seconds:.0} s"))
         });
     };
     let finished = study.run(&stop, &told);

@@ -10,12 +10,12 @@ use crate::figures::{calibrated, draw_moves};
 use isochrone_data::{Trajectories, TrajectoriesBuilder, formats::Writer};
 use isochrone_envs::{
     Entrance, Recording, World,
-    maze::{MazeWorld, PointCeiling},
+    maze::{Body, MazeWorld, PointCeiling},
 };
 use isochrone_eval::{
     plan::{Atlas, PlannedPolicy, Planner},
     reversible::Reversible,
-    rollout::{Attempt, Rollouts},
+    rollout::{Rollouts, by_task},
 };
 use isochrone_learn::{
     algos::Algorithm,
@@ -27,16 +27,19 @@ use serde::{Deserialize, Serialize};
 use std::{
     path::{Path, PathBuf},
     sync::{
-        Arc, OnceLock,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
 };
 
 /// Counts changes of how runs are judged: verdicts of another are made again.
-const JUDGEMENT: u64 = 1;
+const JUDGEMENT: u64 = 2;
 
 /// Tasks of the study are those of this seed and the run's.
 const TASKS: u64 = 5000;
+
+/// Recordings that are made again to see that a file is what it should be.
+const MADE_AGAIN: usize = 3;
 
 /// Pairs of states at every offset of a calibration.
 const CALIBRATED_BY: usize = 2000;
@@ -83,6 +86,8 @@ pub struct Verdict {
     pub planned: Vec<Vec<f64>>,
     /// What the judgement depends on: the configuration, the data and the recipe.
     pub of: String,
+    /// Of the program that trained it first.
+    pub trained_by: String,
     /// Of the program that judged.
     pub revision: String,
 }
@@ -113,16 +118,6 @@ impl Success {
     }
 }
 
-/// The share of attempts that arrived, for every task in turn.
-fn by_task(attempts: &[Attempt], n_tasks: usize) -> Vec<f64> {
-    let share = |task: usize| {
-        let of: Vec<bool> =
-            attempts.iter().skip(task).step_by(n_tasks).map(|attempt| attempt.is_reached).collect();
-        of.iter().filter(|&&is_reached| is_reached).count() as f64 / of.len() as f64
-    };
-    (0..n_tasks).map(share).collect()
-}
-
 impl DataSet {
     /// Records a data set, or finds it where it was.
     fn open(folder: &Path, recording: Recording, episodes: usize, seed: u64) -> Result<Self, Failure> {
@@ -135,11 +130,18 @@ impl DataSet {
             writer.finish()?;
         }
         let data = isochrone_data::formats::load(&path, &Default::default())?;
-        if data.n_episodes() != episodes {
+        // The first recordings are made again: another seed, program or library would show.
+        let mut again = TrajectoriesBuilder::default();
+        recording.record(MADE_AGAIN.min(episodes), seed, &mut again)?;
+        let again = again.finish();
+        let is_same = |episode: usize| {
+            let (kept, made) = (data.episode(episode), again.episode(episode));
+            kept.observations == made.observations && kept.actions == made.actions
+        };
+        if data.n_episodes() != episodes || !(0..again.n_episodes()).all(is_same) {
             return Err(format!(
-                "{}: {} recordings, not {episodes}; hint: choose another --output, or remove it",
-                path.display(),
-                data.n_episodes()
+                "{}: these are not the {episodes} recordings of this study; hint: choose another --output, or remove it",
+                path.display()
             )
             .into());
         }
@@ -149,7 +151,9 @@ impl DataSet {
 
     /// What the best walker does, for every task.
     fn ceiling(&self) -> Option<&[f64]> {
-        let World::Maze(MazeWorld { maze, .. }) = self.recording.world else { return None };
+        let World::Maze(MazeWorld { body: Body::Point, maze, .. }) = self.recording.world else {
+            return None;
+        };
         Some(self.ceiling.get_or_init(|| PointCeiling::new(maze).success(CEILING_EPISODES, TASKS)))
     }
 }
@@ -168,6 +172,13 @@ impl Study {
             DataSet::open(&folder, recording, recipe.episodes_of(recording), recipe.data_seed)
         };
         let data_sets = recipe.recordings().into_iter().map(open).collect::<Result<_, _>>()?;
+        if let Some(unknown) = methods.iter().find(|method| !recipe.methods().contains(method)) {
+            return Err(format!(
+                "--methods {}: it is not part of this study; hint: leave it out",
+                unknown.name()
+            )
+            .into());
+        }
         let methods = recipe
             .methods()
             .into_iter()
@@ -195,15 +206,21 @@ impl Study {
             .flat_map(|seed| (0..self.data_sets.len()).map(move |set| (seed, set)))
             .flat_map(|(seed, set)| self.methods.iter().map(move |&method| (seed, set, method)))
             .collect();
-        let verdicts = side_by_side(&jobs, |&(seed, set, method)| {
-            let verdict = self.one(&self.data_sets[set], method, seed, stop)?;
-            if let Some(verdict) = &verdict {
-                tell(verdict);
+        let done: Mutex<Vec<(usize, Verdict)>> = Mutex::default();
+        let numbered: Vec<(usize, &(u64, usize, Algorithm))> = jobs.iter().enumerate().collect();
+        side_by_side(&numbered, |&(number, &(seed, set, method))| {
+            if let Some(verdict) = self.one(&self.data_sets[set], method, seed, stop)? {
+                tell(&verdict);
+                let mut done = done.lock().expect("nobody panics with it");
+                done.push((number, verdict));
+                done.sort_by_key(|(number, _)| *number);
+                // What is done is said, whatever becomes of the rest.
+                self.write_report(&done.iter().map(|(_, verdict)| verdict.clone()).collect::<Vec<_>>())?;
             }
-            Ok::<_, Failure>(verdict)
+            Ok::<_, Failure>(())
         })?;
-        let done: Vec<Verdict> = verdicts.iter().flatten().cloned().collect();
-        self.write_report(&done)?;
+        let done: Vec<Verdict> =
+            done.into_inner().expect("nobody panicked").into_iter().map(|(_, verdict)| verdict).collect();
         Ok((done.len() == jobs.len()).then_some(done))
     }
 
@@ -258,7 +275,7 @@ impl Study {
                 return Ok(None);
             }
             let model = Model::of_run(run, Which::Step(step))?;
-            let is_planned = number + self.recipe.planned(method) >= last.len();
+            let is_planned = number + self.recipe.planned >= last.len();
             let (own, with_plan) = self.judge(&model, set, seed, is_planned);
             alone.push(own);
             planned.extend(with_plan);
@@ -272,6 +289,7 @@ impl Study {
             alone,
             planned,
             of,
+            trained_by: run.manifest().made_by.git_revision.clone().unwrap_or_else(|| "unknown".into()),
             revision: MadeBy::revision().unwrap_or("unknown").to_owned(),
         };
         write_file(&path, serde_json::to_string_pretty(&verdict)?.as_bytes())?;
@@ -305,9 +323,12 @@ impl Study {
         let mut config = config.clone();
         // Where the data lie does not matter.
         config.data.path = PathBuf::new();
-        let Recipe { episodes, checkpoints, graph_states, horizon_steps, .. } = &self.recipe;
-        let judged_by = format!("{episodes} {checkpoints} {graph_states} {horizon_steps} {JUDGEMENT}");
-        let text = toml::to_string(&config).unwrap_or_default();
+        let Recipe { episodes, checkpoints, graph_states, horizon_steps, planned, .. } = &self.recipe;
+        let physics = isochrone_envs::mujoco_version().unwrap_or_default();
+        let judged_by = format!(
+            "{episodes} {checkpoints} {graph_states} {horizon_steps} {planned} {TASKS} {CALIBRATED_BY} {physics} {JUDGEMENT}"
+        );
+        let text = toml::to_string(&config).expect("settings are plain");
         sha256([text.as_str(), set.data.content_hash(), &judged_by].concat().as_bytes())[..16].to_owned()
     }
 }

@@ -17,6 +17,7 @@ pub struct Recipe {
     pub batch_size: usize,
     pub episodes: u64,
     pub checkpoints: u64,
+    pub planned: usize,
     pub graph_states: usize,
     pub horizon_steps: f64,
     pub core_minutes: f64,
@@ -47,7 +48,6 @@ struct Quick {
 #[serde(deny_unknown_fields)]
 struct Method {
     steps: u64,
-    planned: u64,
     #[serde(default)]
     settings: Table,
 }
@@ -90,11 +90,6 @@ impl Recipe {
     /// Updates of a method.
     pub fn steps(&self, algorithm: Algorithm) -> u64 {
         self.methods[algorithm.name()].steps
-    }
-
-    /// How many of the last checkpoints are judged with a plan.
-    pub fn planned(&self, algorithm: Algorithm) -> usize {
-        self.methods[algorithm.name()].planned as usize
     }
 
     /// The whole configuration of a run.

@@ -4,7 +4,7 @@ use super::{DataSet, Failure, Study, Success, Verdict};
 use isochrone_eval::statistics::{RESAMPLES, bootstrap, mean};
 use isochrone_learn::run::{MadeBy, write_file};
 use serde_json::json;
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 impl Study {
     pub(super) fn write_report(&self, verdicts: &[Verdict]) -> Result<(), Failure> {
@@ -37,8 +37,8 @@ impl Study {
             "Success in per cent of episodes, by the protocol of OGBench: {} episodes of each of five tasks, the most likely action, 1000 steps at most. `last three` is the mean over the last {} of ten evenly \
              spaced checkpoints, `last` the last of them, `best` the largest; mean over {} seeds, with the 95 % interval of a bootstrap over them. `graph`: the same policy, told where to go next by the shortest way over {} \
              recorded states, whose edges are at most {} recorded steps there and back.\n\n\
-             Every run takes about {} core-minutes: batches of {}, two hidden layers of 128, one thread. Published numbers are means over eight seeds of a million updates with batches of 1024 and three layers \
-             of 512. The ceiling is the exact best that anybody could do in time, over places 0.2 m apart.\n",
+             Every method has as many updates as take about {} core-minutes on an idle core: batches of {}, two hidden layers of 128, one thread; `seconds` are those of the clock, on a machine that did other things as well. Published numbers are means over eight seeds of a million updates with batches of 1024 and three layers \
+             of 512. The ceiling is what the best walker does in time, by the exact solver over places 0.2 m apart.\n",
             recipe.episodes, recipe.checkpoints, recipe.seeds, recipe.graph_states, recipe.horizon_steps, recipe.core_minutes, recipe.batch_size
         )
         .expect("a string takes all");
@@ -57,9 +57,11 @@ impl Study {
             .collect();
         writeln!(
             text,
-            "`isochrone reproduce mazes`, isochrone {} at {revision}, MuJoCo {}; recordings of seed {}: {}.",
+            "`isochrone reproduce mazes`, isochrone {} at {revision}, MuJoCo {}; trained at {}, judged at {}; recordings of seed {}: {}.",
             env!("CARGO_PKG_VERSION"),
             isochrone_envs::mujoco_version().unwrap_or_default(),
+            revisions(verdicts.iter().map(|verdict| &verdict.trained_by)),
+            revisions(verdicts.iter().map(|verdict| &verdict.revision)),
             recipe.data_seed,
             sets.join(", ")
         )
@@ -131,6 +133,12 @@ impl Study {
         }
         text.push('\n');
     }
+}
+
+/// Those that there are, each once.
+fn revisions<'a>(all: impl Iterator<Item = &'a String>) -> String {
+    let unique: BTreeSet<&str> = all.map(|revision| &revision[..revision.len().min(12)]).collect();
+    unique.into_iter().collect::<Vec<_>>().join(", ")
 }
 
 fn plain(scores: &[f64]) -> String {
