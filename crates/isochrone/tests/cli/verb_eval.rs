@@ -99,3 +99,36 @@ fn a_ball_and_an_ant_are_recorded_trained_judged_and_drawn() {
     let world = isochrone_in(folder.path(), "envs generate antmaze-large -o x.npz");
     assert!(world.code == Some(2) && world.stderr.contains("antmaze-large-stitch"), "{}", world.stderr);
 }
+
+/// The study of mazes in little: it is done once, found done the second time, and does not take other data for its own.
+#[test]
+#[cfg(feature = "mujoco")]
+fn a_study_of_mazes_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &str| isochrone_in(folder.path(), arguments);
+    let first = run("reproduce mazes --quick --methods gcbc -o study --json");
+    assert_eq!(first.code, Some(0), "{}", first.stderr);
+    let report: Value = serde_json::from_str(&first.stdout).unwrap();
+    let runs = report["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 3);
+    for run in runs {
+        assert_eq!(run["alone"].as_array().unwrap().len(), 3, "three checkpoints");
+        assert_eq!(run["planned"].as_array().unwrap().len(), 0, "cloning knows no distance");
+    }
+    let page = std::fs::read_to_string(folder.path().join("study/report.md")).unwrap();
+    for part in ["pointmaze-teleport-navigate", "Ceiling: **100.0**", "Published", "gcbc"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let again = run("reproduce mazes --quick --methods gcbc -o study --json");
+    assert_eq!(again.stdout, first.stdout, "nothing is trained or judged twice");
+    let refused = run("reproduce mazes --quick --methods crl-cpc -o study");
+    assert!(refused.code == Some(2) && refused.stderr.contains("crl-cpc"), "{}", refused.stderr);
+    let data = folder.path().join("study/pointmaze-medium-navigate.arrow");
+    std::fs::copy(folder.path().join("study/pointmaze-teleport-navigate.arrow"), &data).unwrap();
+    let refused = run("reproduce mazes --quick --methods gcbc -o study");
+    assert!(
+        refused.code == Some(2) && refused.stderr.contains("not the 50 recordings"),
+        "{}",
+        refused.stderr
+    );
+}
