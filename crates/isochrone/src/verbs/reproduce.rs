@@ -130,7 +130,7 @@ fn mazes(args: &MazesArgs, out: &mut dyn Write) -> anyhow::Result<()> {
             .map_or(String::new(), |success| format!(", with a plan {}", percent(success)));
         bar.inc(1);
         bar.suspend(|| {
-            tell(&format!("{data_set} {method} seed {seed}: {alone} of tasks{planned}; {seconds:.0} s"))
+            tell(&format!("{data_set} {method} seed {seed}: {alone} of tasks{planned}; {seconds:.0} s"));
         });
     };
     let finished = study.run(&stop, &told);
