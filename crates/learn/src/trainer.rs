@@ -230,11 +230,7 @@ impl<'a> Trainer<'a> {
             return Err(self.diverged(format!("weight {name}"), f64::NAN)?.into());
         }
         self.log.sync()?;
-        let path = self.run.checkpoints().save(
-            &self.progress,
-            &snapshot,
-            self.run.config().checkpoints.keep_last,
-        )?;
+        let path = self.run.checkpoints().save(&self.progress, &snapshot, self.run.config().checkpoints)?;
         self.set_state(State::Running, None)?;
         observer.saved(self.progress.step, &path);
         self.last_saved = Some(path);

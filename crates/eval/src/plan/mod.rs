@@ -162,6 +162,19 @@ impl<'a> Atlas<'a> {
         }
     }
 
+    /// Whether a way is known from each row of `from` to the same row of `goals`, or the goal is near: where not, a policy is told the goal itself.
+    ///
+    /// # Shapes
+    /// `[n, width]` twice gives `[n]`.
+    pub fn has_way(&self, from: &[f32], goals: &[f32]) -> Vec<bool> {
+        let pairs = from.chunks_exact(self.width()).zip(goals.chunks_exact(self.width()));
+        let next = self.next_rows(from, goals, &[]);
+        next.into_iter()
+            .zip(pairs)
+            .map(|(next, (from, goal))| next.is_some() || self.is_near(from, goal))
+            .collect()
+    }
+
     fn target<'b>(&'b self, next: Option<usize>, goal: &'b [f32]) -> &'b [f32] {
         next.map_or(goal, |number| self.row(self.places(), number))
     }

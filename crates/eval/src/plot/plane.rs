@@ -74,20 +74,8 @@ pub struct WalkedPath {
 }
 
 impl WalkedPath {
-    /// Steps that are this many times as long as usual ones are jumps: no line leads along them.
-    const JUMP: f64 = 10.0;
-
-    /// The length of a jump: compared with the median of steps that lead anywhere, since somebody may stand still for long.
-    fn jump(&self) -> f64 {
-        let mut lengths: Vec<f64> =
-            self.places.windows(2).map(length).filter(|&length| length > 1e-9).collect();
-        lengths.sort_by(f64::total_cmp);
-        lengths.get(lengths.len() / 2).map_or(f64::INFINITY, |usual| Self::JUMP * usual)
-    }
-}
-
-fn length(step: &[[f64; 2]]) -> f64 {
-    (step[1][0] - step[0][0]).hypot(step[1][1] - step[0][1])
+    /// A step that is longer than this share of the map is a jump: no line leads along it.
+    const JUMP: f64 = 0.08;
 }
 
 /// Which values have which colours.
@@ -372,8 +360,9 @@ impl Map<'_> {
 
     fn paths(&self) -> Group {
         let mut group = Group::new().set("fill", "none").set("stroke-linejoin", "round");
-        for path @ WalkedPath { places, is_reached } in &self.panel.paths {
-            let longest = path.jump();
+        let longest = WalkedPath::JUMP * (self.x.high - self.x.low).max(self.y.high - self.y.low);
+        let length = |step: &[[f64; 2]]| (step[1][0] - step[0][0]).hypot(step[1][1] - step[0][1]);
+        for WalkedPath { places, is_reached } in &self.panel.paths {
             let mut data = String::new();
             for (k, &at) in places.iter().enumerate() {
                 let is_new = k == 0 || length(&places[k - 1..=k]) > longest;
@@ -515,9 +504,13 @@ mod tests {
     #[test]
     fn who_stands_still_for_long_has_walked_and_who_is_carried_off_has_not() {
         let mut places = vec![[0.0, 0.0], [0.2, 0.0], [0.4, 0.0], [20.0, 0.0], [20.2, 0.0]];
-        places.extend(vec![[20.2, 0.0]; 1000]);
-        let jump = WalkedPath { places, is_reached: false }.jump();
-        assert!((0.2..19.0).contains(&jump), "{jump}");
+        places.extend(vec![[20.2001, 0.0]; 1000]);
+        let paths = vec![WalkedPath { places, is_reached: false }];
+        let walls = vec![[[0.0, 0.0], [40.0, 40.0]]];
+        let panel = PlanePanel { walls, paths, ..PlanePanel::default() };
+        let svg = PlaneChart { panels: vec![panel], ..PlaneChart::default() }.draw().svg().to_owned();
+        let line = svg.split("<path").find(|part| part.contains("stroke-opacity")).unwrap();
+        assert_eq!((line.matches('M').count(), line.matches('L').count()), (2, 1003), "{line}");
     }
 
     #[test]

@@ -25,7 +25,7 @@ use std::{io::Write, path::PathBuf};
 /// Lets the policy of a run attempt the tasks of a world
 ///
 /// The protocol is that of OGBench: every task as often as the others, the most likely action, success as the share of episodes that reach the goal within the step limit. Of several
-/// checkpoints, `last` is the success of the last, `last_three` the mean over the last three that were asked for, `best` the largest.
+/// checkpoints, `last` is the success of the last, `last_three` the mean over the last three that were asked for, `best` the largest. `steps` is the mean over episodes that arrived.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Args {
@@ -59,7 +59,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 
-    /// Draw the ant of the first episode that arrived, moment by moment (.svg or .png)
+    /// Draw two seconds of the ant of the first episode that arrived, or else of the first (.svg or .png)
     #[arg(long, value_name = "FILE")]
     film: Option<PathBuf>,
 
@@ -75,7 +75,7 @@ const EXAMPLES: &str = "\
 Examples:
   isochrone eval runs/nav2d --env nav2d --episodes 500
   isochrone eval runs/medium --env pointmaze-medium --checkpoints 3
-  isochrone eval runs/medium --env pointmaze-medium --plan --planner graph --horizon 12 --plot paths.svg";
+  isochrone eval runs/medium --env pointmaze-medium --plan --calibrated --reversible --horizon 16 --plot paths.svg";
 
 /// Episodes of every task that a ceiling is the mean of.
 const CEILING_EPISODES: usize = 20;
@@ -115,11 +115,13 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     }
     if spec.goal_space() != args.env.spec().goal_space() {
         bail!(
-            "{}: it learned goals of dimensions {:?}, those of {} are {:?}; hint: train on data that say so (.arrow does, .npz does not)",
+            "{}: it learned goals of dimensions {:?}, those of {} are {:?}; hint: train with --goal {}..{} (.arrow files say it themselves, .npz do not)",
             args.run.display(),
             spec.goal_space(),
             args.env.name(),
-            args.env.spec().goal_space()
+            args.env.spec().goal_space(),
+            args.env.spec().goal_space().start,
+            args.env.spec().goal_space().end
         );
     }
     if args.plan && spec.goal.is_some() {
@@ -131,6 +133,9 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if args.checkpoints == 0 {
         bail!("--checkpoints 0; hint: give at least 1");
     }
+    if args.planner.is_said() && !args.plan {
+        bail!("--calibrated and --reversible are read by plans; hint: say --plan as well");
+    }
     let entrance = args.env.open()?;
     let mut steps = run.checkpoints().steps()?;
     let first = steps.len().saturating_sub(args.checkpoints);
@@ -141,8 +146,17 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             args.run.display()
         );
     }
-    let style = ProgressStyle::with_template("{bar:24} {pos}/{len} checkpoints  {eta} left");
+    if steps.len() < args.checkpoints {
+        tell(&format!(
+            "warning: {} of {} checkpoints were kept; hint: train with checkpoints.keep_last={}",
+            steps.len(),
+            args.checkpoints,
+            args.checkpoints
+        ));
+    }
+    let style = ProgressStyle::with_template("{spinner} {bar:24} {pos}/{len} checkpoints  {elapsed}");
     let bar = ProgressBar::new(steps.len() as u64).with_style(style.expect("the template is well formed"));
+    bar.enable_steady_tick(std::time::Duration::from_millis(200));
     let n_tasks = args.env.n_tasks();
     let rollouts = Rollouts { episodes: args.episodes * n_tasks as u64, seed: args.task_seed };
     // Paths of the last checkpoint are drawn; of the others, what counts is kept.
@@ -156,8 +170,22 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             );
         };
         let attempts = if args.plan {
-            args.planner
-                .with_atlas(&asker, |atlas| rollouts.run(&*entrance, &PlannedPolicy { atlas, policy }))?
+            args.planner.with_atlas(&asker, |atlas, _| {
+                let attempts = rollouts.run(&*entrance, &PlannedPolicy { atlas, policy });
+                let starts: Vec<f32> = attempts.iter().flat_map(|a| &a.path[..observation]).copied().collect();
+                let goals: Vec<f32> = attempts.iter().flat_map(|a| &a.goal).copied().collect();
+                let lost = atlas.has_way(&starts, &goals).into_iter().filter(|has_way| !has_way).count();
+                if lost > 0 {
+                    bar.suspend(|| {
+                        tell(&format!(
+                            "warning: no way was found in {lost} of {} episodes, and the policy was told the goal itself; hint: {}",
+                            attempts.len(),
+                            args.planner.hint()
+                        ));
+                    });
+                }
+                attempts
+            })?
         } else {
             rollouts.run(&*entrance, policy)
         };

@@ -71,7 +71,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let asker = Asker::open(&args.run, args.checkpoint, args.data.as_deref())?;
     let distance = asker.distance()?;
     let (from, to) = (asker.situation(&args.from, "--from")?, asker.situation(&args.to, "--to")?);
-    let way = args.planner.with_atlas(&asker, |atlas| {
+    let (way, hops, left) = args.planner.with_atlas(&asker, |atlas, read| {
         for (flag, text, place) in [("--from", &args.from, &from), ("--to", &args.to, &to)] {
             let moves_away = atlas.moves_away(place);
             if moves_away > FAR_OFF {
@@ -80,7 +80,13 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
                 ));
             }
         }
-        atlas.way(&from, &to)
+        let way = atlas.way(&from, &to);
+        // In the steps that the plan was made with.
+        let stops = [&from[..], way.as_deref().unwrap_or_default(), &to].concat();
+        let before = [&from[..], &stops[..stops.len() - from.len()]].concat();
+        let hops = in_steps(read, read.paired_nats(&before, &stops));
+        let left = in_steps(read, read.all_pairs_nats(&stops, &to));
+        (way, hops, left)
     })?;
     let width = distance.width();
     if let Some(path) = &args.plot {
@@ -99,9 +105,6 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         bail!("no way was found from {} to {}; hint: {}", args.from, args.to, args.planner.hint());
     };
     let stops = [&from[..], &way, &to].concat();
-    let before = [&from[..], &stops[..stops.len() - width]].concat();
-    let hops = in_steps(distance, distance.paired_nats(&before, &stops));
-    let left = in_steps(distance, distance.all_pairs_nats(&stops, &to));
     let mut columns: Vec<std::borrow::Cow<'static, str>> = vec!["stop".into()];
     columns.extend((0..width).map(|dimension| asker.model.spec.observation.dimension(dimension).into()));
     columns.extend(["steps".into(), "steps_left".into()]);

@@ -20,7 +20,7 @@ pub struct PlannerArgs {
     #[arg(long, value_name = "DISTANCE", default_value_t = 3.0)]
     radius: f64,
 
-    /// Graph: the longest edge, in steps
+    /// Graph: the longest edge, in learned steps; with --calibrated in recorded ones
     #[arg(long, value_name = "STEPS", default_value_t = 10.0)]
     horizon: f64,
 
@@ -72,7 +72,11 @@ impl PlannerArgs {
     }
 
     /// Recorded moves with the distance of a run, read as the flags say: hands the atlas on, since it borrows what is made here.
-    pub fn with_atlas<T>(&self, asker: &Asker, then: impl FnOnce(&Atlas<'_>) -> T) -> anyhow::Result<T> {
+    pub fn with_atlas<T>(
+        &self,
+        asker: &Asker,
+        then: impl FnOnce(&Atlas<'_>, &dyn TemporalDistance) -> T,
+    ) -> anyhow::Result<T> {
         let (distance, data) = (asker.distance()?, asker.data()?);
         let there_and_back = Reversible(distance);
         let chosen: &dyn TemporalDistance = if self.reversible { &there_and_back } else { distance };
@@ -83,7 +87,7 @@ impl PlannerArgs {
         } else {
             chosen
         };
-        Ok(then(&self.atlas(asker, chosen)?))
+        Ok(then(&self.atlas(asker, chosen)?, chosen))
     }
 
     /// Recorded moves with the distance of a run.
@@ -92,11 +96,18 @@ impl PlannerArgs {
         Ok(Atlas::new(planner, distance, draw_moves(asker.data()?, self.states, self.seed)))
     }
 
+    /// Whether flags were said that only a plan needs.
+    pub fn is_said(&self) -> bool {
+        self.calibrated || self.reversible
+    }
+
     /// What to try where no way was found.
     pub fn hint(&self) -> &'static str {
         match self.planner {
             PlannerArg::Greedy => "try a larger --radius or more --states",
-            PlannerArg::Graph => "try a longer --horizon or more --states",
+            PlannerArg::Graph => {
+                "try a longer --horizon or more --states; --calibrated makes horizons recorded steps"
+            }
         }
     }
 

@@ -11,7 +11,7 @@
 //!
 //! Random numbers and the order of batches are pure functions of seed and step, so the step is their whole state.
 
-use super::{files, window::Window};
+use super::{CheckpointConfig, files, window::Window};
 use crate::{error::LearnError, ledger::Snapshot};
 use isochrone_nn::store::Archive;
 use serde::{Deserialize, Serialize};
@@ -95,12 +95,12 @@ impl Checkpoints {
         Ok(steps)
     }
 
-    /// Writes one and removes those that nobody needs any more: the last `keep_last` and the best stay.
+    /// Writes one and removes those that nobody needs any more: the last `keep_last` of the regular ones, the newest and the best stay.
     pub fn save(
         &self,
         progress: &Progress,
         snapshot: &Snapshot,
-        keep_last: usize,
+        kept: CheckpointConfig,
     ) -> Result<PathBuf, LearnError> {
         let path = self.path(progress.step);
         if path.exists() {
@@ -114,17 +114,19 @@ impl Checkpoints {
         let sums: String = parts.iter().map(|(name, bytes)| format!("{}  {name}\n", sha256(bytes))).collect();
         let [weights, training, json] = parts;
         files::write_folder(&path, &[weights, training, json, (SUMS, sums.as_bytes())])?;
-        self.thin_out(progress, keep_last)?;
+        self.thin_out(progress, kept)?;
         Ok(path)
     }
 
-    fn thin_out(&self, progress: &Progress, keep_last: usize) -> Result<(), LearnError> {
+    fn thin_out(&self, progress: &Progress, kept: CheckpointConfig) -> Result<(), LearnError> {
         let steps: Vec<u64> = self.steps()?.into_iter().filter(|step| *step <= progress.step).collect();
         let best = progress.best.as_ref().map(|best| best.step);
-        for &step in &steps[..steps.len().saturating_sub(keep_last.max(1))] {
-            if Some(step) != best {
-                files::remove_folder(&self.path(step))?;
-            }
+        // One that was the best for a while does not take the place of a regular one.
+        let is_regular = |step: &u64| *step == progress.step || step.is_multiple_of(kept.every.max(1));
+        let regular: Vec<u64> = steps.iter().copied().filter(is_regular).collect();
+        let last = &regular[regular.len().saturating_sub(kept.keep_last.max(1))..];
+        for step in steps.into_iter().filter(|step| Some(*step) != best && !last.contains(step)) {
+            files::remove_folder(&self.path(step))?;
         }
         Ok(())
     }

@@ -37,7 +37,7 @@ impl Study {
             "Success in per cent of episodes, by the protocol of OGBench: {} episodes of each of five tasks, the most likely action, 1000 steps at most. `last three` is the mean over the last {} of ten evenly \
              spaced checkpoints, `last` the last of them, `best` the largest; mean over {} seeds, with the 95 % interval of a bootstrap over them. `graph`: the same policy, told where to go next by the shortest way over {} \
              recorded states, whose edges are at most {} recorded steps there and back.\n\n\
-             Every method has as many updates as take about {} core-minutes on an idle core: batches of {}, two hidden layers of 128, one thread; `seconds` are those of the clock, on a machine that did other things as well. Published numbers are means over eight seeds of a million updates with batches of 1024 and three layers \
+             Every method has as many updates as take about {} core-minutes on an idle core: batches of {}, hidden layers of 128, three of critics and two of policies, one thread; `seconds` are those of the clock, on a machine that did other things as well. Published numbers are means over eight seeds of a million updates with batches of 1024 and three layers \
              of 512. The ceiling is what the best walker does in time, by the exact solver over places 0.2 m apart.\n",
             recipe.episodes, recipe.checkpoints, recipe.seeds, recipe.graph_states, recipe.horizon_steps, recipe.core_minutes, recipe.batch_size
         )

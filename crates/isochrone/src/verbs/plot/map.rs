@@ -95,7 +95,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     on_one_scale(&mut panels);
     let mut note = String::new();
     if let (true, Some(from), Some(to)) = (args.way, &from, &to) {
-        let way = args.planner.with_atlas(&asker, |atlas| atlas.way(from, to))?;
+        let way = args.planner.with_atlas(&asker, |atlas, _| atlas.way(from, to))?;
         note = args.planner.describe();
         if way.is_none() {
             note += "; no way was found";
