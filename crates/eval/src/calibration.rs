@@ -23,7 +23,7 @@ pub struct Calibration {
 
 impl Calibration {
     /// Fits to what a distance says, in nats, of pairs of situations that were so many steps apart. Most of the time somebody dawdles, or waits where they wanted to be: of all pairs at an
-    /// offset, those count who came far, at [`HURRIED`]. Offsets at which it does not say more than at smaller ones are left out: it cannot tell
+    /// offset, those count who came far. Offsets at which it does not say more than at smaller ones are left out: it cannot tell
     /// them apart.
     pub fn fit(said: &[(usize, Vec<f32>)], discount: Discount) -> Self {
         let mut knots = vec![(0.0, 0.0)];
