@@ -9,6 +9,9 @@ use isochrone_core::Environment;
 use isochrone_data::{DataError, EpisodeSink, Spec};
 use thiserror::Error;
 
+/// Tasks are drawn from streams of their own: who evaluates with the seed of a data set does not see its noise again.
+pub(crate) const TASK_STREAMS: u64 = 1 << 40;
+
 /// A world that can be acted in and recorded in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum World {
@@ -105,6 +108,17 @@ impl World {
         match self {
             Self::Nav2d => Nav2d::spec(),
             Self::Maze(maze) => maze.spec(),
+        }
+    }
+
+    /// Whether this program has what the world needs.
+    ///
+    /// # Errors
+    /// If it needs a physics library that this program was built without.
+    pub fn check(self) -> Result<(), NoPhysics> {
+        match self {
+            Self::Maze(maze) if !cfg!(feature = "mujoco") => Err(NoPhysics { world: maze.name() }),
+            _ => Ok(()),
         }
     }
 

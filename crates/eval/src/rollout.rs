@@ -97,3 +97,23 @@ pub fn by_task(attempts: &[Attempt], n_tasks: usize) -> Vec<f64> {
     };
     (0..n_tasks).map(share).collect()
 }
+
+/// Success over checkpoints, under the names that benchmarks use.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Success {
+    /// At the last checkpoint.
+    pub last: f64,
+    /// The mean over the last three; nothing of fewer.
+    pub last_three: Option<f64>,
+    /// The largest.
+    pub best: f64,
+}
+
+impl Success {
+    /// Of checkpoints, first to last; nothing of none.
+    pub fn of(checkpoints: &[f64]) -> Option<Self> {
+        let last_three = checkpoints.last_chunk::<3>().map(|three| three.iter().sum::<f64>() / 3.0);
+        let best = checkpoints.iter().copied().fold(0.0, f64::max);
+        Some(Self { last: *checkpoints.last()?, last_three, best })
+    }
+}

@@ -1,6 +1,6 @@
 //! The best chance to arrive in time.
 
-use super::TabularMdp;
+use super::{TabularMdp, reverse::Predecessors};
 
 /// The largest probability with which any policy that knows the time reaches a goal within `steps` actions, from every state.
 ///
@@ -17,19 +17,15 @@ pub fn reach_within(mdp: &TabularMdp, goals: &[usize], steps: usize) -> Vec<f64>
     for &goal in goals {
         chance[goal] = 1.0;
     }
-    // States whose chance may still grow: those before a state whose chance just did.
-    let mut before = vec![Vec::new(); mdp.n_states()];
-    for state in (0..mdp.n_states()).filter(|&state| chance[state] < 1.0) {
-        for (next, _) in mdp.rows(state).flat_map(|row| row.iter().collect::<Vec<_>>()) {
-            before[next].push(state as u32);
-        }
-    }
+    let before = Predecessors::new(mdp);
     let mut grown: Vec<usize> = goals.to_vec();
     let mut is_open = vec![false; mdp.n_states()];
     for _ in 0..steps {
+        // Whose chance may still grow: states before one whose chance just did, and itself, where it may stay.
         let mut open = Vec::new();
-        for state in grown.drain(..).flat_map(|state| before[state].iter().map(|&state| state as usize)) {
-            if !is_open[state] {
+        let may_grow = |state: usize| before.of(state).iter().map(|&from| from as usize).chain([state]);
+        for state in grown.drain(..).flat_map(may_grow) {
+            if !is_open[state] && chance[state] < 1.0 {
                 is_open[state] = true;
                 open.push(state);
             }

@@ -26,7 +26,7 @@ impl Predecessors {
         Self { ptr, states }
     }
 
-    fn of(&self, state: usize) -> &[u32] {
+    pub(super) fn of(&self, state: usize) -> &[u32] {
         &self.states[self.ptr[state] as usize..self.ptr[state + 1] as usize]
     }
 

@@ -1,6 +1,6 @@
 //! The shape of an ant in a posture.
 
-use super::mjcf::LEGS;
+use super::mjcf::{ANKLE_AXES, LEGS};
 
 /// A rod with round ends, in metres: both ends, and half of its thickness.
 pub type Rod = ([f64; 3], [f64; 3], f64);
@@ -21,9 +21,7 @@ pub fn ant_rods(observation: &[f32]) -> Vec<Rod> {
         let shoulder = along.map(|part| 0.2 * part);
         let hip = turn([0.0, 0.0, 1.0], at(7 + 2 * leg));
         let knee = add(shoulder, rotated(hip, shoulder));
-        // The axis lies across the leg; of opposite legs it is the same, so that their angles have opposite signs.
-        let axis = if leg % 2 == 0 { [-1.0, 1.0, 0.0] } else { [1.0, 1.0, 0.0] };
-        let ankle = turn(axis.map(|part: f64| part / 2f64.sqrt()), at(8 + 2 * leg));
+        let ankle = turn(ANKLE_AXES[leg].map(|part| part / 2f64.sqrt()), at(8 + 2 * leg));
         let foot = add(knee, rotated(hip, rotated(ankle, along.map(|part| 0.4 * part))));
         for (from, to) in [([0.0; 3], shoulder), (shoulder, knee), (knee, foot)] {
             rods.push((in_world(from), in_world(to), 0.08));

@@ -1,6 +1,6 @@
 //! What the best walker could do: a point maze as a table.
 
-use super::{CELL, Cell, Layout, Maze, MazeWorld, Place, Rules, apart, world::Body};
+use super::{Body, CELL, Cell, Layout, Maze, MazeWorld, PUSH, Place, Rules, apart};
 use isochrone_core::{
     Discount,
     exact::{ExactSolver, RowWriter, TabularMdp, reach_within},
@@ -8,9 +8,6 @@ use isochrone_core::{
 };
 use rayon::prelude::*;
 use std::collections::HashMap;
-
-/// How far a full push moves the ball along an axis, in metres: the spacing of the table.
-const PUSH: f64 = 0.2;
 
 /// Places along the side of a cell.
 const PER_CELL: i64 = (CELL / PUSH) as i64;
@@ -47,6 +44,9 @@ fn has_room(layout: &Layout, place: Place) -> bool {
 }
 
 impl PointCeiling {
+    /// Episodes of every task that a ceiling beside a result is the mean of.
+    pub const EPISODES: usize = 20;
+
     /// Writes the table of a maze.
     pub fn new(maze: Maze) -> Self {
         let layout = maze.layout();

@@ -12,8 +12,12 @@ pub const ANKLE_SIGNS: [f64; 4] = [1.0, -1.0, -1.0, 1.0];
 /// Where the four legs point, counted against the clock from the first.
 pub(super) const LEGS: [(f64, f64); 4] = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)];
 
-/// Actuators by leg: this order is the benchmark's, and data sets have it.
-const ACTUATED: [usize; 4] = [3, 0, 1, 2];
+/// The legs in the order of their motors, hip before ankle: it is the benchmark's, and data sets have it.
+pub const MOTORS: [usize; 4] = [3, 0, 1, 2];
+
+/// The axes of the ankles, across the legs; of opposite legs they are the same, so that their angles have opposite signs.
+pub(super) const ANKLE_AXES: [[f64; 3]; 4] =
+    [[-1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0], [1.0, 1.0, 0.0]];
 
 /// A ball that is pushed about: two slide joints, nothing else.
 pub fn point_model(layout: &Layout) -> String {
@@ -42,8 +46,7 @@ pub fn ant_model(layout: &Layout) -> String {
     for (leg, (x, y)) in LEGS.into_iter().enumerate() {
         let (number, sign) = (leg + 1, ANKLE_SIGNS[leg]);
         let (upper, lower) = (format!("{} {} 0", 0.2 * x, 0.2 * y), format!("{} {} 0", 0.4 * x, 0.4 * y));
-        // Across the leg; of two opposite legs, the same.
-        let axis = if leg % 2 == 0 { "-1 1 0" } else { "1 1 0" };
+        let axis = ANKLE_AXES[leg].map(|part| part.to_string()).join(" ");
         let range = if sign > 0.0 { "30 70" } else { "-70 -30" };
         write!(
             body,
@@ -64,7 +67,7 @@ pub fn ant_model(layout: &Layout) -> String {
     }
     body.push_str("    </body>\n");
     let mut motors = String::from("  <actuator>\n");
-    for leg in ACTUATED.map(|leg| leg + 1) {
+    for leg in MOTORS.map(|leg| leg + 1) {
         for joint in ["hip", "ankle"] {
             writeln!(
                 motors,

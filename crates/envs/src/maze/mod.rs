@@ -9,8 +9,8 @@ mod world;
 pub use ant::{Rod, ant_rods};
 pub use exact::PointCeiling;
 pub use layout::{CELL, Cell, Layout, Place};
-pub use mjcf::{ANKLE_SIGNS, ant_model, point_model};
-pub use world::{Body, MazeWorld, Rules, STEPS_PER_SECOND};
+pub use mjcf::{ANKLE_SIGNS, MOTORS, ant_model, point_model};
+pub use world::{Body, MazeWorld, PUSH, Rules, STEPS_PER_SECOND};
 
 pub(crate) use layout::apart;
 

@@ -1,6 +1,6 @@
 //! Who walks in which maze, by whose rules.
 
-use super::{CELL, Cell, Maze, Place, Task};
+use super::{CELL, Cell, MOTORS, Maze, Place, Task};
 use isochrone_data::{Bounds, Feature, Spec};
 
 /// Who walks.
@@ -31,6 +31,9 @@ pub struct MazeWorld {
     /// Where.
     pub maze: Maze,
 }
+
+/// How far a full push moves the ball along an axis in a step, in metres.
+pub const PUSH: f64 = 0.2;
 
 /// Control steps per second: five physics steps of 0.02 s each.
 pub const STEPS_PER_SECOND: f64 = 10.0;
@@ -172,8 +175,9 @@ impl MazeWorld {
         };
         spec.action.dimensions = match self.body {
             Body::Point => vec!["push x".into(), "push y".into()],
-            Body::Ant => [4, 1, 2, 3]
+            Body::Ant => MOTORS
                 .into_iter()
+                .map(|leg| leg + 1)
                 .flat_map(|leg| [format!("hip {leg} torque"), format!("ankle {leg} torque")])
                 .collect(),
         };

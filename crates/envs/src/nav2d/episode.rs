@@ -1,11 +1,9 @@
 //! Somebody on the streets.
 
 use super::{Nav2d, apart, draw};
+use crate::worlds::TASK_STREAMS;
 use isochrone_core::{Environment, Step, rng};
 use rand_chacha::ChaCha8Rng;
-
-/// Tasks are drawn from streams of their own: who evaluates with the seed of a data set does not see its noise again.
-const STREAMS: u64 = 1 << 40;
 
 /// Somebody who wants to get from a site to a far one. A step costs one; at the goal it is over.
 #[derive(Debug, Clone)]
@@ -21,7 +19,7 @@ pub struct Nav2dEnvironment {
 impl Nav2d {
     /// Somebody in this world, at the first task of seed 0.
     pub fn environment(&self) -> Nav2dEnvironment {
-        let random = rng::stream(0, STREAMS);
+        let random = rng::stream(0, TASK_STREAMS);
         let mut environment = Nav2dEnvironment {
             world: self.clone(),
             site: 0,
@@ -36,7 +34,7 @@ impl Nav2d {
 
     /// The start and the goal of a task: two sites at random, far from each other, the second within reach of the first.
     pub fn task(&self, seed: u64, number: u64) -> (usize, usize) {
-        self.draw_task(&mut rng::stream(seed, STREAMS + number))
+        self.draw_task(&mut rng::stream(seed, TASK_STREAMS + number))
     }
 
     fn draw_task(&self, random: &mut ChaCha8Rng) -> (usize, usize) {
@@ -87,7 +85,7 @@ impl Environment for Nav2dEnvironment {
     }
 
     fn reset(&mut self, seed: u64, number: u64) {
-        self.random = rng::stream(seed, STREAMS + number);
+        self.random = rng::stream(seed, TASK_STREAMS + number);
         let (start, goal) = self.world.draw_task(&mut self.random);
         self.place(start, goal);
     }

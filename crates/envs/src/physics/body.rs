@@ -1,7 +1,7 @@
 //! A body that moves.
 
 use super::Stage;
-use crate::maze::{Body, Place};
+use crate::maze::{Body, PUSH, Place};
 use isochrone_core::rng;
 use mujoco_rs::prelude::{MjData, MjModel};
 use rand_chacha::ChaCha8Rng;
@@ -9,9 +9,6 @@ use std::sync::Arc;
 
 /// Physics steps per control step.
 const PHYSICS_STEPS: usize = 5;
-
-/// How far a full push moves the ball, in metres.
-const PUSH: f64 = 0.2;
 
 /// Around the model's own posture, everybody starts a little differently.
 const START_NOISE: f64 = 0.1;

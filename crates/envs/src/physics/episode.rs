@@ -1,12 +1,12 @@
 //! An episode: a start, a goal, and what the rules say.
 
 use super::{Moving, Stage};
-use crate::maze::{MazeWorld, Place, Rules, apart};
+use crate::{
+    maze::{MazeWorld, Place, Rules, apart},
+    worlds::TASK_STREAMS,
+};
 use isochrone_core::{Environment, Step, rng};
 use rand_chacha::ChaCha8Rng;
-
-/// Tasks are drawn from streams of their own: who evaluates with the seed of a data set does not see its noise again.
-const STREAMS: u64 = 1 << 40;
 
 /// Random actions before the posture of a goal is taken.
 const SETTLING: usize = 5;
@@ -32,7 +32,7 @@ impl MazeEnvironment {
             goal_place: [0.0; 2],
             seen: Vec::new(),
             goal: Vec::new(),
-            random: rng::stream(0, STREAMS),
+            random: rng::stream(0, TASK_STREAMS),
         };
         environment.reset(0, 0);
         environment
@@ -100,7 +100,7 @@ impl Environment for MazeEnvironment {
     }
 
     fn reset(&mut self, seed: u64, number: u64) {
-        let random = &mut rng::stream(seed, STREAMS + number);
+        let random = &mut rng::stream(seed, TASK_STREAMS + number);
         let task = (number % self.world.n_tasks() as u64) as usize;
         let (start, goal) = self.world.task(task, || rng::unit_f64(random));
         self.goal_place = goal;

@@ -5,27 +5,27 @@ use crate::maze::{Body, Cell, Layout, MazeWorld, Place};
 use isochrone_core::GoalPolicy;
 use std::collections::HashMap;
 
-/// Directions towards a goal, by breadth-first search over cells.
+/// Directions towards any goal, by breadth-first search over cells.
 pub struct Oracle {
     layout: &'static Layout,
-    /// Cells to every goal that was asked for.
+    /// Cells to every goal where one can be.
     to_goals: HashMap<Cell, Vec<Option<u32>>>,
 }
 
 impl Oracle {
-    /// Looks at a map.
+    /// Looks at a map: all ways are looked for once.
     pub fn new(layout: &'static Layout) -> Self {
-        Self { layout, to_goals: HashMap::new() }
+        Self { layout, to_goals: layout.free().map(|goal| (goal, layout.cells_to(goal))).collect() }
     }
 
     /// The cell to go to next; the same at the goal, and where there is no way.
-    pub fn next_cell(&mut self, from: Place, goal: Cell) -> Cell {
-        let to_goal = self.to_goals.entry(goal).or_insert_with(|| self.layout.cells_to(goal));
-        self.layout.next_cell(Cell::of(from), to_goal)
+    pub fn next_cell(&self, from: Place, goal: Cell) -> Cell {
+        let here = Cell::of(from);
+        self.to_goals.get(&goal).map_or(here, |to_goal| self.layout.next_cell(here, to_goal))
     }
 
     /// Which way to go: towards the centre of the next cell.
-    pub fn direction(&mut self, from: Place, goal: Cell) -> [f64; 2] {
+    pub fn direction(&self, from: Place, goal: Cell) -> [f64; 2] {
         towards(from, self.next_cell(from, goal).centre())
     }
 }
@@ -40,13 +40,13 @@ pub(super) fn towards(from: Place, to: Place) -> [f64; 2] {
 /// The oracle as a policy: in the goal's cell it goes to the goal itself. What a walker can do who knows the map and learns nothing.
 pub struct OraclePolicy {
     world: MazeWorld,
-    walker: AntWalker,
+    oracle: Oracle,
 }
 
 impl OraclePolicy {
     /// For a world.
     pub fn new(world: MazeWorld) -> Self {
-        Self { world, walker: AntWalker::default() }
+        Self { world, oracle: Oracle::new(world.maze.layout()) }
     }
 }
 
@@ -61,18 +61,17 @@ impl GoalPolicy for OraclePolicy {
 
     fn actions(&self, observations: &[f32], goals: &[f32]) -> Vec<f32> {
         let place = |row: &[f32]| [f64::from(row[0]), f64::from(row[1])];
-        let mut oracle = Oracle::new(self.world.maze.layout());
         let rows = observations
             .chunks_exact(self.observation_width())
             .zip(goals.chunks_exact(self.observation_width()));
         let actions = rows.flat_map(|(seen, goal)| {
             let (here, goal) = (place(seen), place(goal));
-            let next = oracle.next_cell(here, Cell::of(goal));
+            let next = self.oracle.next_cell(here, Cell::of(goal));
             let direction =
                 if next == Cell::of(here) { towards(here, goal) } else { towards(here, next.centre()) };
             match self.world.body {
                 Body::Point => direction.map(|push| push as f32).to_vec(),
-                Body::Ant => self.walker.action(seen, direction).to_vec(),
+                Body::Ant => AntWalker::get().action(seen, direction).to_vec(),
             }
         });
         actions.collect()

@@ -54,7 +54,6 @@ struct Recorder {
     layout: &'static Layout,
     world: MazeWorld,
     oracle: Oracle,
-    walker: AntWalker,
 }
 
 /// Where somebody goes at the moment.
@@ -78,7 +77,6 @@ impl Recorder {
             layout,
             world: stage.world,
             oracle: Oracle::new(layout),
-            walker: AntWalker::default(),
         }
     }
 
@@ -175,9 +173,9 @@ impl Recorder {
                 let mut seen = Vec::new();
                 self.environment.moving().observe(&mut seen);
                 if is_d4rl {
-                    self.walker.drawn_action(&seen, direction, self.environment.random()).to_vec()
+                    AntWalker::get().drawn_action(&seen, direction, self.environment.random()).to_vec()
                 } else {
-                    self.walker.action(&seen, direction).to_vec()
+                    AntWalker::get().action(&seen, direction).to_vec()
                 }
             }
         };

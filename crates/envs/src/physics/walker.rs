@@ -1,10 +1,10 @@
 //! An ant that walks where it is told to.
 
-use crate::maze::ANKLE_SIGNS;
+use crate::maze::{ANKLE_SIGNS, MOTORS};
 use isochrone_core::rng;
 use rand_chacha::ChaCha8Rng;
 use safetensors::SafeTensors;
-use std::f64::consts::FRAC_PI_2;
+use std::{f64::consts::FRAC_PI_2, sync::LazyLock};
 
 /// A small network that moves the legs along a direction, learned by soft actor-critic on the open floor (see `assets/README.md`).
 ///
@@ -20,14 +20,19 @@ struct Layer {
     biases: Vec<f32>,
 }
 
-/// Motors come in this order of legs.
-const MOTORS: [usize; 4] = [3, 0, 1, 2];
-
 /// The logarithm of a standard deviation stays within these.
 const LOG_DEVIATION: (f32, f32) = (-5.0, 2.0);
 
-impl Default for AntWalker {
-    fn default() -> Self {
+/// Read once, used by everybody.
+static WALKER: LazyLock<AntWalker> = LazyLock::new(AntWalker::read);
+
+impl AntWalker {
+    /// The one that there is.
+    pub fn get() -> &'static Self {
+        &WALKER
+    }
+
+    fn read() -> Self {
         let file = SafeTensors::deserialize(include_bytes!("../../assets/ant-walker.safetensors"));
         let file = file.expect("the file is well formed");
         let numbers = |name: String| -> Vec<f32> {
@@ -39,9 +44,7 @@ impl Default for AntWalker {
             |number| Layer { weights: numbers(format!("w{number}")), biases: numbers(format!("b{number}")) };
         Self { layers: (0..3).map(layer).collect() }
     }
-}
 
-impl AntWalker {
     /// The most likely action of an ant along a direction of length one. `observation` has 15 positions and 14 velocities, as the ant sees them.
     pub fn action(&self, observation: &[f32], direction: [f64; 2]) -> [f32; 8] {
         let (output, k) = self.forward(observation, direction);
@@ -137,7 +140,7 @@ mod tests {
     /// An ant whose legs are numbered from the next one on is the same ant, turned by a quarter in its own frame: every leg does what it did.
     #[test]
     fn an_ant_walks_the_same_way_whichever_leg_is_the_first() {
-        let walker = AntWalker::default();
+        let walker = AntWalker::get();
         let mut random = rng::stream(3, 0);
         for _ in 0..50 {
             let mut seen: Vec<f32> = (0..29).map(|_| (0.4 * rng::normal(&mut random)) as f32).collect();

@@ -5,7 +5,7 @@ use super::{
     field::{heading, rectangle, text},
     palette,
 };
-use svg::node::element::{ClipPath, Definitions, Ellipse, Group, Line};
+use svg::node::element::{Circle, ClipPath, Definitions, Group, Line};
 
 const FRAME_SIDE: f64 = 150.0;
 const GAP: f64 = 8.0;
@@ -135,11 +135,7 @@ impl Frame {
             let (from, to) = (on_page(limb.from), on_page(limb.to));
             let width = 2.0 * SCALE * limb.radius;
             if limb.from == limb.to {
-                let ball = Ellipse::new()
-                    .set("cx", from.0)
-                    .set("cy", from.1)
-                    .set("rx", width / 2.0)
-                    .set("ry", width / 2.0);
+                let ball = Circle::new().set("cx", from.0).set("cy", from.1).set("r", width / 2.0);
                 group = group.add(ball.set("fill", palette::LINES[1]).set("stroke", palette::INK));
             } else {
                 group = group.add(line(from, to, palette::INK, width + 1.6)).add(line(

@@ -14,44 +14,47 @@ const BINS: usize = 12;
 /// A bin of fewer pairs says nothing.
 const FEWEST: usize = 20;
 
-/// Pairs of states of one episode: the steps that were observed between them, and those that a distance predicts.
-pub fn observed_pairs(distance: &dyn TemporalDistance, data: &Trajectories, n: usize, seed: u64) -> Pairs {
-    let (index, width) = (data.index(), data.spec().observation.width);
-    let mut random = rng::stream(seed, 1);
-    let (mut from, mut to, mut observed) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..n {
-        let transition = rng::below(&mut random, index.n_transitions() as usize) as u64;
-        let (episode, row) = index.row_of_transition(transition);
-        let ahead = 1 + rng::below(&mut random, index.steps(episode) - row);
-        let view = data.episode(episode);
-        from.extend(&view.observations[row * width..][..width]);
-        to.extend(&view.observations[(row + ahead) * width..][..width]);
-        observed.push(ahead as f64);
-    }
-    observed.into_iter().zip(in_steps(distance, distance.paired_nats(&from, &to))).collect()
-}
-
-/// Reads a distance by what it says of states that recordings saw a known number of steps apart: `n` pairs at each of several offsets.
-pub fn calibrated<'a>(
-    distance: &'a dyn TemporalDistance,
+/// Pairs of states of one episode, `[n, width]` twice, and the steps between them: as many as are said, where the episode is that long, or else any. `below` draws a number below another.
+fn pairs_ahead(
     data: &Trajectories,
     n: usize,
-    seed: u64,
-) -> Calibrated<'a> {
+    said: Option<usize>,
+    below: &mut dyn FnMut(usize) -> usize,
+) -> (Vec<f32>, Vec<f32>, Vec<usize>) {
     let (index, width) = (data.index(), data.spec().observation.width);
+    let (mut from, mut to, mut steps) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..n {
+        let (episode, row) = index.row_of_transition(below(index.n_transitions() as usize) as u64);
+        let left = index.steps(episode) - row;
+        let ahead = said.unwrap_or_else(|| 1 + below(left));
+        // Episodes that end before are no witnesses.
+        if ahead <= left {
+            let view = data.episode(episode);
+            from.extend(&view.observations[row * width..][..width]);
+            to.extend(&view.observations[(row + ahead) * width..][..width]);
+            steps.push(ahead);
+        }
+    }
+    (from, to, steps)
+}
+
+/// Pairs of states of one episode: the steps that were observed between them, and those that a distance predicts.
+pub fn observed_pairs(distance: &dyn TemporalDistance, data: &Trajectories, n: usize, seed: u64) -> Pairs {
+    let mut random = rng::stream(seed, 1);
+    let (from, to, observed) = pairs_ahead(data, n, None, &mut |bound| rng::below(&mut random, bound));
+    let predicted = in_steps(distance, distance.paired_nats(&from, &to));
+    observed.into_iter().map(|steps| steps as f64).zip(predicted).collect()
+}
+
+/// Pairs of states at each offset of a calibration.
+pub const CALIBRATED_BY: usize = 2000;
+
+/// Reads a distance by what it says of states that recordings saw a known number of steps apart.
+pub fn calibrated<'a>(distance: &'a dyn TemporalDistance, data: &Trajectories, seed: u64) -> Calibrated<'a> {
     let mut random = rng::stream(seed, 2);
     let of_offset = |ahead: usize| {
-        let (mut from, mut to) = (Vec::new(), Vec::new());
-        for _ in 0..n {
-            let (episode, row) =
-                index.row_of_transition(rng::below(&mut random, index.n_transitions() as usize) as u64);
-            // Episodes that end before are no witnesses.
-            if row + ahead <= index.steps(episode) {
-                let view = data.episode(episode);
-                from.extend(&view.observations[row * width..][..width]);
-                to.extend(&view.observations[(row + ahead) * width..][..width]);
-            }
-        }
+        let below = &mut |bound| rng::below(&mut random, bound);
+        let (from, to, _) = pairs_ahead(data, CALIBRATED_BY, Some(ahead), below);
         (ahead, distance.paired_nats(&from, &to))
     };
     let said: Vec<(usize, Vec<f32>)> =

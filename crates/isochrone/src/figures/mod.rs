@@ -7,7 +7,7 @@ mod moves;
 mod page;
 mod paths;
 
-pub use calibration::{Pairs, calibrated, calibration_chart, observed_pairs};
+pub use calibration::{CALIBRATED_BY, Pairs, calibrated, calibration_chart, observed_pairs};
 pub use curves::{Group, curve_chart};
 pub use map::{Direction, MapFrame, on_one_scale};
 pub use moves::draw_moves;

@@ -9,8 +9,9 @@ use isochrone_learn::{
     run::{DataConfig, DataFacts, Lock, Manifest, Run, RunConfig, State, Wishes, overrides},
     trainer::{Outcome, Trainer},
 };
+use serde::de::DeserializeOwned;
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicBool},
 };
 use toml::{Table, Value};
@@ -44,6 +45,44 @@ pub(super) fn configured(
     said.extend(decided);
     let wishes = Wishes { file: None, overrides: said, algorithm: Some(algorithm), size: Size::Small };
     wishes.resolve(DataConfig { path: logs.path.to_owned(), ..DataConfig::default() }, logs.data.index())
+}
+
+/// The folder of a study, made if it is not there, and a lock on it.
+pub(super) fn study_folder(folder: &Path) -> Result<(PathBuf, Lock), Failure> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| format!("{}: {error}; hint: choose another --output", folder.display()))?;
+    let folder = std::path::absolute(folder)?;
+    if folder.join("config.toml").exists() {
+        return Err(format!(
+            "{}: it is the folder of a run; hint: choose another --output",
+            folder.display()
+        )
+        .into());
+    }
+    let lock = Lock::take(&folder)?;
+    Ok((folder, lock))
+}
+
+/// The methods of a study that `has_entry` knows, in the order of tables.
+pub(super) fn methods_of(has_entry: impl Fn(&str) -> bool) -> Vec<Algorithm> {
+    Algorithm::ALL.into_iter().filter(|algorithm| has_entry(algorithm.name())).collect()
+}
+
+/// Those of a study's methods that were asked for; all for none.
+pub(super) fn chosen(all: &[Algorithm], asked: &[Algorithm]) -> Result<Vec<Algorithm>, Failure> {
+    match asked.iter().find(|method| !all.contains(method)) {
+        Some(unknown) => {
+            Err(format!("--methods {}: it is not part of this study; hint: leave it out", unknown.name())
+                .into())
+        }
+        None => Ok(all.iter().copied().filter(|method| asked.is_empty() || asked.contains(method)).collect()),
+    }
+}
+
+/// A judgement that was made before, if it is there, whole, and of what is to be judged.
+pub(super) fn kept<V: DeserializeOwned>(path: &Path, is_of_this: impl Fn(&V) -> bool) -> Option<V> {
+    let verdict = serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()?;
+    Some(verdict).filter(is_of_this)
 }
 
 /// A number of a configuration.

@@ -124,7 +124,7 @@ fn generate(args: &GenerateArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     let style = ProgressStyle::with_template("{bar:24} {human_pos}/{human_len} episodes  {eta} left");
     let bar = ProgressBar::new(episodes as u64).with_style(style.expect("the template is well formed"));
     // Before a file is begun: the world may need what this program does not have.
-    drop(args.recording.world.open()?);
+    args.recording.world.check()?;
     let mut writer = Writer::for_path(&args.output)?;
     let leaves_out = writer.leaves_out(&args.recording.world.spec());
     let mut transitions = 0;

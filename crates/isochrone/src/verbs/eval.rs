@@ -17,7 +17,7 @@ use isochrone::{
     learn::{model::Which, run::Run},
     plan::PlannedPolicy,
     plot::Picture,
-    rollout::{Attempt, Rollouts, by_task, success_rate},
+    rollout::{Attempt, Rollouts, Success, by_task, success_rate},
 };
 use serde_json::json;
 use std::{io::Write, path::PathBuf};
@@ -77,9 +77,6 @@ Examples:
   isochrone eval runs/medium --env pointmaze-medium --checkpoints 3
   isochrone eval runs/medium --env pointmaze-medium --plan --calibrated --reversible --horizon 16 --plot paths.svg";
 
-/// Episodes of every task that a ceiling is the mean of.
-const CEILING_EPISODES: usize = 20;
-
 /// More than anybody waits for.
 const MOST_EPISODES: u64 = 10_000;
 
@@ -101,7 +98,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         bail!("--film: {} has no ant; hint: leave it out, or say --plot", args.env.name());
     }
     let run = Run::open(&args.run)?;
-    let manifest = run.manifest();
+    let manifest = run.manifest().clone();
     let spec = &manifest.data.spec;
     let (observation, action, _) = args.env.sizes();
     if (spec.observation.width, spec.action.width) != (observation, action) {
@@ -161,8 +158,10 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let rollouts = Rollouts { episodes: args.episodes * n_tasks as u64, seed: args.task_seed };
     // Paths of the last checkpoint are drawn; of the others, what counts is kept.
     let (mut evaluated, mut last_attempts): (Vec<Evaluated>, Vec<Attempt>) = Default::default();
+    // Logs to plan over are read once, for all checkpoints.
+    let mut asker = Asker::of(run, Which::Step(steps[0]), args.data.as_deref())?;
     for step in steps {
-        let asker = Asker::open(&args.run, Which::Step(step), args.data.as_deref())?;
+        asker.turn_to(step)?;
         let Some(policy) = &asker.model.policy else {
             bail!(
                 "{}: it learned from logs without actions, and has no policy; hint: train on logs with actions",
@@ -209,12 +208,11 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         row
     });
     let success: Vec<f64> = evaluated.iter().map(|evaluated| evaluated.success).collect();
-    let (last, best) = (success[success.len() - 1], success.iter().copied().fold(0.0, f64::max));
-    let last_three = (success.len() >= 3).then(|| success[success.len() - 3..].iter().sum::<f64>() / 3.0);
+    let Success { last, last_three, best } = Success::of(&success).expect("there is a checkpoint");
     // What the best walker could do stands beside what this one did.
     let ceiling = match args.env {
         World::Maze(MazeWorld { body: Body::Point, maze, .. }) => {
-            Some(PointCeiling::new(maze).success(CEILING_EPISODES, args.task_seed))
+            Some(PointCeiling::new(maze).success(PointCeiling::EPISODES, args.task_seed))
         }
         _ => None,
     };

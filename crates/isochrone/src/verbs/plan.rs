@@ -71,7 +71,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let asker = Asker::open(&args.run, args.checkpoint, args.data.as_deref())?;
     let distance = asker.distance()?;
     let (from, to) = (asker.situation(&args.from, "--from")?, asker.situation(&args.to, "--to")?);
-    let (way, hops, left) = args.planner.with_atlas(&asker, |atlas, read| {
+    let (way, stops, hops, left) = args.planner.with_atlas(&asker, |atlas, read| {
         for (flag, text, place) in [("--from", &args.from, &from), ("--to", &args.to, &to)] {
             let moves_away = atlas.moves_away(place);
             if moves_away > FAR_OFF {
@@ -86,7 +86,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         let before = [&from[..], &stops[..stops.len() - from.len()]].concat();
         let hops = in_steps(read, read.paired_nats(&before, &stops));
         let left = in_steps(read, read.all_pairs_nats(&stops, &to));
-        (way, hops, left)
+        (way, stops, hops, left)
     })?;
     let width = distance.width();
     if let Some(path) = &args.plot {
@@ -101,10 +101,9 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         let axes = [0, 1].map(|dimension| asker.model.spec.observation.dimension(dimension));
         save(&PlaneChart { title, note: args.planner.describe(), axes, panels: vec![panel] }.draw(), path)?;
     }
-    let Some(way) = way else {
+    if way.is_none() {
         bail!("no way was found from {} to {}; hint: {}", args.from, args.to, args.planner.hint());
-    };
-    let stops = [&from[..], &way, &to].concat();
+    }
     let mut columns: Vec<std::borrow::Cow<'static, str>> = vec!["stop".into()];
     columns.extend((0..width).map(|dimension| asker.model.spec.observation.dimension(dimension).into()));
     columns.extend(["steps".into(), "steps_left".into()]);

@@ -51,8 +51,6 @@ enum PlannerArg {
 
 /// Distances between all pairs of more would not fit in memory.
 const MOST_GRAPH_STATES: usize = 10_000;
-/// Pairs of states at every offset.
-const CALIBRATED_BY: usize = 2000;
 const MOST_MOVES: usize = 1_000_000;
 
 impl PlannerArgs {
@@ -77,23 +75,19 @@ impl PlannerArgs {
         asker: &Asker,
         then: impl FnOnce(&Atlas<'_>, &dyn TemporalDistance) -> T,
     ) -> anyhow::Result<T> {
+        let planner = self.planner()?;
         let (distance, data) = (asker.distance()?, asker.data()?);
         let there_and_back = Reversible(distance);
         let chosen: &dyn TemporalDistance = if self.reversible { &there_and_back } else { distance };
         let read;
         let chosen = if self.calibrated {
-            read = calibrated(chosen, data, CALIBRATED_BY, self.seed);
+            read = calibrated(chosen, data, self.seed);
             &read
         } else {
             chosen
         };
-        Ok(then(&self.atlas(asker, chosen)?, chosen))
-    }
-
-    /// Recorded moves with the distance of a run.
-    fn atlas<'a>(&self, asker: &Asker, distance: &'a dyn TemporalDistance) -> anyhow::Result<Atlas<'a>> {
-        let planner = self.planner()?;
-        Ok(Atlas::new(planner, distance, draw_moves(asker.data()?, self.states, self.seed)))
+        let atlas = Atlas::new(planner, chosen, draw_moves(data, self.states, self.seed));
+        Ok(then(&atlas, chosen))
     }
 
     /// Whether flags were said that only a plan needs.

@@ -10,6 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use isochrone::{
     learn::algos::Algorithm,
     reproduce::nav2d::{Recipe, Study, Verdict},
+    rollout::Success,
 };
 use serde_json::json;
 use std::{io::Write, path::PathBuf, time::Duration};
@@ -123,10 +124,12 @@ fn mazes(args: &MazesArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     let stop = stop_on_ctrl_c()?;
     let bar = progress(study.n_runs());
     let told = |verdict: &mazes::Verdict| {
-        let percent = |success: mazes::Success| format!("{:.1} %", 100.0 * success.last_three);
-        let mazes::Verdict { data_set, method, seed, seconds, alone, planned, .. } = verdict;
-        let alone = mazes::Success::of(alone).map_or_else(|| "nothing".into(), percent);
-        let planned = mazes::Success::of(planned)
+        let percent =
+            |success: Success| format!("{:.1} %", 100.0 * success.last_three.unwrap_or(success.last));
+        let mazes::Verdict { data_set, method, seed, seconds, .. } = verdict;
+        let alone = verdict.success_alone().map_or_else(|| "nothing".into(), percent);
+        let planned = verdict
+            .success_planned()
             .map_or(String::new(), |success| format!(", with a plan {}", percent(success)));
         bar.inc(1);
         bar.suspend(|| {

@@ -58,6 +58,14 @@ impl Asker {
         Ok(Self { run, model, other_data, data: OnceCell::new() })
     }
 
+    /// Asks another checkpoint of the run.
+    pub fn turn_to(&mut self, step: u64) -> anyhow::Result<()> {
+        if self.model.step != step {
+            self.model = Model::of_run(&self.run, Which::Step(step))?;
+        }
+        Ok(())
+    }
+
     /// What it learned of distances.
     pub fn distance(&self) -> anyhow::Result<&LearnedDistance> {
         let Some(distance) = &self.model.distance else {

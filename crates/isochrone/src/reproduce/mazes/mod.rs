@@ -5,8 +5,8 @@ mod report;
 
 pub use recipe::Recipe;
 
-use super::training::{Failure, Logs, trained};
-use crate::figures::{calibrated, draw_moves};
+use super::training::{Failure, Logs, chosen, kept, study_folder, trained};
+use crate::figures::{CALIBRATED_BY, calibrated, draw_moves};
 use isochrone_data::{Trajectories, TrajectoriesBuilder, formats::Writer};
 use isochrone_envs::{
     Entrance, Recording, World,
@@ -15,7 +15,8 @@ use isochrone_envs::{
 use isochrone_eval::{
     plan::{Atlas, PlannedPolicy, Planner},
     reversible::Reversible,
-    rollout::{Rollouts, by_task},
+    rollout::{Rollouts, Success, by_task},
+    statistics::mean,
 };
 use isochrone_learn::{
     algos::Algorithm,
@@ -40,12 +41,6 @@ const TASKS: u64 = 5000;
 
 /// Recordings that are made again to see that a file is what it should be.
 const MADE_AGAIN: usize = 3;
-
-/// Pairs of states at every offset of a calibration.
-const CALIBRATED_BY: usize = 2000;
-
-/// Episodes of every task that a ceiling is the mean of.
-const CEILING_EPISODES: usize = 20;
 
 /// A study and its folder.
 pub struct Study {
@@ -92,30 +87,21 @@ pub struct Verdict {
     pub revision: String,
 }
 
-/// Success under the names that the benchmark uses.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Success {
-    /// At the last checkpoint.
-    pub last: f64,
-    /// The mean over the last three, or as many as were judged.
-    pub last_three: f64,
-    /// The largest.
-    pub best: f64,
+impl Verdict {
+    /// Of the policy alone.
+    pub fn success_alone(&self) -> Option<Success> {
+        Success::of(&means(&self.alone))
+    }
+
+    /// With a graph above it; nothing without a distance.
+    pub fn success_planned(&self) -> Option<Success> {
+        Success::of(&means(&self.planned))
+    }
 }
 
-impl Success {
-    /// Of checkpoints, each with a share for every task; none of none.
-    pub fn of(checkpoints: &[Vec<f64>]) -> Option<Self> {
-        let each: Vec<f64> =
-            checkpoints.iter().map(|tasks| tasks.iter().sum::<f64>() / tasks.len() as f64).collect();
-        let last = *each.last()?;
-        let three = &each[each.len().saturating_sub(3)..];
-        Some(Self {
-            last,
-            last_three: three.iter().sum::<f64>() / three.len() as f64,
-            best: each.iter().copied().fold(0.0, f64::max),
-        })
-    }
+/// The mean over tasks of every checkpoint.
+fn means(checkpoints: &[Vec<f64>]) -> Vec<f64> {
+    checkpoints.iter().map(|tasks| mean(tasks)).collect()
 }
 
 impl DataSet {
@@ -154,7 +140,7 @@ impl DataSet {
         let World::Maze(MazeWorld { body: Body::Point, maze, .. }) = self.recording.world else {
             return None;
         };
-        Some(self.ceiling.get_or_init(|| PointCeiling::new(maze).success(CEILING_EPISODES, TASKS)))
+        Some(self.ceiling.get_or_init(|| PointCeiling::new(maze).success(PointCeiling::EPISODES, TASKS)))
     }
 }
 
@@ -164,26 +150,12 @@ impl Study {
     /// # Errors
     /// If files cannot be read or written, or the folder holds another study.
     pub fn open(folder: &Path, recipe: Recipe, methods: &[Algorithm]) -> Result<Self, Failure> {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| format!("{}: {error}; hint: choose another --output", folder.display()))?;
-        let folder = std::path::absolute(folder)?;
-        let lock = Lock::take(&folder)?;
+        let (folder, lock) = study_folder(folder)?;
         let open = |recording: Recording| {
             DataSet::open(&folder, recording, recipe.episodes_of(recording), recipe.data_seed)
         };
         let data_sets = recipe.recordings().into_iter().map(open).collect::<Result<_, _>>()?;
-        if let Some(unknown) = methods.iter().find(|method| !recipe.methods().contains(method)) {
-            return Err(format!(
-                "--methods {}: it is not part of this study; hint: leave it out",
-                unknown.name()
-            )
-            .into());
-        }
-        let methods = recipe
-            .methods()
-            .into_iter()
-            .filter(|method| methods.is_empty() || methods.contains(method))
-            .collect();
+        let methods = chosen(&recipe.methods(), methods)?;
         Ok(Self { folder, recipe, methods, data_sets, _lock: lock })
     }
 
@@ -261,10 +233,7 @@ impl Study {
     ) -> Result<Option<Verdict>, Failure> {
         let of = self.hash_of(run.config(), set);
         let path = run.folder().join("verdict.json");
-        if let Ok(text) = std::fs::read_to_string(&path)
-            && let Ok(verdict) = serde_json::from_str::<Verdict>(&text)
-            && verdict.of == of
-        {
+        if let Some(verdict) = kept(&path, |verdict: &Verdict| verdict.of == of) {
             return Ok(Some(verdict));
         }
         let steps = run.checkpoints().steps()?;
@@ -310,7 +279,7 @@ impl Study {
         let alone = by_task(&rollouts.run(&*set.entrance, policy), n_tasks);
         let planned = model.distance.as_ref().filter(|_| is_planned).map(|distance| {
             let there_and_back = Reversible(distance);
-            let read = calibrated(&there_and_back, &set.data, CALIBRATED_BY, seed);
+            let read = calibrated(&there_and_back, &set.data, seed);
             let planner = Planner::Graph { horizon_steps: self.recipe.horizon_steps };
             let atlas = Atlas::new(planner, &read, draw_moves(&set.data, self.recipe.graph_states, seed));
             by_task(&rollouts.run(&*set.entrance, &PlannedPolicy { atlas: &atlas, policy }), n_tasks)

@@ -1,11 +1,11 @@
 //! What the study does, as a data file.
 
-use crate::reproduce::training::{Logs, configured, integer};
+use crate::reproduce::training::{Logs, configured, integer, methods_of};
 use isochrone_envs::Recording;
 use isochrone_learn::{algos::Algorithm, error::LearnError, run::RunConfig};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use toml::{Table, Value};
+use toml::Table;
 
 /// The recipe of the study; what each number means is said in `recipe.toml`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,7 +84,7 @@ impl Recipe {
 
     /// What is compared, in the order of tables.
     pub fn methods(&self) -> Vec<Algorithm> {
-        Algorithm::ALL.into_iter().filter(|algorithm| self.methods.contains_key(algorithm.name())).collect()
+        methods_of(|name| self.methods.contains_key(name))
     }
 
     /// Updates of a method.
@@ -109,11 +109,6 @@ impl Recipe {
             ("checkpoints.every".to_owned(), integer((method.steps / 10).max(1))),
             ("checkpoints.keep_last".to_owned(), integer(self.checkpoints)),
         ];
-        let own: Table = method
-            .settings
-            .iter()
-            .map(|(name, value): (&String, &Value)| (name.clone(), value.clone()))
-            .collect();
-        configured(algorithm, &self.settings, &own, decided, logs)
+        configured(algorithm, &self.settings, &method.settings, decided, logs)
     }
 }

@@ -1,14 +1,21 @@
 //! The study as a table for the repository, and as JSON for programs.
 
-use super::{DataSet, Failure, Study, Success, Verdict};
-use isochrone_eval::statistics::{RESAMPLES, bootstrap, mean};
+use super::{DataSet, Failure, Study, Verdict};
+use isochrone_eval::{
+    rollout::Success,
+    statistics::{RESAMPLES, bootstrap, mean},
+};
 use isochrone_learn::run::{MadeBy, write_file};
 use serde_json::json;
 use std::{collections::BTreeSet, fmt::Write as _};
 
 impl Study {
     pub(super) fn write_report(&self, verdicts: &[Verdict]) -> Result<(), Failure> {
-        let of_run = |verdict: &Verdict| json!({ "verdict": verdict, "alone": Success::of(&verdict.alone), "planned": Success::of(&verdict.planned) });
+        let named = |success: Option<Success>| {
+            let Success { last, last_three, best } = success?;
+            Some(json!({ "last": last, "last_three": last_three, "best": best }))
+        };
+        let of_run = |verdict: &Verdict| json!({ "verdict": verdict, "alone": named(verdict.success_alone()), "planned": named(verdict.success_planned()) });
         let data: serde_json::Map<String, serde_json::Value> = self
             .data_sets
             .iter()
@@ -96,15 +103,11 @@ impl Study {
             let scores = |which: &dyn Fn(&Verdict) -> Option<f64>| -> Vec<f64> {
                 of.iter().filter_map(|verdict| which(verdict)).map(|share| 100.0 * share).collect()
             };
-            let alone = |pick: fn(Success) -> f64| scores(&|verdict| Success::of(&verdict.alone).map(pick));
-            let planned =
-                |pick: fn(Success) -> f64| scores(&|verdict| Success::of(&verdict.planned).map(pick));
-            // The mean of fewer than three is not the last three.
-            let planned_three = scores(&|verdict| {
-                Success::of(&verdict.planned)
-                    .filter(|_| verdict.planned.len() >= 3)
-                    .map(|success| success.last_three)
-            });
+            let alone =
+                |pick: fn(Success) -> Option<f64>| scores(&|verdict| verdict.success_alone().and_then(pick));
+            let planned = |pick: fn(Success) -> Option<f64>| {
+                scores(&|verdict| verdict.success_planned().and_then(pick))
+            };
             let tasks: Vec<String> = (0..set.recording.world.n_tasks())
                 .map(|task| {
                     let share = scores(&|verdict| {
@@ -122,10 +125,10 @@ impl Study {
                 of.len(),
                 self.recipe.steps(*method),
                 with_interval(&alone(|success| success.last_three)),
-                plain(&alone(|success| success.last)),
-                plain(&alone(|success| success.best)),
-                with_interval(&planned_three),
-                with_interval(&planned(|success| success.last)),
+                plain(&alone(|success| Some(success.last))),
+                plain(&alone(|success| Some(success.best))),
+                with_interval(&planned(|success| success.last_three)),
+                with_interval(&planned(|success| Some(success.last))),
                 tasks.join(", "),
                 mean(&of.iter().map(|verdict| verdict.seconds).collect::<Vec<_>>())
             )

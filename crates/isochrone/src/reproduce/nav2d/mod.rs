@@ -11,7 +11,7 @@ pub use judge::{Fit, Judge, Judgement, Score, SuccessInTraining, Verdict};
 pub use recipe::Recipe;
 pub use report::Bar;
 
-use super::training::{Failure, Logs, trained};
+use super::training::{Failure, Logs, chosen, kept, study_folder, trained};
 use isochrone_data::{Trajectories, formats::Writer};
 use isochrone_learn::{
     algos::Algorithm,
@@ -57,17 +57,7 @@ impl Study {
     /// # Errors
     /// If files cannot be read or written, or the folder holds another study.
     pub fn open(folder: &Path, recipe: Recipe, methods: &[Algorithm]) -> Result<Self, Failure> {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| format!("{}: {error}; hint: choose another --output", folder.display()))?;
-        let folder = std::path::absolute(folder)?;
-        if folder.join("config.toml").exists() {
-            return Err(format!(
-                "{}: it is the folder of a run; hint: choose another --output",
-                folder.display()
-            )
-            .into());
-        }
-        let lock = Lock::take(&folder)?;
+        let (folder, lock) = study_folder(folder)?;
         let judge = Judge::new(&recipe);
         let data_path = folder.join("recordings.arrow");
         let data = Arc::new(judge.world.recordings(recipe.episodes, recipe.data_seed));
@@ -85,11 +75,7 @@ impl Study {
             data.send(&mut writer)?;
             writer.finish()?;
         }
-        let methods = recipe
-            .methods()
-            .into_iter()
-            .filter(|method| methods.is_empty() || methods.contains(method))
-            .collect();
+        let methods = chosen(&recipe.methods(), methods)?;
         Ok(Self { folder, recipe, methods, data_path, data, judge, _lock: lock })
     }
 
@@ -150,10 +136,7 @@ impl Study {
     fn verdict(&self, run: &Run, method: Algorithm, seed: u64) -> Result<Verdict, Failure> {
         let of = self.hash_of(run.config());
         let path = run.folder().join("verdict.json");
-        if let Ok(text) = std::fs::read_to_string(&path)
-            && let Ok(verdict) = serde_json::from_str::<Verdict>(&text)
-            && verdict.of == of
-        {
+        if let Some(verdict) = kept(&path, |verdict: &Verdict| verdict.of == of) {
             return Ok(verdict);
         }
         let model = Model::of_run(run, Which::Last)?;

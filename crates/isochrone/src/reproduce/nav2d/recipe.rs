@@ -1,6 +1,6 @@
 //! What the study does, as a data file.
 
-use crate::reproduce::training::{Logs, configured, integer};
+use crate::reproduce::training::{Logs, configured, integer, methods_of};
 use isochrone_data::Trajectories;
 use isochrone_learn::{algos::Algorithm, error::LearnError, run::RunConfig};
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ impl Recipe {
 
     /// What is compared, in the order of tables.
     pub fn methods(&self) -> Vec<Algorithm> {
-        Algorithm::ALL.into_iter().filter(|algorithm| self.methods.contains_key(algorithm.name())).collect()
+        methods_of(|name| self.methods.contains_key(name))
     }
 
     /// The whole configuration of a run.
