@@ -5,7 +5,7 @@ use crate::maze::{Body, PUSH, Place};
 use isochrone_core::rng;
 use mujoco_rs::prelude::{MjData, MjModel};
 use rand_chacha::ChaCha8Rng;
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 /// Physics steps per control step.
 const PHYSICS_STEPS: usize = 5;
@@ -13,18 +13,26 @@ const PHYSICS_STEPS: usize = 5;
 /// Around the model's own posture, everybody starts a little differently.
 const START_NOISE: f64 = 0.1;
 
+/// Pushes against walls that are remembered, at most: more than an episode has.
+const REMEMBERED: usize = 4096;
+
 /// A ball or an ant, and where it is.
 pub struct Moving {
     body: Body,
     data: MjData<Arc<MjModel>>,
     at_rest: Vec<f64>,
+    /// What became of the ball by earlier actions that pushed it against a wall: one that is stuck comes by the same again and again.
+    pushes: HashMap<Ball, Ball>,
 }
+
+/// All that a physics step of the ball depends on, in bits: position, velocity, and where the solver begins.
+type Ball = [u64; 6];
 
 impl Moving {
     /// Puts a body on a stage, at the origin and at rest.
     pub fn new(stage: &Stage) -> Self {
         let data = MjData::new(stage.model.clone());
-        Self { body: stage.world.body, at_rest: data.qpos().to_vec(), data }
+        Self { body: stage.world.body, at_rest: data.qpos().to_vec(), data, pushes: HashMap::new() }
     }
 
     /// Forgets everything, and begins near the posture at rest.
@@ -36,13 +44,13 @@ impl Moving {
             .collect();
         let velocities: Vec<f64> =
             (0..self.body.velocities()).map(|_| START_NOISE * rng::normal(random)).collect();
-        self.data.reset();
-        self.set_state(&positions, &velocities);
+        self.begin_at(&positions, &velocities);
     }
 
     /// Forgets everything, and begins with given positions and velocities.
     pub fn begin_at(&mut self, positions: &[f64], velocities: &[f64]) {
         self.data.reset();
+        self.pushes.clear();
         self.set_state(positions, velocities);
     }
 
@@ -74,25 +82,42 @@ impl Moving {
                 }
             }
         }
-        let mut before = self.inputs();
+        let pushed = self.ball();
+        if let Some(&became) = pushed.and_then(|ball| self.pushes.get(&ball)) {
+            self.set_ball(became);
+            return;
+        }
+        let mut before = pushed;
         for _ in 0..PHYSICS_STEPS {
             self.data.step();
             // A step is a function of what it finds: one that changed nothing changes nothing the next time either. A ball that touches no wall stands still after its push.
-            let after = self.inputs();
+            let after = self.ball();
             if before.is_some() && after == before {
-                break;
+                return;
             }
             before = after;
         }
+        if let (Some(pushed), Some(became)) = (pushed, before)
+            && self.pushes.len() < REMEMBERED
+        {
+            self.pushes.insert(pushed, became);
+        }
     }
 
-    /// All that a physics step of the ball depends on: positions, velocities, and where the solver begins. Nothing of the ant, which never stands still.
-    fn inputs(&self) -> Option<[u64; 6]> {
+    /// Nothing of the ant, which never comes by the same again.
+    fn ball(&self) -> Option<Ball> {
         let (positions, velocities, guess) = (self.data.qpos(), self.data.qvel(), self.data.qacc_warmstart());
         match (self.body, positions, velocities, guess) {
             (Body::Point, &[x, y], &[vx, vy], &[ax, ay]) => Some([x, y, vx, vy, ax, ay].map(f64::to_bits)),
             _ => None,
         }
+    }
+
+    fn set_ball(&mut self, ball: Ball) {
+        let [x, y, vx, vy, ax, ay] = ball.map(f64::from_bits);
+        self.data.qpos_mut().copy_from_slice(&[x, y]);
+        self.data.qvel_mut().copy_from_slice(&[vx, vy]);
+        self.data.qacc_warmstart_mut().copy_from_slice(&[ax, ay]);
     }
 
     /// Where it is.
@@ -123,5 +148,29 @@ impl Moving {
         if self.body == Body::Ant {
             seen.extend(self.velocities().iter().map(|&velocity| velocity as f32));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::maze::{Maze, MazeWorld, Rules};
+
+    #[test]
+    fn a_ball_that_is_stuck_is_where_physics_says() {
+        let world = MazeWorld { rules: Rules::Ogbench, body: Body::Point, maze: Maze::Medium };
+        let stage = Stage::new(world);
+        let (mut remembers, mut forgets) = (Moving::new(&stage), Moving::new(&stage));
+        let n_actions = 600;
+        for number in 0..n_actions {
+            // Into a corner, a little differently every other time.
+            let action = if number % 2 == 0 { [-1.0, -1.0] } else { [-1.0, -0.5] };
+            forgets.pushes.clear();
+            for ball in [&mut remembers, &mut forgets] {
+                ball.act(&action);
+            }
+            assert_eq!(remembers.ball(), forgets.ball(), "after {number} actions");
+        }
+        assert!(remembers.pushes.len() < n_actions / 2, "{} were new", remembers.pushes.len());
     }
 }

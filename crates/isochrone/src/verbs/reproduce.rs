@@ -9,11 +9,18 @@ use clap::{Subcommand, ValueHint};
 use indicatif::{ProgressBar, ProgressStyle};
 use isochrone::{
     learn::algos::Algorithm,
-    reproduce::nav2d::{Recipe, Study, Verdict},
+    reproduce::{
+        mazes::Mazes,
+        nav2d::{Recipe, Study, Verdict},
+    },
     rollout::Success,
 };
 use serde_json::json;
-use std::{io::Write, path::PathBuf, time::Duration};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 /// Repeats a whole study: data, all methods, all seeds, figures, report
 ///
@@ -31,6 +38,18 @@ enum StudyArg {
     Nav2d(Nav2dArgs),
     /// Point mazes of OGBench: every method on three data sets at an equal budget, with and without a plan
     Mazes(MazesArgs),
+    /// The ant in the medium maze of OGBench: one run of CMD-1 from a million recorded steps, and its success as it learns
+    Antmaze(AntmazeArgs),
+}
+
+#[derive(clap::Args)]
+struct AntmazeArgs {
+    /// The folder of the study
+    #[arg(long, short, value_name = "FOLDER", value_hint = ValueHint::DirPath, default_value = "antmaze")]
+    output: PathBuf,
+
+    #[command(flatten)]
+    common: CommonArgs,
 }
 
 #[derive(clap::Args)]
@@ -81,7 +100,8 @@ const EXAMPLES: &str = "\
 Examples:
   isochrone reproduce nav2d --quick -o /tmp/nav2d    # some minutes
   isochrone reproduce nav2d -o nav2d                 # about an hour on two cores; Ctrl-C and again to go on
-  isochrone reproduce nav2d --methods cmd1,gcbc --seeds 2";
+  isochrone reproduce nav2d --methods cmd1,gcbc --seeds 2
+  isochrone reproduce mazes -o mazes                 # with MuJoCo; hours";
 
 /// Tasks of more would be those that are watched during training.
 const MOST_SEEDS: u64 = 1000;
@@ -91,7 +111,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     isochrone::nn::memory::keep_freed_memory();
     match &args.study {
         StudyArg::Nav2d(args) => nav2d(args, out),
-        StudyArg::Mazes(args) => mazes(args, out),
+        StudyArg::Mazes(args) => mazes(Mazes::Point, &args.output, &args.common, out),
+        StudyArg::Antmaze(args) => mazes(Mazes::Ant, &args.output, &args.common, out),
     }
 }
 
@@ -114,13 +135,12 @@ fn progress(n_runs: usize) -> ProgressBar {
     bar
 }
 
-fn mazes(args: &MazesArgs, out: &mut dyn Write) -> anyhow::Result<()> {
+fn mazes(which: Mazes, output: &Path, args: &CommonArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     use isochrone::reproduce::mazes;
-    args.common.check()?;
-    let mut recipe = mazes::Recipe::new(args.common.quick);
-    recipe.seeds = args.common.seeds.unwrap_or(recipe.seeds);
-    let study =
-        mazes::Study::open(&args.output, recipe, &args.common.methods).map_err(anyhow::Error::from_boxed)?;
+    args.check()?;
+    let mut recipe = mazes::Recipe::new(which, args.quick);
+    recipe.seeds = args.seeds.unwrap_or(recipe.seeds);
+    let study = mazes::Study::open(output, recipe, &args.methods).map_err(anyhow::Error::from_boxed)?;
     let stop = stop_on_ctrl_c()?;
     let bar = progress(study.n_runs());
     let told = |verdict: &mazes::Verdict| {
@@ -138,16 +158,16 @@ fn mazes(args: &MazesArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     };
     let finished = study.run(&stop, &told);
     bar.finish_and_clear();
-    let output = args.output.display();
+    let folder = output.display();
     let Some(finished) = finished.map_err(anyhow::Error::from_boxed)? else {
         bail!(
-            "{output}: stopped before it was done; hint: the same command goes on; report.md has what is done"
+            "{folder}: stopped before it was done; hint: the same command goes on; report.md has what is done"
         );
     };
-    if args.common.json {
-        writeln!(out, "{:#}", json!({ "folder": args.output, "runs": finished }))?;
+    if args.json {
+        writeln!(out, "{:#}", json!({ "folder": output, "runs": finished }))?;
     } else {
-        writeln!(out, "{output}: {} runs; report.md, results.json", finished.len())?;
+        writeln!(out, "{folder}: {} runs; report.md, results.json", finished.len())?;
     }
     Ok(())
 }

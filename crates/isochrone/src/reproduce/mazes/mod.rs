@@ -1,12 +1,14 @@
-//! Point mazes of OGBench: every method on three data sets at an equal budget, with and without a plan, beside what was published and what is possible.
+//! Mazes of OGBench: what methods learn at a stated budget, with and without a plan, beside what was published and what is possible.
 
+mod curves;
 mod recipe;
 mod report;
 
-pub use recipe::Recipe;
+pub use recipe::{Planned, Recipe, Which as Mazes};
 
 use super::training::{Failure, Logs, chosen, kept, study_folder, trained};
 use crate::figures::{CALIBRATED_BY, calibrated, draw_moves};
+use isochrone_core::{GoalPolicy, TemporalDistance};
 use isochrone_data::{Trajectories, TrajectoriesBuilder, formats::Writer};
 use isochrone_envs::{
     Entrance, Recording, World,
@@ -75,9 +77,11 @@ pub struct Verdict {
     pub steps: u64,
     /// Seconds of training, on one thread.
     pub seconds: f64,
-    /// At each of the last checkpoints, the share of episodes that arrived, for every task.
+    /// The last checkpoints, in updates.
+    pub checkpoints: Vec<u64>,
+    /// At each of them, the share of episodes that arrived, for every task.
     pub alone: Vec<Vec<f64>>,
-    /// Likewise with a graph above the policy; empty without a distance.
+    /// Likewise with a graph above the policy, at the last of them; empty without a distance.
     pub planned: Vec<Vec<f64>>,
     /// What the judgement depends on: the configuration, the data and the recipe.
     pub of: String,
@@ -231,23 +235,26 @@ impl Study {
         seed: u64,
         stop: &AtomicBool,
     ) -> Result<Option<Verdict>, Failure> {
-        let of = self.hash_of(run.config(), set);
+        let with_plan = self.recipe.planned(method);
+        let of = self.hash_of(run.config(), set, with_plan);
         let path = run.folder().join("verdict.json");
         if let Some(verdict) = kept(&path, |verdict: &Verdict| verdict.of == of) {
             return Ok(Some(verdict));
         }
         let steps = run.checkpoints().steps()?;
-        let last = &steps[steps.len().saturating_sub(self.recipe.checkpoints as usize)..];
+        let last = &steps[steps.len().saturating_sub(self.recipe.checkpoints)..];
         let (mut alone, mut planned) = (Vec::new(), Vec::new());
-        for (number, &step) in last.iter().enumerate() {
+        for (later, &step) in (0..last.len()).rev().zip(last) {
             if stop.load(Ordering::Relaxed) {
                 return Ok(None);
             }
             let model = Model::of_run(run, Which::Step(step))?;
-            let is_planned = number + self.recipe.planned >= last.len();
-            let (own, with_plan) = self.judge(&model, set, seed, is_planned);
-            alone.push(own);
-            planned.extend(with_plan);
+            let policy = model.policy.as_ref().expect("recordings have actions");
+            let episodes = |usual: u64| self.recipe.episodes_before(later, usual);
+            alone.push(self.success(set, seed, episodes(self.recipe.episodes), policy));
+            if later < with_plan.checkpoints {
+                planned.extend(self.success_planned(&model, set, seed, episodes(with_plan.episodes)));
+            }
         }
         let verdict = Verdict {
             data_set: set.recording.name(),
@@ -255,6 +262,7 @@ impl Study {
             seed,
             steps: run.config().steps,
             seconds: run.status()?.seconds,
+            checkpoints: last.to_vec(),
             alone,
             planned,
             of,
@@ -265,37 +273,42 @@ impl Study {
         Ok(Some(verdict))
     }
 
-    /// Success for every task, alone and with a plan.
-    fn judge(
-        &self,
-        model: &Model,
-        set: &DataSet,
-        seed: u64,
-        is_planned: bool,
-    ) -> (Vec<f64>, Option<Vec<f64>>) {
-        let policy = model.policy.as_ref().expect("recordings have actions");
+    /// Success for every task.
+    fn success(&self, set: &DataSet, seed: u64, episodes: u64, policy: &dyn GoalPolicy) -> Vec<f64> {
         let n_tasks = set.recording.world.n_tasks();
-        let rollouts = Rollouts { episodes: self.recipe.episodes * n_tasks as u64, seed: TASKS + seed };
-        let alone = by_task(&rollouts.run(&*set.entrance, policy), n_tasks);
-        let planned = model.distance.as_ref().filter(|_| is_planned).map(|distance| {
-            let there_and_back = Reversible(distance);
-            let read = calibrated(&there_and_back, &set.data, seed);
-            let planner = Planner::Graph { horizon_steps: self.recipe.horizon_steps };
-            let atlas = Atlas::new(planner, &read, draw_moves(&set.data, self.recipe.graph_states, seed));
-            by_task(&rollouts.run(&*set.entrance, &PlannedPolicy { atlas: &atlas, policy }), n_tasks)
-        });
-        (alone, planned)
+        let rollouts = Rollouts { episodes: episodes * n_tasks as u64, seed: TASKS + seed };
+        by_task(&rollouts.run(&*set.entrance, policy), n_tasks)
+    }
+
+    /// Success for every task with a plan; nothing without a distance.
+    fn success_planned(&self, model: &Model, set: &DataSet, seed: u64, episodes: u64) -> Option<Vec<f64>> {
+        let there = model.distance.as_ref()?;
+        let there_and_back = Reversible(there);
+        let edges: &dyn TemporalDistance = if self.recipe.is_reversible { &there_and_back } else { there };
+        let read = calibrated(edges, &set.data, seed);
+        let planner = Planner::Graph { horizon_steps: self.recipe.horizon_steps };
+        let atlas = Atlas::new(planner, &read, draw_moves(&set.data, self.recipe.graph_states, seed));
+        let policy = model.policy.as_ref()?;
+        Some(self.success(set, seed, episodes, &PlannedPolicy { atlas: &atlas, policy }))
     }
 
     /// What a judgement depends on, in sixteen digits.
-    fn hash_of(&self, config: &RunConfig, set: &DataSet) -> String {
+    fn hash_of(&self, config: &RunConfig, set: &DataSet, planned: Planned) -> String {
         let mut config = config.clone();
         // Where the data lie does not matter.
         config.data.path = PathBuf::new();
-        let Recipe { episodes, checkpoints, graph_states, horizon_steps, planned, .. } = &self.recipe;
+        let Recipe {
+            episodes,
+            earlier_episodes,
+            checkpoints,
+            graph_states,
+            horizon_steps,
+            is_reversible,
+            ..
+        } = &self.recipe;
         let physics = isochrone_envs::mujoco_version().unwrap_or_default();
         let judged_by = format!(
-            "{episodes} {checkpoints} {graph_states} {horizon_steps} {planned} {TASKS} {CALIBRATED_BY} {physics} {JUDGEMENT}"
+            "{episodes} {earlier_episodes} {checkpoints} {graph_states} {horizon_steps} {is_reversible} {planned:?} {TASKS} {CALIBRATED_BY} {physics} {JUDGEMENT}"
         );
         let text = toml::to_string(&config).expect("settings are plain");
         sha256([text.as_str(), set.data.content_hash(), &judged_by].concat().as_bytes())[..16].to_owned()

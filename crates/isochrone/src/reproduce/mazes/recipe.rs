@@ -7,19 +7,33 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use toml::Table;
 
-/// The recipe of the study; what each number means is said in `recipe.toml`.
+/// Which mazes are studied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// The ball: every method, three data sets.
+    Point,
+    /// The ant: one run, and what it can do as it learns.
+    Ant,
+}
+
+/// The recipe of a study; what each number means is said in `point.toml`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the file says it")]
 pub struct Recipe {
+    pub title: String,
+    pub command: String,
+    pub about: String,
     pub seeds: u64,
     pub data_seed: u64,
     pub batch_size: usize,
     pub episodes: u64,
-    pub checkpoints: u64,
-    pub planned: usize,
+    pub earlier_episodes: u64,
+    pub checkpoints: usize,
+    pub planned: Planned,
     pub graph_states: usize,
     pub horizon_steps: f64,
+    pub is_reversible: bool,
     pub core_minutes: f64,
     /// The share of the usual number of recordings.
     #[serde(default = "all")]
@@ -30,6 +44,9 @@ pub struct Recipe {
     settings: Table,
     methods: BTreeMap<String, Method>,
 }
+
+/// What the protocol takes the mean of.
+const LAST_THREE: usize = 3;
 
 fn all() -> f64 {
     1.0
@@ -44,27 +61,42 @@ struct Quick {
     episodes: u64,
 }
 
+/// What is judged with a plan above the policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the file says it")]
+pub struct Planned {
+    pub checkpoints: usize,
+    pub episodes: u64,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Method {
     steps: u64,
+    planned: Option<Planned>,
     #[serde(default)]
     settings: Table,
 }
 
 impl Recipe {
-    const TEXT: &str = include_str!("recipe.toml");
-
-    /// The study, or its quick version.
-    pub fn new(is_quick: bool) -> Self {
-        let mut recipe: Self = toml::from_str(Self::TEXT).expect("the file is part of the program");
+    /// A study, or its quick version.
+    pub fn new(which: Which, is_quick: bool) -> Self {
+        let text = match which {
+            Which::Point => include_str!("point.toml"),
+            Which::Ant => include_str!("ant.toml"),
+        };
+        let mut recipe: Self = toml::from_str(text).expect("the file is part of the program");
         if is_quick {
             let Quick { seeds, share, recordings, episodes } = recipe.quick;
-            (recipe.seeds, recipe.recordings, recipe.episodes) = (seeds, recordings, episodes);
+            (recipe.seeds, recipe.recordings) = (seeds, recordings);
+            (recipe.episodes, recipe.earlier_episodes) = (episodes, episodes);
             recipe.core_minutes *= share;
             for method in recipe.methods.values_mut() {
                 method.steps = (method.steps as f64 * share) as u64;
+                method.planned = None;
             }
+            recipe.planned = Planned { checkpoints: 1, episodes };
         }
         recipe
     }
@@ -92,6 +124,16 @@ impl Recipe {
         self.methods[algorithm.name()].steps
     }
 
+    /// What of a method is judged with a plan.
+    pub fn planned(&self, algorithm: Algorithm) -> Planned {
+        self.methods[algorithm.name()].planned.unwrap_or(self.planned)
+    }
+
+    /// Episodes of each task at a checkpoint that so many follow, of those that are usual for it.
+    pub fn episodes_before(&self, later: usize, usual: u64) -> u64 {
+        if later < LAST_THREE { usual } else { usual.min(self.earlier_episodes) }
+    }
+
     /// The whole configuration of a run.
     pub(super) fn config(
         &self,
@@ -107,7 +149,7 @@ impl Recipe {
             ("metrics.every".to_owned(), integer((method.steps / 100).max(1))),
             ("metrics.evaluate_every".to_owned(), integer(0)),
             ("checkpoints.every".to_owned(), integer((method.steps / 10).max(1))),
-            ("checkpoints.keep_last".to_owned(), integer(self.checkpoints)),
+            ("checkpoints.keep_last".to_owned(), integer(self.checkpoints as u64)),
         ];
         configured(algorithm, &self.settings, &method.settings, decided, logs)
     }

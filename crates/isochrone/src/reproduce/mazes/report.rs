@@ -1,6 +1,6 @@
 //! The study as a table for the repository, and as JSON for programs.
 
-use super::{DataSet, Failure, Study, Verdict};
+use super::{DataSet, Failure, Planned, Study, Verdict};
 use isochrone_eval::{
     rollout::Success,
     statistics::{RESAMPLES, bootstrap, mean},
@@ -31,24 +31,30 @@ impl Study {
             "recipe": self.recipe, "data_sets": data, "runs": verdicts.iter().map(of_run).collect::<Vec<_>>(),
         });
         write_file(&self.folder.join("results.json"), format!("{facts:#}\n").as_bytes())?;
+        if self.has_curves() {
+            self.draw_curves(verdicts)?;
+        }
         write_file(&self.folder.join("report.md"), self.markdown(verdicts).as_bytes())?;
         Ok(())
     }
 
     fn markdown(&self, verdicts: &[Verdict]) -> String {
-        let mut text = String::from("# Point mazes\n\n");
         let recipe = &self.recipe;
         let n_runs = self.n_runs();
-        writeln!(
-            text,
-            "Success in per cent of episodes, by the protocol of OGBench: {} episodes of each of five tasks, the most likely action, 1000 steps at most. `last three` is the mean over the last {} of ten evenly \
-             spaced checkpoints, `last` the last of them, `best` the largest; mean over {} seeds, with the 95 % interval of a bootstrap over them. `graph`: the same policy, told where to go next by the shortest way over {} \
-             recorded states, whose edges are at most {} recorded steps there and back.\n\n\
-             Every method has as many updates as take about {} core-minutes on an idle core: batches of {}, hidden layers of 128, three of critics and two of policies, one thread; `seconds` are those of the clock, on a machine that did other things as well. Published numbers are means over eight seeds of a million updates with batches of 1024 and three layers \
-             of 512. The ceiling is what the best walker does in time, by the exact solver over places 0.2 m apart.\n",
-            recipe.episodes, recipe.checkpoints, recipe.seeds, recipe.graph_states, recipe.horizon_steps, recipe.core_minutes, recipe.batch_size
-        )
-        .expect("a string takes all");
+        let Planned { checkpoints, episodes } = recipe.planned;
+        let there = if recipe.is_reversible { "there and back" } else { "there" };
+        let mut text = format!(
+            "# {}\n\n\
+             Success in per cent of episodes, by the protocol of OGBench: {} episodes of each of five tasks, the most likely action, 1000 steps at most. `last three` is the mean over the last three of ten evenly \
+             spaced checkpoints, `last` the last of them, `best` the largest of {}; mean over seeds, with the 95 % interval of a bootstrap over them. `graph`: the same policy, told where to go next by the shortest way over {} \
+             recorded states, whose edges are at most {} recorded steps {there}; {episodes} episodes of each task at {checkpoints} checkpoints, but where it is said otherwise.\n\n{}\n",
+            recipe.title,
+            recipe.episodes,
+            recipe.checkpoints,
+            recipe.graph_states,
+            recipe.horizon_steps,
+            recipe.about
+        );
         if verdicts.len() < n_runs {
             writeln!(text, "**{} of {n_runs} runs are done.**\n", verdicts.len())
                 .expect("a string takes all");
@@ -64,7 +70,8 @@ impl Study {
             .collect();
         writeln!(
             text,
-            "`isochrone reproduce mazes`, isochrone {} at {revision}, MuJoCo {}; trained at {}, judged at {}; recordings of seed {}: {}.",
+            "`{}`, isochrone {} at {revision}, MuJoCo {}; trained at {}, judged at {}; recordings of seed {}: {}.",
+            recipe.command,
             env!("CARGO_PKG_VERSION"),
             isochrone_envs::mujoco_version().unwrap_or_default(),
             revisions(verdicts.iter().map(|verdict| &verdict.trained_by)),
@@ -81,16 +88,12 @@ impl Study {
         let published = &self.recipe.data_sets[&name];
         let listed: Vec<String> =
             published.iter().map(|(method, value)| format!("{method} {value}")).collect();
-        let ceiling = set.ceiling().unwrap_or_default();
-        let each: Vec<String> = ceiling.iter().map(|share| format!("{:.0}", 100.0 * share)).collect();
-        writeln!(
-            text,
-            "## {name}\n\nCeiling: **{:.1}** (tasks {}). Published: {}.\n",
-            100.0 * mean(ceiling),
-            each.join(", "),
-            listed.join(", ")
-        )
-        .expect("a string takes all");
+        let ceiling = set.ceiling().map_or_else(String::new, |ceiling| {
+            let each: Vec<String> = ceiling.iter().map(|share| format!("{:.0}", 100.0 * share)).collect();
+            format!("Ceiling: **{:.1}** (tasks {}). ", 100.0 * mean(ceiling), each.join(", "))
+        });
+        writeln!(text, "## {name}\n\n{ceiling}Published: {}.\n", listed.join(", "))
+            .expect("a string takes all");
         text.push_str("| method | seeds | updates | last three | last | best | graph, last three | graph, last | by task, graph or alone | seconds |\n|---|---|---|---|---|---|---|---|---|---|\n");
         for method in &self.methods {
             let of: Vec<&Verdict> = verdicts
@@ -135,6 +138,9 @@ impl Study {
             .expect("a string takes all");
         }
         text.push('\n');
+        if self.has_curves() {
+            self.curve_table(text, &name, verdicts);
+        }
     }
 }
 
