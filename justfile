@@ -190,13 +190,28 @@ bench-mazes: mujoco ogbench
     mv target/bench-mazes.md docs/results/bench-mazes.md
     cat docs/results/bench-mazes.md
 
-# Point mazes: data, every method, three seeds, an equal budget, with and without a plan; writes docs/results/mazes. About two hours on two cores; goes on where it was interrupted.
+# Point mazes: data, every method, three seeds, an equal budget, with and without a plan; writes docs/results/mazes. About an hour and a half on two cores; goes on where it was interrupted.
 mazes FOLDER="target/mazes": mujoco
     cargo build --release --workspace {{ features }} --bins --locked
     target/release/isochrone reproduce mazes -o {{ FOLDER }}
     mkdir -p docs/results/mazes
     cp {{ FOLDER }}/report.md docs/results/mazes/README.md
     cp {{ FOLDER }}/results.json docs/results/mazes/
+
+# What was tried for every method before the study of point mazes; writes docs/results/maze-search.md. About an hour on one core; what is in FOLDER is not made again.
+maze-search FOLDER="target/maze-search": mujoco
+    cargo build --release --workspace {{ features }} --bins --locked
+    test -e target/maze-search.npz || target/release/isochrone envs generate pointmaze-medium-navigate --seed 1 -o target/maze-search.npz
+    python3 crates/isochrone/experiments/maze_search.py target/release/isochrone target/maze-search.npz {{ FOLDER }} > target/maze-search.md
+    mv target/maze-search.md docs/results/maze-search.md
+
+# The ant in the medium maze: a million recorded steps, one run of CMD-1, its success as it learns; writes docs/results/antmaze. About two hours on one core; goes on where it was interrupted.
+antmaze FOLDER="target/antmaze": mujoco
+    cargo build --release --workspace {{ features }} --bins --locked
+    target/release/isochrone reproduce antmaze -o {{ FOLDER }}
+    mkdir -p docs/results/antmaze
+    cp {{ FOLDER }}/report.md docs/results/antmaze/README.md
+    cp {{ FOLDER }}/results.json {{ FOLDER }}/curve-antmaze-medium-navigate.svg docs/results/antmaze/
 
 # Draw the pictures of the README and the guide again.
 pictures:

@@ -132,3 +132,20 @@ fn a_study_of_mazes_goes_on_where_it_was() {
         refused.stderr
     );
 }
+
+/// The study of the ant in little: its curve is drawn and listed.
+#[test]
+#[cfg(feature = "mujoco")]
+fn a_study_of_the_ant_draws_its_curve() {
+    let folder = tempfile::tempdir().unwrap();
+    let study = isochrone_in(folder.path(), "reproduce antmaze --quick -o study --json");
+    assert_eq!(study.code, Some(0), "{}", study.stderr);
+    let report: Value = serde_json::from_str(&study.stdout).unwrap();
+    let run = &report["runs"][0];
+    assert_eq!(run["checkpoints"], serde_json::json!([21, 24, 27, 30]));
+    assert_eq!(run["alone"].as_array().unwrap().len(), 4);
+    assert_eq!(run["planned"].as_array().unwrap().len(), 1, "the last of them");
+    let page = std::fs::read_to_string(folder.path().join("study/report.md")).unwrap();
+    assert!(page.contains("| cmd1 | 0 | 21 |") && !page.contains("Ceiling"), "{page}");
+    assert!(folder.path().join("study/curve-antmaze-medium-navigate.svg").exists());
+}

@@ -59,6 +59,7 @@ struct Quick {
     share: f64,
     recordings: f64,
     episodes: u64,
+    checkpoints: usize,
 }
 
 /// What is judged with a plan above the policy.
@@ -88,8 +89,8 @@ impl Recipe {
         };
         let mut recipe: Self = toml::from_str(text).expect("the file is part of the program");
         if is_quick {
-            let Quick { seeds, share, recordings, episodes } = recipe.quick;
-            (recipe.seeds, recipe.recordings) = (seeds, recordings);
+            let Quick { seeds, share, recordings, episodes, checkpoints } = recipe.quick;
+            (recipe.seeds, recipe.recordings, recipe.checkpoints) = (seeds, recordings, checkpoints);
             (recipe.episodes, recipe.earlier_episodes) = (episodes, episodes);
             recipe.core_minutes *= share;
             for method in recipe.methods.values_mut() {
