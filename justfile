@@ -212,6 +212,7 @@ antmaze FOLDER="target/antmaze": mujoco
     mkdir -p docs/results/antmaze
     cp {{ FOLDER }}/report.md docs/results/antmaze/README.md
     cp {{ FOLDER }}/results.json {{ FOLDER }}/curve-antmaze-medium-navigate.svg docs/results/antmaze/
+    target/release/isochrone eval {{ FOLDER }}/runs/antmaze-medium-navigate/cmd1-0 --env antmaze-medium --episodes 5 --plan --calibrated --horizon 40 --plot docs/results/antmaze/paths.png --film docs/results/antmaze/film.png
 
 # Draw the pictures of the README and the guide again.
 pictures:
