@@ -236,7 +236,7 @@ impl Study {
         stop: &AtomicBool,
     ) -> Result<Option<Verdict>, Failure> {
         let with_plan = self.recipe.planned(method);
-        let of = self.hash_of(run.config(), set, method);
+        let of = self.hash_of(run.config(), set, with_plan);
         let path = run.folder().join("verdict.json");
         if let Some(verdict) = kept(&path, |verdict: &Verdict| verdict.of == of) {
             return Ok(Some(verdict));
@@ -253,7 +253,7 @@ impl Study {
             let episodes = |usual: u64| self.recipe.episodes_before(later, usual);
             alone.push(self.success(set, seed, episodes(self.recipe.episodes), policy));
             if later < with_plan.checkpoints {
-                planned.extend(self.success_planned(&model, set, method, seed, episodes(with_plan.episodes)));
+                planned.extend(self.success_planned(&model, set, seed, episodes(with_plan.episodes)));
             }
         }
         let verdict = Verdict {
@@ -281,32 +281,31 @@ impl Study {
     }
 
     /// Success for every task with a plan; nothing without a distance.
-    fn success_planned(
-        &self,
-        model: &Model,
-        set: &DataSet,
-        method: Algorithm,
-        seed: u64,
-        episodes: u64,
-    ) -> Option<Vec<f64>> {
+    fn success_planned(&self, model: &Model, set: &DataSet, seed: u64, episodes: u64) -> Option<Vec<f64>> {
         let there = model.distance.as_ref()?;
         let there_and_back = Reversible(there);
         let edges: &dyn TemporalDistance = if self.recipe.is_reversible { &there_and_back } else { there };
         let read = calibrated(edges, &set.data, seed);
-        let planner = Planner::Graph { horizon_steps: self.recipe.horizon_steps(method) };
+        let planner = Planner::Graph { horizon_steps: self.recipe.horizon_steps };
         let atlas = Atlas::new(planner, &read, draw_moves(&set.data, self.recipe.graph_states, seed));
         let policy = model.policy.as_ref()?;
         Some(self.success(set, seed, episodes, &PlannedPolicy { atlas: &atlas, policy }))
     }
 
     /// What a judgement depends on, in sixteen digits.
-    fn hash_of(&self, config: &RunConfig, set: &DataSet, method: Algorithm) -> String {
+    fn hash_of(&self, config: &RunConfig, set: &DataSet, planned: Planned) -> String {
         let mut config = config.clone();
         // Where the data lie does not matter.
         config.data.path = PathBuf::new();
-        let Recipe { episodes, earlier_episodes, checkpoints, graph_states, is_reversible, .. } =
-            &self.recipe;
-        let (planned, horizon_steps) = (self.recipe.planned(method), self.recipe.horizon_steps(method));
+        let Recipe {
+            episodes,
+            earlier_episodes,
+            checkpoints,
+            graph_states,
+            horizon_steps,
+            is_reversible,
+            ..
+        } = &self.recipe;
         let physics = isochrone_envs::mujoco_version().unwrap_or_default();
         let judged_by = format!(
             "{episodes} {earlier_episodes} {checkpoints} {graph_states} {horizon_steps} {is_reversible} {planned:?} {TASKS} {CALIBRATED_BY} {physics} {JUDGEMENT}"

@@ -32,7 +32,7 @@ pub struct Recipe {
     pub checkpoints: usize,
     pub planned: Planned,
     pub graph_states: usize,
-    horizon_steps: f64,
+    pub horizon_steps: f64,
     pub is_reversible: bool,
     pub core_minutes: f64,
     /// The share of the usual number of recordings.
@@ -76,7 +76,6 @@ pub struct Planned {
 struct Method {
     steps: u64,
     planned: Option<Planned>,
-    horizon_steps: Option<f64>,
     #[serde(default)]
     settings: Table,
 }
@@ -129,11 +128,6 @@ impl Recipe {
     /// What of a method is judged with a plan.
     pub fn planned(&self, algorithm: Algorithm) -> Planned {
         self.methods[algorithm.name()].planned.unwrap_or(self.planned)
-    }
-
-    /// The longest edge of a method's graph, in recorded steps.
-    pub fn horizon_steps(&self, algorithm: Algorithm) -> f64 {
-        self.methods[algorithm.name()].horizon_steps.unwrap_or(self.horizon_steps)
     }
 
     /// Episodes of each task at a checkpoint that so many follow, of those that are usual for it.

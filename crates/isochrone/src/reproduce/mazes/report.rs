@@ -7,10 +7,7 @@ use isochrone_eval::{
 };
 use isochrone_learn::run::{MadeBy, write_file};
 use serde_json::json;
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
-};
+use std::{collections::BTreeSet, fmt::Write as _};
 
 impl Study {
     pub(super) fn write_report(&self, verdicts: &[Verdict]) -> Result<(), Failure> {
@@ -55,7 +52,7 @@ impl Study {
             recipe.episodes,
             recipe.checkpoints,
             recipe.graph_states,
-            self.horizons(),
+            recipe.horizon_steps,
             recipe.about
         );
         if verdicts.len() < n_runs {
@@ -84,20 +81,6 @@ impl Study {
         )
         .expect("a string takes all");
         text
-    }
-
-    /// The longest edges, each with the methods that have it.
-    fn horizons(&self) -> String {
-        let mut of: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-        for method in &self.methods {
-            let steps = self.recipe.horizon_steps(*method).to_string();
-            of.entry(steps).or_default().push(method.name());
-        }
-        if of.len() == 1 {
-            return of.into_keys().collect();
-        }
-        let each = of.iter().map(|(steps, methods)| format!("{steps} ({})", methods.join(", ")));
-        each.collect::<Vec<_>>().join(" or ")
     }
 
     fn table(&self, text: &mut String, set: &DataSet, verdicts: &[Verdict]) {
