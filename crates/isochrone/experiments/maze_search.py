@@ -117,7 +117,7 @@ def main():
     print(
         "Success on pointmaze-medium-navigate, one change at a time from common settings (`maze_search.py`; discount 0.99, critics of two layers of 128, goals of the policy half uniform over the rest of the recording and half "
         f"random, cloning 0.1), about a core-minute of training each, seed {SEED}; {EPISODES} episodes of each task, with a graph {PLANNED_EPISODES['cmd1']}, of gciql {PLANNED_EPISODES['gciql']} and of ddpg {PLANNED_EPISODES['ddpg']}. "
-        "The study takes for every method what did best with a graph and, among equals, alone; it has critics of three layers, which did better with CMD-1 on pointmaze-large-stitch. `seconds` are those of the clock.\n"
+        "The study takes for every method what did best with a graph and, among equals, alone; its critics have three layers, which did better with CMD-1 on pointmaze-large-stitch, but for qrl. `seconds` are those of the clock.\n"
     )
     print("| method | change | alone | steps of those that arrived | graph | steps | seconds |\n|---|---|---|---|---|---|---|")
     print("\n".join(rows))
