@@ -205,7 +205,7 @@ maze-search FOLDER="target/maze-search": mujoco
     python3 crates/isochrone/experiments/maze_search.py target/release/isochrone target/maze-search.npz {{ FOLDER }} > target/maze-search.md
     mv target/maze-search.md docs/results/maze-search.md
 
-# The ant in the medium maze: a million recorded steps, one run of CMD-1, its success as it learns; writes docs/results/antmaze. About two hours on one core; goes on where it was interrupted.
+# The ant in the medium maze: a million recorded steps, one run of CMD-1, its success as it learns; writes docs/results/antmaze. About an hour and a half on one core; goes on where it was interrupted.
 antmaze FOLDER="target/antmaze": mujoco
     cargo build --release --workspace {{ features }} --bins --locked
     target/release/isochrone reproduce antmaze -o {{ FOLDER }}

@@ -145,6 +145,8 @@ fn local_links_in_the_documents_exist() {
         "docs/mazes.md",
         "docs/networks.md",
         "docs/planning.md",
+        "docs/results/antmaze/README.md",
+        "docs/results/mazes/README.md",
         "docs/results/nav2d/README.md",
     ] {
         let folder = root.join(document).parent().unwrap().to_owned();

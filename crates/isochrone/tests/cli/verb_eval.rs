@@ -149,3 +149,18 @@ fn a_study_of_the_ant_draws_its_curve() {
     assert!(page.contains("| cmd1 | 0 | 21 |") && !page.contains("Ceiling"), "{page}");
     assert!(folder.path().join("study/curve-antmaze-medium-navigate.svg").exists());
 }
+
+/// The committed results are of these recipes: settings, data sets, and every run that there should be.
+#[test]
+fn the_committed_results_are_of_these_recipes() {
+    use isochrone::reproduce::mazes::{Mazes, Recipe};
+    for (which, name) in [(Mazes::Point, "mazes"), (Mazes::Ant, "antmaze")] {
+        let path = crate::run::workspace().join("docs/results").join(name).join("results.json");
+        let results: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let recipe = Recipe::new(which, false);
+        assert_eq!(results["recipe"], serde_json::to_value(&recipe).unwrap(), "run `just {name}` again");
+        let runs = results["runs"].as_array().unwrap();
+        let n_runs = recipe.recordings().len() * recipe.methods().len() * recipe.seeds as usize;
+        assert_eq!(runs.len(), n_runs, "run `just {name}` again");
+    }
+}
