@@ -101,7 +101,8 @@ Examples:
   isochrone reproduce nav2d --quick -o /tmp/nav2d    # some minutes
   isochrone reproduce nav2d -o nav2d                 # about an hour on two cores; Ctrl-C and again to go on
   isochrone reproduce nav2d --methods cmd1,gcbc --seeds 2
-  isochrone reproduce mazes -o mazes                 # with MuJoCo; hours";
+  isochrone reproduce mazes -o mazes                 # with MuJoCo; an hour and a half on two cores
+  isochrone reproduce antmaze -o antmaze             # likewise, on one core";
 
 /// Tasks of more would be those that are watched during training.
 const MOST_SEEDS: u64 = 1000;
