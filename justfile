@@ -198,7 +198,7 @@ mazes FOLDER="target/mazes": mujoco
     cp {{ FOLDER }}/report.md docs/results/mazes/README.md
     cp {{ FOLDER }}/results.json docs/results/mazes/
 
-# What was tried for every method before the study of point mazes; writes docs/results/maze-search.md. About an hour on one core; what is in FOLDER is not made again.
+# What was tried for every method before the study of point mazes; writes docs/results/maze-search.md. About an hour and a half on one core; what is in FOLDER is not made again.
 maze-search FOLDER="target/maze-search": mujoco
     cargo build --release --workspace {{ features }} --bins --locked
     test -e target/maze-search.npz || target/release/isochrone envs generate pointmaze-medium-navigate --seed 1 -o target/maze-search.npz

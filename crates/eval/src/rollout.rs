@@ -98,6 +98,9 @@ pub fn by_task(attempts: &[Attempt], n_tasks: usize) -> Vec<f64> {
     (0..n_tasks).map(share).collect()
 }
 
+/// As many of the last checkpoints are what a benchmark reports the mean of.
+pub const LAST_THREE: usize = 3;
+
 /// Success over checkpoints, under the names that benchmarks use.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Success {
@@ -112,7 +115,8 @@ pub struct Success {
 impl Success {
     /// Of checkpoints, first to last; nothing of none.
     pub fn of(checkpoints: &[f64]) -> Option<Self> {
-        let last_three = checkpoints.last_chunk::<3>().map(|three| three.iter().sum::<f64>() / 3.0);
+        let last_three =
+            checkpoints.last_chunk::<LAST_THREE>().map(|three| three.iter().sum::<f64>() / LAST_THREE as f64);
         let best = checkpoints.iter().copied().fold(0.0, f64::max);
         Some(Self { last: *checkpoints.last()?, last_three, best })
     }

@@ -6,6 +6,7 @@ mod map;
 mod moves;
 mod page;
 mod paths;
+mod ways;
 
 pub use calibration::{CALIBRATED_BY, Pairs, calibrated, calibration_chart, observed_pairs};
 pub use curves::{Group, curve_chart};
@@ -13,6 +14,7 @@ pub use map::{Direction, MapFrame, on_one_scale};
 pub use moves::draw_moves;
 pub use page::{Subject, display_name, run_page};
 pub use paths::{ant_film, path_chart};
+pub use ways::Ways;
 
 use isochrone_core::TemporalDistance;
 

@@ -5,9 +5,8 @@ use anyhow::bail;
 use clap::ValueEnum;
 use isochrone::{
     TemporalDistance,
-    figures::{calibrated, draw_moves},
+    figures::Ways,
     plan::{Atlas, Planner},
-    reversible::Reversible,
 };
 
 #[derive(clap::Args)]
@@ -69,7 +68,7 @@ impl PlannerArgs {
         Ok(planner)
     }
 
-    /// Recorded moves with the distance of a run, read as the flags say: hands the atlas on, since it borrows what is made here.
+    /// Recorded moves with the distance of a run, read as the flags say.
     pub fn with_atlas<T>(
         &self,
         asker: &Asker,
@@ -77,17 +76,14 @@ impl PlannerArgs {
     ) -> anyhow::Result<T> {
         let planner = self.planner()?;
         let (distance, data) = (asker.distance()?, asker.data()?);
-        let there_and_back = Reversible(distance);
-        let chosen: &dyn TemporalDistance = if self.reversible { &there_and_back } else { distance };
-        let read;
-        let chosen = if self.calibrated {
-            read = calibrated(chosen, data, self.seed);
-            &read
-        } else {
-            chosen
+        let ways = Ways {
+            planner,
+            is_reversible: self.reversible,
+            is_calibrated: self.calibrated,
+            states: self.states,
+            seed: self.seed,
         };
-        let atlas = Atlas::new(planner, chosen, draw_moves(data, self.states, self.seed));
-        Ok(then(&atlas, chosen))
+        Ok(ways.with_atlas(distance, data, then))
     }
 
     /// Whether flags were said that only a plan needs.

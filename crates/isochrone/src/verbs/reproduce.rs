@@ -16,11 +16,7 @@ use isochrone::{
     rollout::Success,
 };
 use serde_json::json;
-use std::{
-    io::Write,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{io::Write, path::PathBuf, time::Duration};
 
 /// Repeats a whole study: data, all methods, all seeds, figures, report
 ///
@@ -35,39 +31,18 @@ pub struct Args {
 #[derive(Subcommand)]
 enum StudyArg {
     /// Stitching on one-way streets: the controlled study of Contrastive Metric Distillation
+    #[command(mut_arg("output", |output| output.default_value("nav2d")))]
     Nav2d(Nav2dArgs),
     /// Point mazes of OGBench: every method on three data sets at an equal budget, with and without a plan
-    Mazes(MazesArgs),
+    #[command(mut_arg("output", |output| output.default_value("mazes")))]
+    Mazes(CommonArgs),
     /// The ant in the medium maze of OGBench: one run of CMD-1 from a million recorded steps, and its success as it learns
-    Antmaze(AntmazeArgs),
-}
-
-#[derive(clap::Args)]
-struct AntmazeArgs {
-    /// The folder of the study
-    #[arg(long, short, value_name = "FOLDER", value_hint = ValueHint::DirPath, default_value = "antmaze")]
-    output: PathBuf,
-
-    #[command(flatten)]
-    common: CommonArgs,
-}
-
-#[derive(clap::Args)]
-struct MazesArgs {
-    /// The folder of the study
-    #[arg(long, short, value_name = "FOLDER", value_hint = ValueHint::DirPath, default_value = "mazes")]
-    output: PathBuf,
-
-    #[command(flatten)]
-    common: CommonArgs,
+    #[command(mut_arg("output", |output| output.default_value("antmaze")))]
+    Antmaze(CommonArgs),
 }
 
 #[derive(clap::Args)]
 struct Nav2dArgs {
-    /// The folder of the study
-    #[arg(long, short, value_name = "FOLDER", value_hint = ValueHint::DirPath, default_value = "nav2d")]
-    output: PathBuf,
-
     #[command(flatten)]
     common: CommonArgs,
 
@@ -79,6 +54,10 @@ struct Nav2dArgs {
 /// What can be said of every study.
 #[derive(clap::Args)]
 struct CommonArgs {
+    /// The folder of the study
+    #[arg(long, short, value_name = "FOLDER", value_hint = ValueHint::DirPath, required = false)]
+    output: PathBuf,
+
     /// One seed and fewer updates: shows in minutes that everything works
     #[arg(long)]
     quick: bool,
@@ -112,8 +91,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     isochrone::nn::memory::keep_freed_memory();
     match &args.study {
         StudyArg::Nav2d(args) => nav2d(args, out),
-        StudyArg::Mazes(args) => mazes(Mazes::Point, &args.output, &args.common, out),
-        StudyArg::Antmaze(args) => mazes(Mazes::Ant, &args.output, &args.common, out),
+        StudyArg::Mazes(args) => mazes(Mazes::Point, args, out),
+        StudyArg::Antmaze(args) => mazes(Mazes::Ant, args, out),
     }
 }
 
@@ -136,12 +115,12 @@ fn progress(n_runs: usize) -> ProgressBar {
     bar
 }
 
-fn mazes(which: Mazes, output: &Path, args: &CommonArgs, out: &mut dyn Write) -> anyhow::Result<()> {
+fn mazes(which: Mazes, args: &CommonArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     use isochrone::reproduce::mazes;
     args.check()?;
     let mut recipe = mazes::Recipe::new(which, args.quick);
     recipe.seeds = args.seeds.unwrap_or(recipe.seeds);
-    let study = mazes::Study::open(output, recipe, &args.methods).map_err(anyhow::Error::from_boxed)?;
+    let study = mazes::Study::open(&args.output, recipe, &args.methods).map_err(anyhow::Error::from_boxed)?;
     let stop = stop_on_ctrl_c()?;
     let bar = progress(study.n_runs());
     let told = |verdict: &mazes::Verdict| {
@@ -159,16 +138,16 @@ fn mazes(which: Mazes, output: &Path, args: &CommonArgs, out: &mut dyn Write) ->
     };
     let finished = study.run(&stop, &told);
     bar.finish_and_clear();
-    let folder = output.display();
+    let output = args.output.display();
     let Some(finished) = finished.map_err(anyhow::Error::from_boxed)? else {
         bail!(
-            "{folder}: stopped before it was done; hint: the same command goes on; report.md has what is done"
+            "{output}: stopped before it was done; hint: the same command goes on; report.md has what is done"
         );
     };
     if args.json {
-        writeln!(out, "{:#}", json!({ "folder": output, "runs": finished }))?;
+        writeln!(out, "{:#}", json!({ "folder": args.output, "runs": finished }))?;
     } else {
-        writeln!(out, "{folder}: {} runs; report.md, results.json", finished.len())?;
+        writeln!(out, "{output}: {} runs; report.md, results.json", finished.len())?;
     }
     Ok(())
 }
@@ -177,7 +156,8 @@ fn nav2d(args: &Nav2dArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     args.common.check()?;
     let mut recipe = Recipe::new(args.common.quick);
     recipe.seeds = args.common.seeds.unwrap_or(recipe.seeds);
-    let study = Study::open(&args.output, recipe, &args.common.methods).map_err(anyhow::Error::from_boxed)?;
+    let study =
+        Study::open(&args.common.output, recipe, &args.common.methods).map_err(anyhow::Error::from_boxed)?;
     let stop = stop_on_ctrl_c()?;
     let bar = progress(study.n_runs());
     let told = |verdict: &Verdict| {
@@ -186,7 +166,7 @@ fn nav2d(args: &Nav2dArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     };
     let finished = study.run(&stop, &told);
     bar.finish_and_clear();
-    let output = args.output.display();
+    let output = args.common.output.display();
     let Some(finished) = finished.map_err(anyhow::Error::from_boxed)? else {
         bail!("{output}: stopped before it was done; hint: the same command goes on");
     };
@@ -198,7 +178,7 @@ fn nav2d(args: &Nav2dArgs, out: &mut dyn Write) -> anyhow::Result<()> {
         .collect();
     if args.common.json {
         let verdicts: Vec<_> = finished.iter().map(|run| &run.verdict).collect();
-        writeln!(out, "{:#}", json!({ "folder": args.output, "runs": verdicts, "failed": failed }))?;
+        writeln!(out, "{:#}", json!({ "folder": args.common.output, "runs": verdicts, "failed": failed }))?;
     } else {
         writeln!(out, "{output}: {} runs; report.html, report.md, results.json, figures/", finished.len())?;
     }

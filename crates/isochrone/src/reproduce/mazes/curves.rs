@@ -1,36 +1,29 @@
 //! Success over training, for studies that judge more than the last three checkpoints.
 
-use super::{Failure, Study, Verdict, means};
+use super::{Failure, Study, Verdict, means, runs_of};
 use crate::figures::{Group, curve_chart};
+use isochrone_eval::rollout::LAST_THREE;
 use std::fmt::Write as _;
 
 impl Study {
     /// Whether there is more to draw than the protocol's three points.
     pub(super) fn has_curves(&self) -> bool {
-        self.recipe.checkpoints > 3
+        self.recipe.checkpoints > LAST_THREE
     }
 
     /// Draws every data set's curves: `curve-<data set>.svg` and `.png`.
     pub(super) fn draw_curves(&self, verdicts: &[Verdict]) -> Result<(), Failure> {
         for set in &self.data_sets {
             let name = set.recording.name();
-            let of = || verdicts.iter().filter(|verdict| verdict.data_set == name);
-            let curves = |of_method: &str, which: fn(&Verdict) -> &Vec<Vec<f64>>| -> Vec<Vec<(u64, f64)>> {
-                of().filter(|verdict| verdict.method == of_method)
-                    .map(|verdict| curve(verdict, which(verdict)))
-                    .filter(|curve| !curve.is_empty())
-                    .collect()
-            };
             let mut groups = Vec::new();
             for method in &self.methods {
-                let (alone, planned) = (
-                    curves(method.name(), |verdict| &verdict.alone),
-                    curves(method.name(), |verdict| &verdict.planned),
-                );
+                let of = runs_of(verdicts, &name, *method);
+                let alone = of.iter().map(|verdict| curve(verdict, &verdict.alone)).collect();
+                let planned = of.iter().map(|verdict| curve(verdict, &verdict.planned)).collect();
                 groups.push(Group { name: method.name().into(), curves: alone });
                 groups.push(Group { name: format!("{} + graph", method.name()), curves: planned });
             }
-            groups.retain(|group| !group.curves.is_empty());
+            groups.retain(|group| group.curves.iter().any(|curve| !curve.is_empty()));
             let picture = curve_chart(&name, "episodes that arrive (%)", &groups).draw();
             for extension in ["svg", "png"] {
                 picture.save(&self.folder.join(format!("curve-{name}.{extension}")))?;

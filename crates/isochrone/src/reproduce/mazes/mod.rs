@@ -7,16 +7,15 @@ mod report;
 pub use recipe::{Planned, Recipe, Which as Mazes};
 
 use super::training::{Failure, Logs, chosen, kept, study_folder, trained};
-use crate::figures::{CALIBRATED_BY, calibrated, draw_moves};
-use isochrone_core::{GoalPolicy, TemporalDistance};
+use crate::figures::{CALIBRATED_BY, Ways};
+use isochrone_core::GoalPolicy;
 use isochrone_data::{Trajectories, TrajectoriesBuilder, formats::Writer};
 use isochrone_envs::{
     Entrance, Recording, World,
     maze::{Body, MazeWorld, PointCeiling},
 };
 use isochrone_eval::{
-    plan::{Atlas, PlannedPolicy, Planner},
-    reversible::Reversible,
+    plan::{PlannedPolicy, Planner},
     rollout::{Rollouts, Success, by_task},
     statistics::mean,
 };
@@ -101,6 +100,12 @@ impl Verdict {
     pub fn success_planned(&self) -> Option<Success> {
         Success::of(&means(&self.planned))
     }
+}
+
+/// Of one data set and one method, seed by seed.
+fn runs_of<'a>(verdicts: &'a [Verdict], data_set: &str, method: Algorithm) -> Vec<&'a Verdict> {
+    let is_of = |verdict: &&Verdict| verdict.data_set == data_set && verdict.method == method.name();
+    verdicts.iter().filter(is_of).collect()
 }
 
 /// The mean over tasks of every checkpoint.
@@ -282,14 +287,17 @@ impl Study {
 
     /// Success for every task with a plan; nothing without a distance.
     fn success_planned(&self, model: &Model, set: &DataSet, seed: u64, episodes: u64) -> Option<Vec<f64>> {
-        let there = model.distance.as_ref()?;
-        let there_and_back = Reversible(there);
-        let edges: &dyn TemporalDistance = if self.recipe.is_reversible { &there_and_back } else { there };
-        let read = calibrated(edges, &set.data, seed);
-        let planner = Planner::Graph { horizon_steps: self.recipe.horizon_steps };
-        let atlas = Atlas::new(planner, &read, draw_moves(&set.data, self.recipe.graph_states, seed));
-        let policy = model.policy.as_ref()?;
-        Some(self.success(set, seed, episodes, &PlannedPolicy { atlas: &atlas, policy }))
+        let (distance, policy) = (model.distance.as_ref()?, model.policy.as_ref()?);
+        let ways = Ways {
+            planner: Planner::Graph { horizon_steps: self.recipe.horizon_steps },
+            is_reversible: self.recipe.is_reversible,
+            is_calibrated: true,
+            states: self.recipe.graph_states,
+            seed,
+        };
+        Some(ways.with_atlas(distance, &set.data, |atlas, _| {
+            self.success(set, seed, episodes, &PlannedPolicy { atlas, policy })
+        }))
     }
 
     /// What a judgement depends on, in sixteen digits.

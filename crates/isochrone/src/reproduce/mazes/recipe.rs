@@ -2,6 +2,7 @@
 
 use crate::reproduce::training::{Logs, configured, integer, methods_of};
 use isochrone_envs::Recording;
+use isochrone_eval::rollout::LAST_THREE;
 use isochrone_learn::{algos::Algorithm, error::LearnError, run::RunConfig};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -34,7 +35,6 @@ pub struct Recipe {
     pub graph_states: usize,
     pub horizon_steps: f64,
     pub is_reversible: bool,
-    pub core_minutes: f64,
     /// The share of the usual number of recordings.
     #[serde(default = "all")]
     pub recordings: f64,
@@ -44,9 +44,6 @@ pub struct Recipe {
     settings: Table,
     methods: BTreeMap<String, Method>,
 }
-
-/// What the protocol takes the mean of.
-const LAST_THREE: usize = 3;
 
 fn all() -> f64 {
     1.0
@@ -92,7 +89,6 @@ impl Recipe {
             let Quick { seeds, share, recordings, episodes, checkpoints } = recipe.quick;
             (recipe.seeds, recipe.recordings, recipe.checkpoints) = (seeds, recordings, checkpoints);
             (recipe.episodes, recipe.earlier_episodes) = (episodes, episodes);
-            recipe.core_minutes *= share;
             for method in recipe.methods.values_mut() {
                 method.steps = (method.steps as f64 * share) as u64;
                 method.planned = None;

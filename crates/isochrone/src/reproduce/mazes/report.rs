@@ -1,6 +1,6 @@
 //! The study as a table for the repository, and as JSON for programs.
 
-use super::{DataSet, Failure, Planned, Study, Verdict};
+use super::{DataSet, Failure, Planned, Study, Verdict, runs_of};
 use isochrone_eval::{
     rollout::Success,
     statistics::{RESAMPLES, bootstrap, mean},
@@ -96,10 +96,7 @@ impl Study {
             .expect("a string takes all");
         text.push_str("| method | seeds | updates | last three | last | best | graph, last three | graph, last | by task, graph or alone | seconds |\n|---|---|---|---|---|---|---|---|---|---|\n");
         for method in &self.methods {
-            let of: Vec<&Verdict> = verdicts
-                .iter()
-                .filter(|verdict| verdict.data_set == name && verdict.method == method.name())
-                .collect();
+            let of = runs_of(verdicts, &name, *method);
             if of.is_empty() {
                 continue;
             }
