@@ -164,3 +164,13 @@ fn the_committed_results_are_of_these_recipes() {
         assert_eq!(runs.len(), n_runs, "run `just {name}` again");
     }
 }
+
+/// What a study lacks is said before anything is recorded.
+#[test]
+#[cfg(feature = "mujoco")]
+fn a_method_that_a_study_lacks_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = isochrone_in(folder.path(), "reproduce antmaze --methods qrl -o study");
+    assert!(refused.code == Some(2) && refused.stderr.contains("--methods qrl"), "{}", refused.stderr);
+    assert!(!folder.path().join("study").exists(), "nothing was begun");
+}

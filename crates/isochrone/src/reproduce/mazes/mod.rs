@@ -159,12 +159,13 @@ impl Study {
     /// # Errors
     /// If files cannot be read or written, or the folder holds another study.
     pub fn open(folder: &Path, recipe: Recipe, methods: &[Algorithm]) -> Result<Self, Failure> {
+        // Before anything is recorded, which takes minutes.
+        let methods = chosen(&recipe.methods(), methods)?;
         let (folder, lock) = study_folder(folder)?;
         let open = |recording: Recording| {
             DataSet::open(&folder, recording, recipe.episodes_of(recording), recipe.data_seed)
         };
         let data_sets = recipe.recordings().into_iter().map(open).collect::<Result<_, _>>()?;
-        let methods = chosen(&recipe.methods(), methods)?;
         Ok(Self { folder, recipe, methods, data_sets, _lock: lock })
     }
 
