@@ -7,6 +7,7 @@ use burn::{
     module::{Param, ParamId},
     tensor::{Device, Tensor, TensorData},
 };
+use burn_std::config::{BurnConfig, RuntimeConfig as _};
 use isochrone_core::rng;
 use rand_chacha::ChaCha8Rng;
 
@@ -24,6 +25,7 @@ impl Initialiser {
     /// Parameters on `device` from stream `stream` of `seed`. Networks that are optimised or saved together need streams of
     /// their own: the identities of parameters are made from it.
     pub fn new(seed: u64, stream: u32, device: &Device) -> Self {
+        ignore_configuration_files();
         let first = u64::from(stream) << 32 | 1;
         Self {
             device: device.clone(),
@@ -57,4 +59,13 @@ impl Initialiser {
         let value = Tensor::from_data(data, &self.device);
         Param::initialized(id, if self.device.is_autodiff() { value.require_grad() } else { value })
     }
+}
+
+/// Gives Burn its default configuration, unless the program gave it one.
+///
+/// Otherwise Burn looks for a `burn.toml` in the working folder and in every folder above it, and obeys what it finds there: a data
+/// set that was unpacked from an archive could name a file that training then overwrites with its log. No network is made without
+/// an [`Initialiser`], so this is the one place that the command and every program passes before its first gradient.
+fn ignore_configuration_files() {
+    BurnConfig::try_set(BurnConfig::default());
 }
