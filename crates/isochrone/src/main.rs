@@ -68,7 +68,7 @@ fn main() -> ExitCode {
         // A reader that has seen enough (`| head`) is not an error.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {}", one_line(&error));
+            eprintln!("error: {}{}", one_line(&error), flag_for(&error));
             ExitCode::from(2)
         }
     }
@@ -109,6 +109,16 @@ fn refuse(error: &clap::Error) -> ExitCode {
         false => eprintln!("{problem}; hint: {hint}"),
     }
     ExitCode::from(2)
+}
+
+/// What the library cannot know: the flag that does what its hint says.
+fn flag_for(error: &anyhow::Error) -> &'static str {
+    #[cfg(feature = "learn")]
+    if let Some(isochrone::learn::error::LearnError::Edited { .. }) = error.downcast_ref() {
+        return " (--accept-edits of train --resume, distance, plan, eval and plot map)";
+    }
+    let _ = error;
+    ""
 }
 
 /// The error and its causes, leaving out causes that a message before them already quotes.

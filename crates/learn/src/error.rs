@@ -61,6 +61,46 @@ pub enum LearnError {
         /// What is wrong.
         problem: String,
     },
+    /// Something in the folder of a run is not a file or folder of its own.
+    #[error(
+        "{}: it is {}, and the folder of a run has none; hint: put a copy of what it stands for in its place, or remove it",
+        path.display(), if *is_link { "a symbolic link" } else { "neither a file nor a folder" }
+    )]
+    NotPlain {
+        /// Where.
+        path: PathBuf,
+        /// Whether it leads elsewhere; otherwise it is a pipe, a socket or a device.
+        is_link: bool,
+    },
+    /// A folder that is to be removed holds what no run has put there.
+    #[error("{}: it is not part of a checkpoint, and would be removed with it; hint: move it elsewhere", path.display())]
+    NotOurs {
+        /// What is in the way.
+        path: PathBuf,
+    },
+    /// A file that says what a run is has been changed since.
+    #[error(
+        "{}: it is not as it was when {}; hint: restore it from a copy, or accept the edits when the run is opened",
+        path.display(), since.map_or_else(|| "the run began".to_owned(), |step| format!("the checkpoint of step {step} was saved"))
+    )]
+    Edited {
+        /// The file.
+        path: PathBuf,
+        /// The checkpoint that knows it otherwise; none if there is no checkpoint yet.
+        since: Option<u64>,
+    },
+    /// A file was written by a version that writes it differently.
+    #[error(
+        "{}: a run of format {found}, not {expected}; hint: use the version of isochrone that wrote it, or train again", path.display()
+    )]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+        /// The format that can be read.
+        expected: u32,
+    },
     /// Training produced numbers that are not finite.
     #[error("{0}")]
     Diverged(#[from] Divergence),

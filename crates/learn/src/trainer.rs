@@ -92,10 +92,6 @@ impl<'a> Trainer<'a> {
         let sampler = sampler(&*learner, data.clone(), config.batch_size, &setting)?;
         let (checkpoint, warnings) = run.checkpoints().last_whole(Checkpoints::load)?;
         warnings.iter().for_each(|warning| observer.warned(warning));
-        if !run.is_as_begun() {
-            observer
-                .warned("config.toml was changed since the run began: it is no longer the run that it was");
-        }
         let (progress, scaling) = match checkpoint {
             None => (Progress::default(), Scaling::of(&data, config.data.scaling)?),
             Some(Checkpoint { progress, snapshot }) => {

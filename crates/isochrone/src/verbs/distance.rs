@@ -2,7 +2,7 @@
 
 use crate::verbs::{
     report::{Field, Report, StyleArgs, named},
-    situations::{Asker, Situations, parse_which},
+    situations::{Asker, RunArgs, Situations, parse_which},
 };
 use anyhow::bail;
 use isochrone::{
@@ -19,8 +19,8 @@ use std::{io::Write, path::PathBuf};
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Args {
-    /// The folder of a run
-    run: PathBuf,
+    #[command(flatten)]
+    run: RunArgs,
 
     /// Where one is: points, or states of the data; may be repeated
     #[arg(long, required = true, value_name = "SITUATION", allow_hyphen_values = true)]

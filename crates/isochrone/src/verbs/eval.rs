@@ -3,7 +3,7 @@
 use crate::verbs::{
     planning::PlannerArgs,
     report::{Field, Report, Style, StyleArgs, save, tell},
-    situations::Asker,
+    situations::{Asker, RunArgs},
 };
 use anyhow::bail;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -14,7 +14,7 @@ use isochrone::{
         mujoco_version,
     },
     figures::{ant_film, path_chart},
-    learn::{model::Which, run::Run},
+    learn::model::Which,
     plan::PlannedPolicy,
     plot::Picture,
     rollout::{Attempt, Rollouts, Success, by_task, success_rate},
@@ -29,8 +29,8 @@ use std::{io::Write, path::PathBuf};
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Args {
-    /// The folder of a run
-    run: PathBuf,
+    #[command(flatten)]
+    run: RunArgs,
 
     /// The world; `isochrone envs list` shows all
     #[arg(long, value_name = "WORLD", value_parser = world)]
@@ -97,14 +97,14 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if args.film.is_some() && !is_ant {
         bail!("--film: {} has no ant; hint: leave it out, or say --plot", args.env.name());
     }
-    let run = Run::open(&args.run)?;
+    let run = args.run.open()?;
     let manifest = run.manifest().clone();
     let spec = &manifest.data.spec;
     let (observation, action, _) = args.env.sizes();
     if (spec.observation.width, spec.action.width) != (observation, action) {
         bail!(
             "{}: it learned from observations of {} numbers and actions of {}, {} has {observation} and {action}; hint: choose another --env",
-            args.run.display(),
+            args.run.run.display(),
             spec.observation.width,
             spec.action.width,
             args.env.name()
@@ -113,7 +113,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if spec.goal_space() != args.env.spec().goal_space() {
         bail!(
             "{}: it learned goals of dimensions {:?}, those of {} are {:?}; hint: train with --goal {}..{} (.arrow files say it themselves, .npz do not)",
-            args.run.display(),
+            args.run.run.display(),
             spec.goal_space(),
             args.env.name(),
             args.env.spec().goal_space(),
@@ -140,7 +140,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if steps.is_empty() {
         bail!(
             "{}: the run has no checkpoint yet; hint: wait for the first, or go on with --resume",
-            args.run.display()
+            args.run.run.display()
         );
     }
     if steps.len() < args.checkpoints {
@@ -165,7 +165,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         let Some(policy) = &asker.model.policy else {
             bail!(
                 "{}: it learned from logs without actions, and has no policy; hint: train on logs with actions",
-                args.run.display()
+                args.run.run.display()
             );
         };
         let attempts = if args.plan {
@@ -224,7 +224,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         rows.push(row);
     }
     let facts = json!({
-        "version": env!("CARGO_PKG_VERSION"), "mujoco": mujoco_version(), "world": args.env.name(), "run": args.run, "algorithm": manifest.algorithm, "data_sha256": manifest.data.content_hash,
+        "version": env!("CARGO_PKG_VERSION"), "mujoco": mujoco_version(), "world": args.env.name(), "run": args.run.run, "algorithm": manifest.algorithm, "data_sha256": manifest.data.content_hash,
         "episodes_per_task": args.episodes, "task_seed": args.task_seed,
         "planner": args.plan.then(|| args.planner.describe()), "ceiling": ceiling, "last": last, "last_three": last_three, "best": best,
     });

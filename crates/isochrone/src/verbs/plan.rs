@@ -3,7 +3,7 @@
 use crate::verbs::{
     planning::PlannerArgs,
     report::{Field, Report, StyleArgs, save, tell},
-    situations::{Asker, parse_which},
+    situations::{Asker, RunArgs, parse_which},
 };
 use anyhow::bail;
 use isochrone::{
@@ -21,8 +21,8 @@ use std::{io::Write, path::PathBuf};
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Args {
-    /// The folder of a run
-    run: PathBuf,
+    #[command(flatten)]
+    run: RunArgs,
 
     /// Where one is: a point, or a state of the data
     #[arg(long, value_name = "SITUATION", allow_hyphen_values = true)]

@@ -35,6 +35,30 @@ pub fn parse_which(text: &str) -> Result<Which, String> {
     }
 }
 
+/// Which run is asked.
+#[derive(clap::Args)]
+pub struct RunArgs {
+    /// The folder of a run
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+
+    /// Ask it although its config.toml or manifest.json was edited
+    #[arg(long)]
+    accept_edits: bool,
+}
+
+impl RunArgs {
+    /// Opens it.
+    pub fn open(&self) -> anyhow::Result<Run> {
+        open_run(&self.run, self.accept_edits)
+    }
+}
+
+/// Opens a run; one that was edited, only if that is accepted.
+pub fn open_run(folder: &Path, accepts_edits: bool) -> anyhow::Result<Run> {
+    Ok(if accepts_edits { Run::open_accepting_edits(folder) } else { Run::open(folder) }?)
+}
+
 /// A run that is asked.
 pub struct Asker {
     pub run: Run,
@@ -46,8 +70,8 @@ pub struct Asker {
 
 impl Asker {
     /// Opens a run; warns about what is not as it should be.
-    pub fn open(folder: &Path, which: Which, other_data: Option<&Path>) -> anyhow::Result<Self> {
-        Self::of(Run::open(folder)?, which, other_data)
+    pub fn open(run: &RunArgs, which: Which, other_data: Option<&Path>) -> anyhow::Result<Self> {
+        Self::of(run.open()?, which, other_data)
     }
 
     /// Asks a run that is open.

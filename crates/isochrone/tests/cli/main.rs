@@ -1,6 +1,7 @@
 //! The command as people meet it: what it prints, and how it fails.
 
 mod examples;
+mod foreign;
 mod hostile;
 mod house;
 mod kill;

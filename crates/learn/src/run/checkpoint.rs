@@ -6,12 +6,12 @@
 //! |---|---|
 //! | `weights.safetensors` | what is needed to use it: networks, the scale of the data |
 //! | `training.safetensors` | what is needed besides to go on: moments of optimisers, target networks |
-//! | `checkpoint.json` | step, multipliers, counters, the open window of metrics |
+//! | `checkpoint.json` | step, multipliers, counters, the open window of metrics, and the [`Identity`] of the run |
 //! | `SHA256SUMS` | of the three; `sha256sum -c` checks them |
 //!
 //! Random numbers and the order of batches are pure functions of seed and step, so the step is their whole state.
 
-use super::{CheckpointConfig, files, window::Window};
+use super::{CheckpointConfig, files, format, window::Window};
 use crate::{error::LearnError, ledger::Snapshot};
 use isochrone_nn::store::Archive;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,17 @@ const WEIGHTS: &str = "weights.safetensors";
 const TRAINING: &str = "training.safetensors";
 const PROGRESS: &str = "checkpoint.json";
 const SUMS: &str = "SHA256SUMS";
-const FORMAT: u32 = 1;
+/// All that a checkpoint has.
+pub(super) const FILES: [&str; 4] = [WEIGHTS, TRAINING, PROGRESS, SUMS];
+
+/// What a run is: SHA-256 of the files that say so. A checkpoint means something only together with them.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Identity {
+    /// Of `config.toml`.
+    pub config_sha256: String,
+    /// Of `manifest.json`.
+    pub manifest_sha256: String,
+}
 
 /// How far a run has come.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -63,7 +73,7 @@ pub struct Checkpoint {
 
 #[derive(Serialize, Deserialize)]
 struct Contents {
-    format: u32,
+    run: Identity,
     #[serde(flatten)]
     progress: Progress,
     numbers: BTreeMap<String, f64>,
@@ -73,12 +83,15 @@ struct Contents {
 #[derive(Debug, Clone)]
 pub struct Checkpoints {
     folder: PathBuf,
+    run: Identity,
+    /// Whether checkpoints of a run of another identity are read.
+    accepts_edits: bool,
 }
 
 impl Checkpoints {
-    /// Of a run.
-    pub fn new(folder: PathBuf) -> Self {
-        Self { folder }
+    /// Those in the folder of a run.
+    pub(super) fn new(run_folder: &Path, run: Identity, accepts_edits: bool) -> Self {
+        Self { folder: run_folder.join("checkpoints"), run, accepts_edits }
     }
 
     /// Where the checkpoint of a step is.
@@ -89,7 +102,10 @@ impl Checkpoints {
     /// All that are there, first to last.
     pub fn steps(&self) -> Result<Vec<u64>, LearnError> {
         let paths = files::entries(&self.folder)?;
-        let step = |path: &PathBuf| path.file_name()?.to_str()?.strip_prefix("step-")?.parse().ok();
+        let step = |path: &PathBuf| {
+            let step = path.file_name()?.to_str()?.strip_prefix("step-")?.parse().ok()?;
+            (self.path(step) == *path).then_some(step)
+        };
         let mut steps: Vec<u64> = paths.iter().filter_map(step).collect();
         steps.sort_unstable();
         Ok(steps)
@@ -104,11 +120,11 @@ impl Checkpoints {
     ) -> Result<PathBuf, LearnError> {
         let path = self.path(progress.step);
         if path.exists() {
-            files::remove_folder(&path)?;
+            files::remove_folder(&path, &FILES)?;
         }
         let contents =
-            Contents { format: FORMAT, progress: progress.clone(), numbers: snapshot.numbers.clone() };
-        let json = serde_json::to_vec_pretty(&contents).expect("plain data");
+            Contents { run: self.run.clone(), progress: progress.clone(), numbers: snapshot.numbers.clone() };
+        let json = format::to_json(&contents);
         let (weights, training) = (snapshot.weights.to_bytes(), snapshot.training.to_bytes());
         let parts = [(WEIGHTS, &weights[..]), (TRAINING, &training[..]), (PROGRESS, &json[..])];
         let sums: String = parts.iter().map(|(name, bytes)| format!("{}  {name}\n", sha256(bytes))).collect();
@@ -126,17 +142,24 @@ impl Checkpoints {
         let regular: Vec<u64> = steps.iter().copied().filter(is_regular).collect();
         let last = &regular[regular.len().saturating_sub(kept.keep_last.max(1))..];
         for step in steps.into_iter().filter(|step| Some(*step) != best && !last.contains(step)) {
-            files::remove_folder(&self.path(step))?;
+            match files::remove_folder(&self.path(step), &FILES) {
+                // Somebody put a file there: a checkpoint too many is better than theirs too few.
+                Err(LearnError::NotOurs { .. }) => {}
+                outcome => outcome?,
+            }
         }
         Ok(())
     }
 
     /// Removes those after a step: what a run that goes on from there will make again.
+    ///
+    /// # Errors
+    /// [`LearnError::NotOurs`] if one holds a file that is not part of a checkpoint; none is removed then.
     pub fn remove_after(&self, step: u64) -> Result<(), LearnError> {
-        self.steps()?
-            .into_iter()
-            .filter(|later| *later > step)
-            .try_for_each(|later| files::remove_folder(&self.path(later)))
+        let steps = self.steps()?.into_iter().filter(|later| *later > step);
+        let later: Vec<PathBuf> = steps.map(|step| self.path(step)).collect();
+        later.iter().try_for_each(|path| files::check_contents(path, &FILES))?;
+        later.iter().try_for_each(|path| files::remove_folder(path, &FILES))
     }
 
     /// Everything of one checkpoint.
@@ -154,7 +177,6 @@ impl Checkpoints {
     /// # Errors
     /// As [`load`](Self::load).
     pub fn load_weights(&self, step: u64) -> Result<Checkpoint, LearnError> {
-        let path = self.path(step).join(PROGRESS);
         if !self.path(step).exists() {
             let steps: Vec<String> = self.steps()?.iter().map(u64::to_string).collect();
             let hint = format!(
@@ -163,21 +185,43 @@ impl Checkpoints {
             );
             return Err(LearnError::malformed(&self.path(step), "there is no such checkpoint", hint));
         }
-        let bytes = self.part(step, PROGRESS)?;
-        // Whatever else a later version writes, it says so first.
-        let damaged =
-            |error: serde_json::Error| LearnError::Damaged { path: path.clone(), problem: error.to_string() };
-        let format = serde_json::from_slice::<FormatOf>(&bytes).map_err(damaged)?.format;
-        if format != FORMAT {
-            let problem = format!("a checkpoint of format {format}, not {FORMAT}");
-            return Err(LearnError::malformed(&path, problem, "use the version of isochrone that wrote it"));
-        }
-        let Contents { progress, numbers, .. } = serde_json::from_slice(&bytes).map_err(damaged)?;
-        if progress.step != step {
-            return Err(LearnError::Damaged { path, problem: format!("it is of step {}", progress.step) });
-        }
+        let Contents { progress, numbers, .. } = self.contents(step)?;
         let weights = self.archive(step, WEIGHTS)?;
         Ok(Checkpoint { progress, snapshot: Snapshot { weights, training: Archive::default(), numbers } })
+    }
+
+    /// What is not tensors, of a checkpoint of this run.
+    fn contents(&self, step: u64) -> Result<Contents, LearnError> {
+        let path = self.path(step).join(PROGRESS);
+        let damaged = |problem| LearnError::Damaged { path: path.clone(), problem };
+        let contents: Contents = format::from_json(&path, &self.part(step, PROGRESS)?, damaged)?;
+        if contents.progress.step != step {
+            return Err(damaged(format!("it is of step {}", contents.progress.step)));
+        }
+        self.check_identity(&contents.run, Some(step))?;
+        Ok(contents)
+    }
+
+    /// Refuses a run whose files are not those that its last whole checkpoint was saved with; without one, those it `began` with.
+    pub(super) fn check_run(&self, began: &Identity) -> Result<(), LearnError> {
+        for step in self.steps()?.into_iter().rev() {
+            match self.contents(step) {
+                Ok(_) => return Ok(()),
+                Err(error @ LearnError::Edited { .. }) => return Err(error),
+                // Whoever loads it says so.
+                Err(_) => {}
+            }
+        }
+        self.check_identity(began, None)
+    }
+
+    fn check_identity(&self, known: &Identity, since: Option<u64>) -> Result<(), LearnError> {
+        let name = match () {
+            () if self.accepts_edits || self.run == *known => return Ok(()),
+            () if self.run.config_sha256 != known.config_sha256 => "config.toml",
+            () => "manifest.json",
+        };
+        Err(LearnError::Edited { path: self.folder.with_file_name(name), since })
     }
 
     /// The error of a checkpoint that does not fit its run.
@@ -243,12 +287,6 @@ impl Checkpoints {
             None => Ok((None, Vec::new())),
         }
     }
-}
-
-/// What says how to read the rest.
-#[derive(Deserialize)]
-struct FormatOf {
-    format: u32,
 }
 
 /// The hash of some bytes, as hexadecimal digits.

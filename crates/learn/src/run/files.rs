@@ -24,10 +24,10 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), LearnError> {
 pub fn write_folder(path: &Path, files: &[(&str, &[u8])]) -> Result<(), LearnError> {
     let name = path.file_name().expect("our folders have names").to_string_lossy();
     let partial = path.with_file_name(format!("{UNFINISHED}{name}"));
+    if partial.exists() {
+        empty_and_remove(&partial, &files.iter().map(|(name, _)| *name).collect::<Vec<_>>())?;
+    }
     let write = || {
-        if partial.exists() {
-            fs::remove_dir_all(&partial)?;
-        }
         fs::create_dir(&partial)?;
         for (name, bytes) in files {
             write_synced(&partial.join(name), bytes)?;
@@ -39,27 +39,57 @@ pub fn write_folder(path: &Path, files: &[(&str, &[u8])]) -> Result<(), LearnErr
     write().map_err(|error| LearnError::write(path, error))
 }
 
-/// Removes a folder so that it is never seen half empty under its name.
-pub fn remove_folder(path: &Path) -> Result<(), LearnError> {
+/// Removes a folder of the files `names` so that it is never seen half empty under its name.
+///
+/// # Errors
+/// [`LearnError::NotOurs`] if there is anything else in it; nothing is removed then.
+pub fn remove_folder(path: &Path, names: &[&str]) -> Result<(), LearnError> {
+    check_contents(path, names)?;
     let name = path.file_name().expect("our folders have names").to_string_lossy();
     let doomed = path.with_file_name(format!("{UNFINISHED}removed-{name}"));
-    let remove = || {
-        fs::rename(path, &doomed)?;
-        fs::remove_dir_all(&doomed)
-    };
-    remove().map_err(|error| LearnError::write(path, error))
+    fs::rename(path, &doomed).map_err(|error| LearnError::write(path, error))?;
+    empty_and_remove(&doomed, names)
 }
 
-/// Removes what an interrupted write or removal left in a folder.
-pub fn sweep(folder: &Path) -> Result<(), LearnError> {
-    for path in entries(folder)? {
-        let is_left = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(UNFINISHED));
-        if is_left {
-            let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
-            removed.map_err(|error| LearnError::write(&path, error))?;
+/// Refuses a folder with anything in it but files of these names.
+pub fn check_contents(folder: &Path, names: &[&str]) -> Result<(), LearnError> {
+    let is_ours = |path: &PathBuf| {
+        path.is_file() && path.file_name().is_some_and(|name| names.iter().any(|known| name == *known))
+    };
+    match entries(folder)?.into_iter().find(|path| !is_ours(path)) {
+        Some(path) => Err(LearnError::NotOurs { path }),
+        None => Ok(()),
+    }
+}
+
+/// Removes what an interrupted write or removal left in a folder: files, and folders of the files `names`.
+pub fn sweep(folder: &Path, names: &[&str]) -> Result<(), LearnError> {
+    for path in entries(folder)?.into_iter().filter(|path| is_unfinished(path)) {
+        match fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
+            true => empty_and_remove(&path, names)?,
+            false => fs::remove_file(&path).map_err(|error| LearnError::write(&path, error))?,
         }
     }
     Ok(())
+}
+
+/// Whether something carries the name of what is being written or removed.
+pub fn is_unfinished(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(UNFINISHED))
+}
+
+/// Removes file by file, never a whole tree: what is not ours stays, whenever somebody put it there.
+fn empty_and_remove(folder: &Path, names: &[&str]) -> Result<(), LearnError> {
+    check_contents(folder, names)?;
+    let removed = names.iter().try_for_each(|name| remove_if_there(&folder.join(name)));
+    removed.and_then(|()| fs::remove_dir(folder)).map_err(|error| LearnError::write(folder, error))
+}
+
+fn remove_if_there(path: &Path) -> std::io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        outcome => outcome,
+    }
 }
 
 /// What is in a folder, sorted; nothing if there is no such folder.
@@ -76,7 +106,9 @@ pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, LearnError> {
 }
 
 fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut file = File::create(path)?;
+    // What an interrupted write left is no longer wanted; a link that somebody put there is not followed.
+    remove_if_there(path)?;
+    let mut file = File::create_new(path)?;
     file.write_all(bytes)?;
     file.sync_all()
 }

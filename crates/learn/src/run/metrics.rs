@@ -1,10 +1,10 @@
 //! What was measured, as lines of JSON and as TensorBoard events.
 
-use super::{files, tensorboard::EventWriter};
+use super::{files, plain, tensorboard::EventWriter};
 use crate::error::LearnError;
 use serde_json::{Map, Value, json};
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File},
     io::Write,
     path::{Path, PathBuf},
 };
@@ -60,8 +60,7 @@ impl MetricsLog {
         let is_kept = |line: &&str| Record::parse(line).is_some_and(|record| record.step <= after_step);
         let kept: String = text.lines().filter(is_kept).flat_map(|line| [line, "\n"]).collect();
         files::write(&path, kept.as_bytes())?;
-        let lines =
-            OpenOptions::new().append(true).open(&path).map_err(|error| LearnError::write(&path, error))?;
+        let lines = plain::append(&path)?;
         let resumed = (after_step > 0).then_some(after_step);
         let events =
             EventWriter::create(folder, resumed).map_err(|error| LearnError::write(folder, error))?;

@@ -9,18 +9,24 @@
 //! | `checkpoints/step-…` | see [`checkpoint`] |
 //! | `sessions.jsonl` | who trained it from which step on |
 //! | `lock` | held while a process trains |
+//!
+//! All of them are plain files and folders: links are refused. Files of JSON and `config.toml` have a `format`, one number for all.
+//! Every checkpoint knows the hashes of `config.toml` and `manifest.json`, since its numbers mean something else under others: a run
+//! in which they were edited is refused, unless it is opened by [`Run::open_accepting_edits`].
 
 pub mod checkpoint;
 mod config;
 mod files;
+mod format;
 mod manifest;
 pub mod metrics;
 pub mod overrides;
+mod plain;
 mod tensorboard;
 mod window;
 mod wishes;
 
-pub use checkpoint::{Best, Checkpoint, Checkpoints, Progress};
+pub use checkpoint::{Best, Checkpoint, Checkpoints, Identity, Progress};
 pub use config::{CheckpointConfig, DataConfig, MetricsConfig, RunConfig};
 pub use files::write as write_file;
 pub use manifest::{DataFacts, MadeBy, Manifest};
@@ -29,7 +35,7 @@ pub use window::Window;
 pub use wishes::Wishes;
 
 use crate::error::LearnError;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, File, TryLockError},
     io::Write as _,
@@ -43,6 +49,8 @@ pub struct Run {
     folder: PathBuf,
     config: RunConfig,
     manifest: Manifest,
+    identity: Identity,
+    accepts_edits: bool,
 }
 
 /// How far a run is.
@@ -91,6 +99,7 @@ impl Run {
         config: RunConfig,
         mut manifest: Manifest,
     ) -> Result<(Self, Lock), LearnError> {
+        plain::check(folder)?;
         let checkpoints = folder.join("checkpoints");
         fs::create_dir_all(&checkpoints).map_err(|error| LearnError::write(&checkpoints, error))?;
         let lock = Lock::take(folder)?;
@@ -99,19 +108,22 @@ impl Run {
         let text = toml::to_string_pretty(&config).map_err(|error| {
             LearnError::malformed(&path, error.to_string(), "paths must be text, and numbers below 2^63")
         })?;
+        let text = format!("{FORMAT_KEY} = {}\n{text}", format::FORMAT);
         manifest.config_sha256 = checkpoint::sha256(text.as_bytes());
-        files::write(
-            &folder.join("manifest.json"),
-            &serde_json::to_vec_pretty(&manifest).expect("plain data"),
-        )?;
+        let json = format::to_json(&manifest);
+        files::write(&folder.join("manifest.json"), &json)?;
         // Last: a folder with a configuration is a run.
         files::write(&path, text.as_bytes())?;
-        Ok((Self { folder: folder.into(), config, manifest }, lock))
+        let identity = Identity {
+            config_sha256: manifest.config_sha256.clone(),
+            manifest_sha256: checkpoint::sha256(&json),
+        };
+        Ok((Self { folder: folder.into(), config, manifest, identity, accepts_edits: false }, lock))
     }
 
     /// Refuses a folder with a run in it, or the remains of one.
     pub fn check_free(folder: &Path) -> Result<(), LearnError> {
-        let has_checkpoints = !Checkpoints::new(folder.join("checkpoints")).steps()?.is_empty();
+        let has_checkpoints = !Checkpoints::new(folder, Identity::default(), false).steps()?.is_empty();
         if folder.join("config.toml").exists() || has_checkpoints {
             let hint = "say --resume to go on with it, or choose another --run";
             return Err(LearnError::malformed(folder, "there is already a run", hint));
@@ -120,7 +132,23 @@ impl Run {
     }
 
     /// Opens what [`create`](Self::create) made.
+    ///
+    /// # Errors
+    /// If it is not a run, or one of another version; if there is a link in it; if `config.toml` or `manifest.json` were edited.
     pub fn open(folder: &Path) -> Result<Self, LearnError> {
+        Self::open_as(folder, false)
+    }
+
+    /// Opens a run whose `config.toml` or `manifest.json` may have been edited since: its checkpoints are taken for what those files now
+    /// say, whatever they were trained with. Checkpoints that it saves are of the edited run.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), but for edits.
+    pub fn open_accepting_edits(folder: &Path) -> Result<Self, LearnError> {
+        Self::open_as(folder, true)
+    }
+
+    fn open_as(folder: &Path, accepts_edits: bool) -> Result<Self, LearnError> {
         let path = folder.join("config.toml");
         if !path.exists() {
             return Err(LearnError::malformed(
@@ -129,23 +157,27 @@ impl Run {
                 "isochrone runs lists runs; isochrone train makes one",
             ));
         }
-        let config = overrides::read::<RunConfig>(RunConfig::read_table(&path)?).map_err(|error| {
+        plain::check(folder)?;
+        let text = read(&path)?;
+        let (format, table) = versioned_table(&path, &text)?;
+        format::check(&path, format)?;
+        let manifest_path = folder.join("manifest.json");
+        let json = read(&manifest_path)?;
+        let damaged =
+            |problem| LearnError::malformed(&manifest_path, problem, "it is damaged: take it from a copy");
+        let manifest: Manifest = format::from_json(&manifest_path, &json, damaged)?;
+        // Each was read once: what is checked is what is used.
+        let identity =
+            Identity { config_sha256: checkpoint::sha256(&text), manifest_sha256: checkpoint::sha256(&json) };
+        let began = Identity { config_sha256: manifest.config_sha256.clone(), ..identity.clone() };
+        Checkpoints::new(folder, identity.clone(), accepts_edits).check_run(&began)?;
+        let config = overrides::read::<RunConfig>(table).map_err(|error| {
             let problem = format!("{} = {}: {}", error.field, error.value, error.problem);
             LearnError::malformed(&path, problem, error.hint)
         })?;
         config.check()?;
-        let path = folder.join("manifest.json");
-        let manifest: Manifest = read_json(&path)?;
-        manifest.data.spec.check().map_err(|(problem, _)| {
-            LearnError::malformed(&path, problem, "it is damaged: take it from a copy")
-        })?;
-        Ok(Self { folder: folder.into(), config, manifest })
-    }
-
-    /// Whether `config.toml` is as it was when the run began.
-    pub fn is_as_begun(&self) -> bool {
-        fs::read(self.folder.join("config.toml"))
-            .is_ok_and(|text| checkpoint::sha256(&text) == self.manifest.config_sha256)
+        manifest.data.spec.check().map_err(|(problem, _)| damaged(problem))?;
+        Ok(Self { folder: folder.into(), config, manifest, identity, accepts_edits })
     }
 
     /// Where it is.
@@ -165,7 +197,7 @@ impl Run {
 
     /// Its checkpoints.
     pub fn checkpoints(&self) -> Checkpoints {
-        Checkpoints::new(self.folder.join("checkpoints"))
+        Checkpoints::new(&self.folder, self.identity.clone(), self.accepts_edits)
     }
 
     /// What was measured.
@@ -177,16 +209,15 @@ impl Run {
     pub fn status(&self) -> Result<Status, LearnError> {
         let path = self.folder.join("status.json");
         if path.exists() {
-            return read_json(&path);
+            let damaged =
+                |problem| LearnError::malformed(&path, problem, "it is damaged: take it from a copy");
+            return format::from_json(&path, &read(&path)?, damaged);
         }
         Ok(Status { state: State::Running, step: 0, seconds: 0.0, best: None, reason: None })
     }
 
     pub(crate) fn set_status(&self, status: &Status) -> Result<(), LearnError> {
-        files::write(
-            &self.folder.join("status.json"),
-            &serde_json::to_vec_pretty(status).expect("plain data"),
-        )
+        files::write(&self.folder.join("status.json"), &format::to_json(status))
     }
 
     /// Whether a process trains in it now.
@@ -214,18 +245,17 @@ impl Run {
         let lock = Lock::take(&self.folder)?;
         let checkpoints = self.folder.join("checkpoints");
         fs::create_dir_all(&checkpoints).map_err(|error| LearnError::write(&checkpoints, error))?;
-        files::sweep(&self.folder)?;
-        files::sweep(&checkpoints)?;
+        files::sweep(&self.folder, &[])?;
+        files::sweep(&checkpoints, &checkpoint::FILES)?;
         Ok(lock)
     }
 
     /// Notes that a process trains from a step on, and with what.
     pub(crate) fn begin_session(&self, step: u64) -> Result<(), LearnError> {
         let path = self.folder.join("sessions.jsonl");
-        let session = serde_json::json!({ "from_step": step, "made_by": MadeBy::now() });
-        let mut file = fs::OpenOptions::new().create(true).append(true).open(&path);
-        let write = file.as_mut().map_err(|error| std::io::Error::from(error.kind()));
-        write.and_then(|file| writeln!(file, "{session}")).map_err(|error| LearnError::write(&path, error))
+        let session =
+            serde_json::json!({ "from_step": step, "made_by": MadeBy::now(), "run": self.identity });
+        writeln!(plain::append(&path)?, "{session}").map_err(|error| LearnError::write(&path, error))
     }
 }
 
@@ -236,7 +266,7 @@ impl Lock {
     /// If another process has it.
     pub fn take(folder: &Path) -> Result<Self, LearnError> {
         let path = folder.join("lock");
-        let file = File::create(&path).map_err(|error| LearnError::write(&path, error))?;
+        let file = plain::append(&path)?;
         for _ in 0..20 {
             match file.try_lock() {
                 Ok(()) => return Ok(Self { _file: file }),
@@ -253,17 +283,32 @@ impl Lock {
 }
 
 impl RunConfig {
-    /// Reads a configuration file as a table: not yet complete.
+    /// Reads a configuration file as a table: not yet complete. One that was not written by a run need not have a format.
     pub fn read_table(path: &Path) -> Result<toml::Table, LearnError> {
-        let text = fs::read_to_string(path).map_err(|error| LearnError::read(path, error))?;
-        text.parse().map_err(|error: toml::de::Error| {
-            LearnError::malformed(path, error.to_string().replace('\n', " "), "it is not TOML: mend the line")
-        })
+        let (format, table) = versioned_table(path, &read(path)?)?;
+        if format.is_some() {
+            format::check(path, format)?;
+        }
+        Ok(table)
     }
 }
 
-fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, LearnError> {
-    let bytes = fs::read(path).map_err(|error| LearnError::read(path, error))?;
-    serde_json::from_slice(&bytes)
-        .map_err(|error| LearnError::malformed(path, error.to_string(), "it is damaged: take it from a copy"))
+/// In `config.toml`, the number of the format; not a setting.
+const FORMAT_KEY: &str = "format";
+
+/// The format of a configuration file, if it says one, and the rest of it.
+fn versioned_table(path: &Path, text: &[u8]) -> Result<(Option<u32>, toml::Table), LearnError> {
+    let malformed = |problem: String| {
+        LearnError::malformed(path, problem.replace('\n', " "), "it is not TOML: mend the line")
+    };
+    let text = str::from_utf8(text).map_err(|error| malformed(error.to_string()))?;
+    let mut table: toml::Table =
+        text.parse().map_err(|error: toml::de::Error| malformed(error.to_string()))?;
+    let format = table.remove(FORMAT_KEY);
+    // What is not a small number is no format of ours.
+    Ok((format.map(|found| found.as_integer().and_then(|n| n.try_into().ok()).unwrap_or(0)), table))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, LearnError> {
+    fs::read(path).map_err(|error| LearnError::read(path, error))
 }

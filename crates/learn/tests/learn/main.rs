@@ -5,5 +5,6 @@ mod configuration;
 mod conformance;
 mod divergence;
 mod experiments;
+mod identity;
 mod support;
 mod truth;

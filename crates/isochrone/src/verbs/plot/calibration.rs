@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let runs: Vec<&Run> = runs.iter().collect();
     for run in &runs {
         // One data set at a time in memory.
-        let asker = Asker::open(run.folder(), args.checkpoint, args.data.as_deref())?;
+        let asker = Asker::of(Run::open(run.folder())?, args.checkpoint, args.data.as_deref())?;
         let name = display_name(run, &runs);
         let Some(distance) = &asker.model.distance else {
             tell(&format!("warning: {name} is left out: behaviour cloning knows no distance"));

@@ -1,7 +1,7 @@
 use crate::verbs::{
     planning::PlannerArgs,
     report::save,
-    situations::{Asker, parse_which},
+    situations::{Asker, RunArgs, parse_which},
 };
 use anyhow::bail;
 use isochrone::{
@@ -17,8 +17,8 @@ use std::path::PathBuf;
 /// Two dimensions of the observation are the plane; the others are those of the situation. Only where there are data, since nothing is known elsewhere.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The folder of a run
-    run: PathBuf,
+    #[command(flatten)]
+    run: RunArgs,
 
     /// A map of the steps to this situation
     #[arg(long, value_name = "SITUATION", allow_hyphen_values = true, required_unless_present = "from")]
@@ -71,7 +71,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if width < 2 {
         bail!(
             "{}: observations of one number are not places of a map; hint: isochrone distance asks about them",
-            args.run.display()
+            args.run.run.display()
         );
     }
     if dimensions[0] == dimensions[1] || dimensions.iter().any(|&dimension| dimension >= width) {

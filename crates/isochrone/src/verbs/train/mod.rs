@@ -5,6 +5,7 @@ mod watch;
 use crate::verbs::{
     reading::{ReadArgs, progress},
     report::tell,
+    situations::open_run,
 };
 use anyhow::{Context as _, bail};
 use clap::{
@@ -76,6 +77,10 @@ pub struct Args {
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["settings", "data", "validation", "algorithm", "size", "steps", "seed", "run", "observations", "actions", "episode", "reward", "time", "ends", "fps", "goal", "action_range"])]
     resume: Option<PathBuf>,
 
+    /// Go on although config.toml or manifest.json was edited: what they say now holds from here on
+    #[arg(long, requires = "resume")]
+    accept_edits: bool,
+
     /// Threads to compute with; results do not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -129,7 +134,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     isochrone::nn::memory::keep_freed_memory();
     use_threads(args.threads)?;
     let prepared = match &args.resume {
-        Some(folder) => resumed(folder)?,
+        Some(folder) => resumed(folder, args.accept_edits)?,
         None => begun(args)?,
     };
     let stop = stop_on_ctrl_c()?;
@@ -160,8 +165,8 @@ struct Prepared {
 }
 
 /// The run in a folder, where it was left.
-fn resumed(folder: &Path) -> anyhow::Result<Prepared> {
-    let run = Run::open(folder)?;
+fn resumed(folder: &Path, accepts_edits: bool) -> anyhow::Result<Prepared> {
+    let run = open_run(folder, accepts_edits)?;
     let lock = run.lock()?;
     let (config, manifest) = (run.config(), run.manifest());
     let data = load(&config.data.path, &config.data)?;

@@ -1,0 +1,209 @@
+//! Folders that somebody else made: nothing outside of a run is touched, and what was edited is not used in silence.
+
+use crate::run::{Outcome, isochrone_in, workspace};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// A run of a moment in `folder/run`, from a copy of the data in `folder`.
+fn train(folder: &Path) {
+    fs::copy(workspace().join("examples/walks.csv"), folder.join("walks.csv")).unwrap();
+    let arguments = "train --data walks.csv --observations x,y --size small --threads 1 --steps 6 batch_size=16 checkpoints.every=3 --run run";
+    let trained = isochrone_in(folder, arguments);
+    assert_eq!(trained.code, Some(0), "{}", trained.stderr);
+}
+
+/// One line that names `path` and ends in a hint.
+fn assert_refused(outcome: &Outcome, path: &str, what: &str) {
+    let lines: Vec<&str> = outcome.stderr.lines().collect();
+    assert_eq!((outcome.code, lines.len()), (Some(2), 1), "{what}: {}", outcome.stderr);
+    assert!(lines[0].contains(path) && lines[0].contains("hint:"), "{what}: {}", lines[0]);
+}
+
+/// Burn would write its log wherever a `burn.toml` says, in the working folder or above it.
+#[test]
+fn settings_of_burn_are_not_read_from_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let below = folder.path().join("data/walks");
+    fs::create_dir_all(&below).unwrap();
+    let victim = folder.path().join("victim.txt");
+    let settings = format!("[autodiff.logger]\nlevel = \"full\"\nfile = {victim:?}\nappend = false\n");
+    for place in [&below, folder.path()] {
+        fs::write(&victim, "my thesis").unwrap();
+        fs::write(place.join("burn.toml"), &settings).unwrap();
+        train(&below);
+        let asked = isochrone_in(&below, "distance run --from 0,0 --to 1,1");
+        assert_eq!(asked.code, Some(0), "{}", asked.stderr);
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "my thesis", "burn.toml in {}", place.display());
+        fs::remove_file(place.join("burn.toml")).unwrap();
+        fs::remove_dir_all(below.join("run")).unwrap();
+    }
+}
+
+/// Everything below a folder: paths and contents.
+#[cfg(unix)]
+fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => found.extend(contents(&path)),
+            false => found.push((path.clone(), fs::read(&path).unwrap())),
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Every part of a run, with a link in its place that leads to a file or folder of somebody: `train` refuses, and theirs stay as they are.
+#[cfg(unix)]
+#[test]
+fn links_are_not_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    train(folder.path());
+    let (run, outside) = (folder.path().join("run"), folder.path().join("outside"));
+    fs::create_dir(&outside).unwrap();
+    let events = contents(&run).into_iter().map(|(path, _)| path.file_name().unwrap().to_owned());
+    let events = events.into_iter().find(|name| name.to_string_lossy().contains("tfevents")).unwrap();
+    let mut parts: Vec<PathBuf> =
+        ["config.toml", "manifest.json", "status.json", "metrics.jsonl", "sessions.jsonl", "lock"]
+            .map(PathBuf::from)
+            .to_vec();
+    parts.extend([events.into(), "checkpoints".into(), "checkpoints/step-000000000003".into()]);
+    for name in ["weights.safetensors", "training.safetensors", "checkpoint.json", "SHA256SUMS"] {
+        parts.push(Path::new("checkpoints/step-000000000006").join(name));
+    }
+    // What is being written has a name of its own, too.
+    parts.extend([".unfinished-status.json".into(), "checkpoints/.unfinished-step-000000000006".into()]);
+    for part in parts {
+        let (inside, theirs) = (run.join(&part), outside.join("theirs"));
+        let was_there = inside.exists();
+        match was_there {
+            true => fs::rename(&inside, &theirs).unwrap(),
+            false => fs::write(&theirs, "my thesis").unwrap(),
+        }
+        if part.ends_with("lock") {
+            fs::write(&theirs, "my thesis").unwrap();
+        }
+        if part.ends_with("checkpoints") {
+            fs::create_dir(theirs.join("step-000000000999")).unwrap();
+            fs::write(theirs.join("step-000000000999/notes.txt"), "my thesis").unwrap();
+        }
+        std::os::unix::fs::symlink(&theirs, &inside).unwrap();
+        let before = contents(&outside);
+        let outcome = isochrone_in(folder.path(), "train --resume run --threads 1");
+        assert!(contents(&outside) == before, "{}: what it leads to was changed", part.display());
+        assert_refused(&outcome, part.to_str().unwrap(), "a link");
+        // Nor is a new run begun among links.
+        fs::rename(&run, folder.path().join("elsewhere")).unwrap();
+        fs::create_dir_all(inside.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&theirs, &inside).unwrap();
+        let begun =
+            isochrone_in(folder.path(), "train --data walks.csv --observations x,y --steps 2 --run run");
+        assert!(contents(&outside) == before, "{}: what it leads to was changed", part.display());
+        assert_eq!(begun.code, Some(2), "{}", begun.stderr);
+        fs::remove_dir_all(&run).unwrap();
+        fs::rename(folder.path().join("elsewhere"), &run).unwrap();
+        fs::remove_file(&inside).unwrap();
+        if part.ends_with("checkpoints") {
+            fs::remove_dir_all(theirs.join("step-000000000999")).unwrap();
+        }
+        match was_there {
+            true => fs::rename(&theirs, &inside).unwrap(),
+            false => fs::remove_file(&theirs).unwrap(),
+        }
+    }
+    let resumed = isochrone_in(folder.path(), "train --resume run --threads 1");
+    assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
+}
+
+/// A link to a run is the user's own.
+#[cfg(unix)]
+#[test]
+fn a_run_may_be_reached_by_a_link() {
+    let folder = tempfile::tempdir().unwrap();
+    train(folder.path());
+    std::os::unix::fs::symlink(folder.path().join("run"), folder.path().join("latest")).unwrap();
+    for arguments in ["train --resume latest", "distance latest --from 0,0 --to 1,1"] {
+        let outcome = isochrone_in(folder.path(), arguments);
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    }
+}
+
+/// A folder that is called like a checkpoint, with somebody's file in it, is not removed.
+#[test]
+fn only_checkpoints_are_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    train(folder.path());
+    for name in ["step-000000000999", ".unfinished-mine"] {
+        let theirs = folder.path().join("run/checkpoints").join(name);
+        fs::create_dir(&theirs).unwrap();
+        fs::write(theirs.join("notes.txt"), "my thesis").unwrap();
+        let outcome = isochrone_in(folder.path(), "train --resume run");
+        assert_eq!(fs::read_to_string(theirs.join("notes.txt")).unwrap(), "my thesis");
+        assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
+        let error = outcome.stderr.lines().last().unwrap();
+        assert!(error.contains("notes.txt") && error.contains("hint:"), "{error}");
+        fs::remove_dir_all(&theirs).unwrap();
+    }
+}
+
+/// One digit of either file, and no verb answers as if nothing had happened.
+#[test]
+fn edits_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    train(folder.path());
+    let ask = "distance run --from @0:0 --to 3,3 --csv";
+    let before = isochrone_in(folder.path(), ask).stdout;
+    for (file, from, to) in [
+        ("config.toml", "discount = 0.9", "discount = 0.8"),
+        ("manifest.json", "\"frames_per_second\": 10", "\"frames_per_second\": 20"),
+    ] {
+        let path = folder.path().join("run").join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{text}");
+        fs::write(&path, text.replacen(from, to, 1)).unwrap();
+        for arguments in [
+            ask,
+            "plan run --from @0:0 --to @0:5",
+            "train --resume run",
+            "runs run",
+            "plot map run --to 1,1 -o map.svg",
+            "plot curves run -o curves.svg",
+            "plot calibration run -o calibration.svg",
+            "plot report run -o report.html",
+        ] {
+            let outcome = isochrone_in(folder.path(), arguments);
+            assert_refused(&outcome, &format!("run/{file}"), arguments);
+            assert!(outcome.stderr.contains("--accept-edits"), "{}", outcome.stderr);
+        }
+        let accepted = isochrone_in(folder.path(), &format!("{ask} --accept-edits"));
+        assert_eq!(accepted.code, Some(0), "{}", accepted.stderr);
+        assert!(accepted.stdout != before, "an edit changes answers");
+        fs::write(&path, text).unwrap();
+    }
+    assert_eq!(isochrone_in(folder.path(), ask).stdout, before);
+}
+
+/// A run may be moved. Data that were moved are given by a flag; or their path is edited, which is an edit like any other.
+#[test]
+fn runs_and_data_may_be_moved() {
+    let folder = tempfile::tempdir().unwrap();
+    train(folder.path());
+    let (old, new) = (folder.path().join("walks.csv"), folder.path().join("moved/walks.csv"));
+    fs::create_dir(folder.path().join("moved")).unwrap();
+    fs::rename(folder.path().join("run"), folder.path().join("moved/run")).unwrap();
+    let code = |arguments: &str| isochrone_in(folder.path(), arguments).code;
+    assert_eq!(code("train --resume moved/run"), Some(0));
+    assert_eq!(code("distance moved/run --from @0:0 --to @0:3"), Some(0));
+    fs::rename(&old, &new).unwrap();
+    assert_eq!(code("distance moved/run --from @0:0 --to @0:3"), Some(2));
+    assert_eq!(code("distance moved/run --from @0:0 --to @0:3 --data moved/walks.csv"), Some(0));
+    let config = folder.path().join("moved/run/config.toml");
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(&config, text.replace(old.to_str().unwrap(), new.to_str().unwrap())).unwrap();
+    assert_refused(&isochrone_in(folder.path(), "train --resume moved/run"), "config.toml", "a path");
+    assert_eq!(code("train --resume moved/run --accept-edits"), Some(0));
+    assert_eq!(code("distance moved/run --from @0:0 --to @0:3 --accept-edits"), Some(0));
+}
