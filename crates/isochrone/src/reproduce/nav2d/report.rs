@@ -9,7 +9,7 @@ use isochrone_eval::{
 };
 use isochrone_learn::run::{MadeBy, write_file};
 use serde_json::json;
-use std::fmt::Write as _;
+use std::{fmt::Write as _, path::Path};
 
 /// A table of the report.
 struct Table {
@@ -78,10 +78,7 @@ impl Study {
         let figures = self.figures(finished)?;
         let folder = self.folder.join("figures");
         std::fs::create_dir_all(&folder)?;
-        // Of an earlier report, with other methods.
-        for old in std::fs::read_dir(&folder)? {
-            std::fs::remove_file(old?.path())?;
-        }
+        remove_listed_figures(&self.folder.join("report.md"))?;
         for Figure { name, picture, .. } in &figures {
             for extension in ["svg", "png"] {
                 picture.save(&folder.join(format!("{name}.{extension}")))?;
@@ -304,6 +301,27 @@ impl Study {
 const INTRODUCTION: &str = "Four one-way streets cross in the plane. Every recording stays on one of them, so that most ways from a start to a goal have to be put together from pieces that no recording joins, and a wrong turning \
 costs a lap or ends in a dead end. Moves are uncertain. All methods learn from the same recordings, with hidden layers of the same size; QRL, whose intervals are costly, has a latent of 64 instead of 256.";
 
+/// Removes the figures that an earlier report lists, which may have had other methods. Other files in their folder are not ours.
+fn remove_listed_figures(report: &Path) -> std::io::Result<()> {
+    let Ok(text) = std::fs::read_to_string(report) else { return Ok(()) };
+    for name in text.lines().filter_map(listed_figure) {
+        for extension in ["svg", "png"] {
+            match std::fs::remove_file(report.with_file_name("figures").join(format!("{name}.{extension}"))) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The name of a figure in a line of Markdown as [`Study::markdown`] writes it.
+fn listed_figure(line: &str) -> Option<&str> {
+    let (name, target) = line.strip_prefix("![")?.split_once("](")?;
+    let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    (is_plain && target == format!("figures/{name}.png)")).then_some(name)
+}
+
 /// A number with its interval, in percent.
 fn percent(Estimate { value, low, high }: Estimate) -> String {
     format!("{:.1} [{:.1}, {:.1}]", 100.0 * value, 100.0 * low, 100.0 * high)
@@ -328,5 +346,32 @@ impl GoalPolicy for Reflex {
 
     fn actions(&self, observations: &[f32], goals: &[f32]) -> Vec<f32> {
         observations.iter().zip(goals).map(|(&here, &goal)| (self.0)(here, goal)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_figures_of_the_last_report_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let figures = folder.path().join("figures");
+        std::fs::create_dir(&figures).unwrap();
+        for name in ["my-own.svg", "success.svg", "success.png", "map-qrl.png"] {
+            std::fs::write(figures.join(name), "x").unwrap();
+        }
+        std::fs::write(folder.path().join("mine.svg"), "x").unwrap();
+        let report = folder.path().join("report.md");
+        remove_listed_figures(&report).unwrap();
+        assert_eq!(std::fs::read_dir(&figures).unwrap().count(), 4, "without a report, nothing is ours");
+        std::fs::write(&report, "![success](figures/success.png)\n\n![../mine](figures/../mine.png)\n")
+            .unwrap();
+        remove_listed_figures(&report).unwrap();
+        let mut left: Vec<_> =
+            std::fs::read_dir(&figures).unwrap().map(|file| file.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["map-qrl.png", "my-own.svg"]);
+        assert!(folder.path().join("mine.svg").exists());
     }
 }
