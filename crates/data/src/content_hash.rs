@@ -1,57 +1,135 @@
-//! What a data set contains, in 64 hexadecimal digits, whatever file it lies in.
+//! What a dataset contains, in 64 hexadecimal digits, whatever file it is in.
 
-use crate::{DataError, EpisodeSink, EpisodeView, Spec};
+use crate::{DataError, EpisodeSink, EpisodeView, Spec, Trajectories};
 use arrow_buffer::ToByteSlice;
-use sha2::{Digest, Sha256};
+use sha2::{Digest as _, Sha256};
+use std::{
+    sync::{
+        OnceLock,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    thread,
+};
 
-/// SHA-256 of the episodes: widths and names of the columns, then for each episode its number of steps, its ending
-/// and its columns as little-endian numbers. The same episodes have the same hash in every format that holds them whole.
+/// SHA-256 of what every format holds: the widths, then for each episode the SHA-256 of its number of steps, its observations and its
+/// actions as little-endian numbers.
+///
+/// Rewards, timestamps, endings, extra columns and names are not part of it. One dataset therefore has one hash in every format, and with
+/// any selection of extra columns.
 #[derive(Debug, Clone, Default)]
 pub struct ContentHasher {
-    state: Sha256,
-    /// Extra columns by name: formats keep them in different orders.
-    extras_by_name: Vec<usize>,
+    content: Sha256,
+    rest: Sha256,
+}
+
+type Digest = [u8; 32];
+
+/// Digests of one episode: of what counts as its content, and of its other columns.
+struct EpisodeDigests {
+    content: Digest,
+    rest: Digest,
+}
+
+/// The hashes of a whole dataset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hashes {
+    /// The content hash.
+    pub content: String,
+    /// Of everything that is not part of the content hash: rewards, timestamps, endings and extra columns in the order of the spec.
+    pub rest: String,
 }
 
 impl ContentHasher {
-    /// The hash of what was seen so far.
+    /// The content hash of the episodes so far.
     pub fn finish(self) -> String {
-        self.state.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        self.hashes().content
+    }
+
+    pub(crate) fn hashes(self) -> Hashes {
+        Hashes { content: hexadecimal(self.content), rest: hexadecimal(self.rest) }
+    }
+
+    fn add(&mut self, digests: &EpisodeDigests) {
+        self.content.update(digests.content);
+        self.rest.update(digests.rest);
     }
 }
 
 impl EpisodeSink for ContentHasher {
     fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
-        self.state.update(b"isochrone trajectories 1\n");
-        self.extras_by_name = (0..spec.extras.len()).collect();
-        self.extras_by_name.sort_by_key(|&at| &spec.extras[at].name);
-        let extras =
-            self.extras_by_name.iter().map(|&at| (spec.extras[at].name.as_str(), spec.extras[at].width));
-        let columns = [("observations", spec.observation.width), ("actions", spec.action.width)];
-        for (name, width) in columns.into_iter().chain(extras) {
-            self.state.update((name.len() as u64).to_le_bytes());
-            self.state.update(name.as_bytes());
-            self.state.update((width as u64).to_le_bytes());
-        }
-        self.state.update([u8::from(spec.has_rewards), u8::from(spec.has_timestamps)]);
+        self.content.update(b"isochrone dataset 2\n");
+        self.content.update((spec.observation.width as u64).to_le_bytes());
+        self.content.update((spec.action.width as u64).to_le_bytes());
         Ok(())
     }
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
-        self.state.update((episode.steps as u64).to_le_bytes());
-        self.state.update(episode.ending.name());
-        self.state.update(little_endian(episode.observations));
-        self.state.update(little_endian(episode.actions));
-        self.state.update(little_endian(episode.rewards));
-        self.state.update(little_endian(episode.timestamps));
-        for &at in &self.extras_by_name {
-            self.state.update(little_endian(episode.extras[at]));
-        }
+        self.add(&EpisodeDigests::of(episode));
         Ok(())
     }
 }
 
-/// The bytes of numbers, as they lie in memory.
+impl EpisodeDigests {
+    fn of(episode: &EpisodeView<'_>) -> Self {
+        let mut content = Sha256::new();
+        content.update((episode.steps as u64).to_le_bytes());
+        content.update(little_endian(episode.observations));
+        content.update(little_endian(episode.actions));
+        let mut rest = Sha256::new();
+        rest.update(episode.ending.name());
+        rest.update(little_endian(episode.rewards));
+        rest.update(little_endian(episode.timestamps));
+        for rows in &episode.extras {
+            rest.update(little_endian(rows));
+        }
+        Self { content: content.finalize().into(), rest: rest.finalize().into() }
+    }
+}
+
+impl Hashes {
+    /// Hashes a dataset with all processors, one block of episodes at a time. Of a mapped file, pages are given back meanwhile.
+    pub fn of(data: &Trajectories) -> Result<Self, DataError> {
+        let n_blocks = data.blocks.len();
+        let digests: Vec<OnceLock<Vec<EpisodeDigests>>> = (0..n_blocks).map(|_| OnceLock::new()).collect();
+        let next_block = AtomicUsize::new(0);
+        let work = || {
+            loop {
+                let block = next_block.fetch_add(1, Relaxed);
+                if block >= n_blocks {
+                    return;
+                }
+                let first = |block: usize| {
+                    data.blocks.get(block).map_or(data.n_episodes(), |block| block.first_episode)
+                };
+                let of_episode = |episode: usize| {
+                    let digests = EpisodeDigests::of(&data.episode(episode));
+                    data.touched(episode);
+                    digests
+                };
+                // Nobody else has this block.
+                let _ = digests[block].set((first(block)..first(block + 1)).map(of_episode).collect());
+            }
+        };
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(n_blocks);
+        thread::scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(work);
+            }
+            work();
+        });
+        let mut hasher = ContentHasher::default();
+        hasher.begin(&data.spec)?;
+        digests.iter().filter_map(OnceLock::get).flatten().for_each(|digests| hasher.add(digests));
+        Ok(hasher.hashes())
+    }
+}
+
+/// A digest as text.
+pub(crate) fn hexadecimal(state: Sha256) -> String {
+    state.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The bytes of numbers, as they are in memory.
 pub(crate) fn little_endian<T: arrow_buffer::ArrowNativeType>(values: &[T]) -> &[u8] {
     const { assert!(cfg!(target_endian = "little"), "the files of this package are little-endian") };
     values.to_byte_slice()

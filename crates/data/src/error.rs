@@ -40,16 +40,16 @@ pub enum DataError {
     },
 }
 
-/// What is wrong with one episode of a file that can otherwise be read.
+/// What is wrong with one episode, or with the contents, of a file that can otherwise be read.
 ///
 /// A reader hands it to its sink: most sinks stop there, a validator takes note and goes on.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{}: episode {episode}: {problem}; hint: {hint}", path.display())]
+#[error("{}: {}{problem}; hint: {hint}", path.display(), episode.map(|number| format!("episode {number}: ")).unwrap_or_default())]
 pub struct Defect {
     /// The file.
     pub path: PathBuf,
-    /// The episode, counted from 0.
-    pub episode: usize,
+    /// The episode, counted from 0; none if the file as a whole is to blame.
+    pub episode: Option<usize>,
     /// The row inside the episode, if one is to blame.
     pub row: Option<usize>,
     /// Which kind of defect.
@@ -71,6 +71,8 @@ pub enum DefectKind {
     Empty,
     /// Frames that are missing or out of order.
     Frames,
+    /// Contents that are not those that the file was written with.
+    Corrupt,
 }
 
 impl Defect {
@@ -82,7 +84,19 @@ impl Defect {
         problem: String,
         hint: &str,
     ) -> Self {
-        Self { path: path.into(), episode, row: None, kind, problem, hint: hint.into() }
+        Self { path: path.into(), episode: Some(episode), row: None, kind, problem, hint: hint.into() }
+    }
+
+    /// A file whose bytes are not those that were written.
+    pub(crate) fn corrupt(path: &Path) -> Self {
+        Self {
+            path: path.into(),
+            episode: None,
+            row: None,
+            kind: DefectKind::Corrupt,
+            problem: "its contents do not match its checksum".into(),
+            hint: "it is corrupt or was changed; copy it again or convert the original again".into(),
+        }
     }
 
     /// Metadata that count other than the data have, found after `episodes` of them.

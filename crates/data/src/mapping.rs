@@ -46,19 +46,26 @@ impl AsRef<[u8]> for Owner {
 }
 
 impl Mapping {
-    pub fn open(path: &Path, access: Access) -> Result<Self, DataError> {
-        let file = File::open(path).map_err(|error| DataError::read(path, error))?;
+    pub fn open(path: &Path) -> Result<Self, DataError> {
+        Self::of(&File::open(path).map_err(|error| DataError::read(path, error))?, path)
+    }
+
+    /// Maps an open file; `path` is its name in errors.
+    pub fn of(file: &File, path: &Path) -> Result<Self, DataError> {
         // SAFETY: the mapping is read-only. Another process that truncates the file while it is mapped can crash this one (SIGBUS);
         // that is the contract of memory-mapped data everywhere, and said in the guide. Our own writer never changes a file in
         // place: it writes a new one and renames it.
         #[allow(unsafe_code)]
-        let map = unsafe { Mmap::map(&file) }.map_err(|error| DataError::read(path, error))?;
-        // Advice is a wish: a system without it still gives the right bytes.
-        let _ = map.advise(match access {
+        let map = unsafe { Mmap::map(file) }.map_err(|error| DataError::read(path, error))?;
+        Ok(Self { file: Arc::new(map), touched_bytes: AtomicUsize::new(0) })
+    }
+
+    /// Says how the file will be read from now on. A system that does not listen still gives the right bytes.
+    pub fn advise(&self, access: Access) {
+        let _ = self.file.advise(match access {
             Access::Random => Advice::Random,
             Access::Sequential => Advice::Sequential,
         });
-        Ok(Self { file: Arc::new(map), touched_bytes: AtomicUsize::new(0) })
     }
 
     /// The whole file, without a copy.
@@ -67,7 +74,7 @@ impl Mapping {
     }
 
     /// Where a slice of the mapped file lies in it.
-    fn range_of<T>(&self, slice: &[T]) -> Range<usize> {
+    pub fn range_of<T>(&self, slice: &[T]) -> Range<usize> {
         let begin = (slice.as_ptr() as usize).saturating_sub(self.file.as_ptr() as usize);
         begin..begin + size_of_val(slice)
     }

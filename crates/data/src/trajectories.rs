@@ -57,7 +57,7 @@ impl Trajectories {
         self.index.n_transitions()
     }
 
-    /// What the data set contains; see [`ContentHasher`]. Of a file, what the file says.
+    /// What the data set contains; see [`ContentHasher`]. It is always computed from the episodes: a file's own word is only compared with it.
     pub fn content_hash(&self) -> &str {
         &self.content_hash
     }
@@ -102,11 +102,16 @@ impl Trajectories {
         sink.begin(&self.spec)?;
         for episode in 0..self.n_episodes() {
             sink.episode(&self.episode(episode))?;
-            if let Some(mapping) = &self.mapping {
-                mapping.touched(self.spec.episode_bytes(self.index.steps(episode)));
-            }
+            self.touched(episode);
         }
         Ok(())
+    }
+
+    /// Says that an episode was read: pages of a mapped file are given back now and then.
+    pub(crate) fn touched(&self, episode: usize) {
+        if let Some(mapping) = &self.mapping {
+            mapping.touched(self.spec.episode_bytes(self.index.steps(episode)));
+        }
     }
 
     pub(crate) fn block_of_episode(&self, episode: usize) -> usize {

@@ -21,6 +21,11 @@ impl AtomicFile {
         Ok(Self { destination: destination.into(), file })
     }
 
+    /// The file under its temporary name.
+    pub fn as_file(&self) -> &File {
+        self.file.as_file()
+    }
+
     /// Makes it durable and visible: contents, then name, then the folder that holds the name.
     pub fn commit(self) -> Result<(), DataError> {
         let Self { destination, file } = self;

@@ -58,7 +58,7 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
             UsualEnds::Unclear { row } => {
                 sink.defect(Defect {
                     path: path.into(),
-                    episode: 0,
+                    episode: Some(0),
                     row: usize::try_from(row).ok(),
                     kind: DefectKind::Ends,
                     problem: format!("it has both timeouts and terminals, and row {row} of the file is terminal without a timeout"),

@@ -135,6 +135,13 @@ impl<'a> Assembler<'a> {
         hint: String,
     ) -> Result<(), DataError> {
         self.is_broken = true;
-        self.sink.defect(Defect { path: self.path.into(), episode: self.number, row, kind, problem, hint })
+        self.sink.defect(Defect {
+            path: self.path.into(),
+            episode: Some(self.number),
+            row,
+            kind,
+            problem,
+            hint,
+        })
     }
 }

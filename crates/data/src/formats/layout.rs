@@ -9,15 +9,16 @@
 //! | `extra.NAME` | list of fixed-size lists of float32 | T + 1 entries |
 //! | `ending` | string | `terminated`, `truncated` or `unknown` |
 //!
-//! The schema's metadata hold the [`Spec`] as JSON under `isochrone.spec`, the footer's the content hash under `isochrone.sha256`.
-//! Nothing is compressed and record batches end between episodes, so a mapped file *is* the data set: opening reads the footer and the
-//! lists' offsets, and a row is a slice of the file. Why not Parquet: see `docs/data.md`, where both are measured. Any Arrow library reads
+//! The schema's metadata hold the [`Spec`] as JSON under `isochrone.spec`, the footer's the content hash under `isochrone.sha256` and a
+//! checksum of the whole file under `isochrone.checksum`. Both are computed and compared whenever a file is opened or read.
+//! Nothing is compressed and record batches end between episodes, so a mapped file *is* the data set: a row is a slice of the file. Why not Parquet: see `docs/data.md`, where both are measured. Any Arrow library reads
 //! the file: `pyarrow.ipc.open_file("x.arrow").read_all()`.
 
 use crate::{
-    Access, DataError, EpisodeIndex, EpisodeSink, EpisodeView, Spec, Trajectories,
+    Access, ContentHasher, DataError, Defect, EpisodeIndex, EpisodeSink, EpisodeView, Spec, Trajectories,
+    content_hash::{Hashes, hexadecimal},
     episode::Ending,
-    formats::{atomic::AtomicFile, flat::MAX_EPISODE_BYTES},
+    formats::{ReadOptions, atomic::AtomicFile, flat::MAX_EPISODE_BYTES},
     gathered::Gathered,
     guard::guarded,
     mapping::Mapping,
@@ -34,8 +35,9 @@ use arrow_ipc::{
     writer::FileWriter,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use sha2::{Digest as _, Sha256};
 use std::{
-    io::BufWriter,
+    io::{BufWriter, Seek as _, SeekFrom, Write as _},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -43,6 +45,9 @@ use std::{
 const HINT: &str = "make the file with isochrone data convert, or check that it was copied whole";
 const SPEC_KEY: &str = "isochrone.spec";
 const HASH_KEY: &str = "isochrone.sha256";
+const CHECKSUM_KEY: &str = "isochrone.checksum";
+/// Where the checksum will be, until everything else is written.
+const NO_CHECKSUM: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 /// A record batch is written when its episodes reach this size: large enough that batches are few, small enough to be gathered in memory.
 const BATCH_BYTES: usize = 16 << 20;
 
@@ -90,17 +95,25 @@ impl LayoutWriter {
         Self { path: path.into(), open: None }
     }
 
-    /// Completes the file, with the hash of its contents, and puts it in its place.
-    pub fn finish(self, content_hash: &str) -> Result<(), DataError> {
+    /// Completes the file, with the hashes of its contents, and puts it in its place.
+    pub fn finish(self, hashes: &Hashes) -> Result<(), DataError> {
         let Self { path, open } = self;
         let Some(mut open) = open else {
             return Err(DataError::setting("nothing was written", "give the writer a data set"));
         };
         open.flush().map_err(|error| write_error(&path, &error))?;
-        open.writer.write_metadata(HASH_KEY, content_hash);
+        open.writer.write_metadata(HASH_KEY, &hashes.content);
+        open.writer.write_metadata(CHECKSUM_KEY, NO_CHECKSUM);
         open.writer.finish().map_err(|error| write_error(&path, &error))?;
         let buffered = open.writer.into_inner().map_err(|error| write_error(&path, &error))?;
-        let file = buffered.into_inner().map_err(|error| DataError::write(&path, error.into_error()))?;
+        let mut file = buffered.into_inner().map_err(|error| DataError::write(&path, error.into_error()))?;
+        let written = Mapped::of(&path, Mapping::of(file.as_file(), &path)?)?;
+        let mut put = |at: usize, text: &str| -> std::io::Result<()> {
+            file.seek(SeekFrom::Start(at as u64))?;
+            file.write_all(text.as_bytes())
+        };
+        put(written.declared.checksum_at, &written.checksum(hashes))
+            .map_err(|error| DataError::write(&path, error))?;
         file.commit()
     }
 }
@@ -182,18 +195,106 @@ fn record_batch(episodes: Gathered, spec: &Spec, schema: SchemaRef) -> RecordBat
     RecordBatch::try_new(schema, columns).expect("columns made from the schema")
 }
 
-impl Trajectories {
-    /// Maps a file of our own layout. Takes time and memory for the episodes' lengths, not for their contents.
-    pub fn open(path: &Path, access: Access) -> Result<Self, DataError> {
-        let mapping = Mapping::open(path, access)?;
-        let mut data = from_bytes(path, Buffer::from(mapping.bytes()))?;
-        data.mapping = Some(Arc::new(mapping));
-        Ok(data)
+/// A mapped file whose structure is sound, and whose contents are not yet compared with its checksum.
+struct Mapped {
+    /// Without a content hash: that is computed.
+    data: Trajectories,
+    mapping: Arc<Mapping>,
+    declared: Declared,
+}
+
+/// What the footer declares.
+struct Declared {
+    content_hash: String,
+    checksum: String,
+    /// Where the checksum's digits begin in the file.
+    checksum_at: usize,
+}
+
+impl Mapped {
+    fn of(path: &Path, mapping: Mapping) -> Result<Self, DataError> {
+        mapping.advise(Access::Sequential);
+        let mapping = Arc::new(mapping);
+        let (mut data, declared) = parse(path, Buffer::from(mapping.bytes()))?;
+        data.mapping = Some(mapping.clone());
+        Ok(Self { data, mapping, declared })
+    }
+
+    /// The checksum of the whole file: of the hashes of all its numbers, and of every byte that is not one of them. The checksum's own
+    /// digits count as absent.
+    fn checksum(&self, hashes: &Hashes) -> String {
+        let bytes = self.mapping.bytes();
+        let digits = self.declared.checksum_at..self.declared.checksum_at + NO_CHECKSUM.len();
+        let mut hashed = vec![digits];
+        for block in &self.data.blocks {
+            let columns = [&block.observations, &block.actions, &block.rewards];
+            hashed
+                .extend(columns.into_iter().chain(&block.extras).map(|values| self.mapping.range_of(values)));
+            hashed.push(self.mapping.range_of(&block.timestamps));
+        }
+        hashed.retain(|range| !range.is_empty());
+        hashed.sort_by_key(|range| range.start);
+        let mut state = Sha256::new();
+        state.update(&hashes.content);
+        state.update(&hashes.rest);
+        let mut at = 0;
+        for range in hashed {
+            // Columns of a file that somebody made may overlap.
+            state.update(&bytes[at.min(range.start)..range.start]);
+            at = at.max(range.end);
+        }
+        state.update(&bytes[at..]);
+        hexadecimal(state)
+    }
+
+    /// Whether the file holds what it was written with.
+    fn is_intact(&self, hashes: &Hashes) -> bool {
+        self.declared.content_hash == hashes.content && self.declared.checksum == self.checksum(hashes)
     }
 }
 
-/// The data set in the bytes of a file, without a copy. Nothing that the file declares is believed unchecked.
-pub(crate) fn from_bytes(path: &Path, bytes: Buffer) -> Result<Trajectories, DataError> {
+impl Trajectories {
+    /// Maps a file of our own layout, after every byte of it was compared with its checksum. Memory does not grow with the file.
+    pub fn open(path: &Path, access: Access) -> Result<Self, DataError> {
+        let mapped = Mapped::of(path, Mapping::open(path)?)?;
+        let hashes = Hashes::of(&mapped.data)?;
+        if !mapped.is_intact(&hashes) {
+            return Err(Defect::corrupt(path).into());
+        }
+        mapped.mapping.advise(access);
+        Ok(Self { content_hash: hashes.content, ..mapped.data })
+    }
+}
+
+/// Reads a file from front to back. One that is corrupt is a defect, after the last episode.
+pub(super) fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
+    let mut mapped = Mapped::of(path, Mapping::open(path)?)?;
+    options.complete(path, &mut mapped.data.spec)?;
+    let mut hasher = ContentHasher::default();
+    mapped.data.send(&mut Hashing { sink, hasher: &mut hasher })?;
+    if mapped.is_intact(&hasher.hashes()) { Ok(()) } else { sink.defect(Defect::corrupt(path)) }
+}
+
+/// Passes everything on, and hashes it.
+struct Hashing<'a> {
+    sink: &'a mut dyn EpisodeSink,
+    hasher: &'a mut ContentHasher,
+}
+
+impl EpisodeSink for Hashing<'_> {
+    fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
+        self.hasher.begin(spec)?;
+        self.sink.begin(spec)
+    }
+
+    fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
+        self.hasher.episode(episode)?;
+        self.sink.episode(episode)
+    }
+}
+
+/// The data set in the bytes of a file, without a copy, and what its footer declares. Nothing that the file declares is believed unchecked.
+fn parse(path: &Path, bytes: Buffer) -> Result<(Trajectories, Declared), DataError> {
     let fail = |problem: String| DataError::malformed(path, problem, HINT);
     let wrong = |error: &dyn std::fmt::Display| fail(format!("not a readable Arrow file: {error}"));
     let end = bytes.len().checked_sub(10).ok_or_else(|| fail("too short for an Arrow file".into()))?;
@@ -216,11 +317,21 @@ pub(crate) fn from_bytes(path: &Path, bytes: Buffer) -> Result<Trajectories, Dat
     if schema_of(&spec).fields() != schema.fields() {
         return Err(fail("its columns are not those that its spec describes".into()));
     }
-    let content_hash = footer
-        .custom_metadata()
-        .and_then(|entries| entries.iter().find(|entry| entry.key() == Some(HASH_KEY)))
-        .and_then(|entry| entry.value().map(str::to_owned))
-        .ok_or_else(|| fail(format!("it has no {HASH_KEY}")))?;
+    let declared = |key: &str| {
+        let entries = footer.custom_metadata()?;
+        entries.iter().find(|entry| entry.key() == Some(key))?.value()
+    };
+    let content_hash = declared(HASH_KEY).ok_or_else(|| fail(format!("it has no {HASH_KEY}")))?.to_owned();
+    let checksum =
+        declared(CHECKSUM_KEY).filter(|digits| digits.len() == NO_CHECKSUM.len()).ok_or_else(|| {
+            DataError::malformed(
+                path,
+                "it was written by an earlier version, without a checksum",
+                "convert or generate it again from its source",
+            )
+        })?;
+    let checksum_at = checksum.as_ptr() as usize - bytes.as_ptr() as usize;
+    let declared = Declared { content_hash, checksum: checksum.to_owned(), checksum_at };
 
     let schema: SchemaRef = Arc::new(schema);
     let decoder = FileDecoder::new(schema, footer.version()).with_require_alignment(true);
@@ -241,7 +352,7 @@ pub(crate) fn from_bytes(path: &Path, bytes: Buffer) -> Result<Trajectories, Dat
         blocks.push(block);
     }
     let index = EpisodeIndex::new(steps.into_iter());
-    Ok(Trajectories { spec, blocks, index, content_hash, mapping: None })
+    Ok((Trajectories { spec, blocks, index, content_hash: String::new(), mapping: None }, declared))
 }
 
 /// The length of a record batch's message and body, once every buffer that it declares is known to lie inside.

@@ -164,7 +164,7 @@ impl EpisodeSink for Counting<'_> {
 
     fn defect(&mut self, defect: Defect) -> Result<(), DataError> {
         // An episode that is not passed on was there all the same.
-        self.episode = self.episode.max(defect.episode + 1);
+        self.episode = self.episode.max(defect.episode.map_or(0, |episode| episode + 1));
         self.frames += usize::from(defect.kind == DefectKind::Empty);
         self.sink.defect(defect)
     }

@@ -95,7 +95,7 @@ impl Format {
         sink: &mut dyn EpisodeSink,
     ) -> Result<(), DataError> {
         match self {
-            Self::Layout => open_layout(path, options, Access::Sequential)?.send(sink),
+            Self::Layout => layout::read(path, options, sink),
             Self::OgBench => npz::read(path, options, sink),
             Self::D4rl => d4rl::read(path, options, sink),
             Self::Minari => minari::read(path, options, sink),
@@ -104,26 +104,16 @@ impl Format {
             Self::Csv => csv::read(path, options, sink),
         }
     }
-
-    /// The content hash that a file says it was written with; only our own layout says.
-    pub fn declared_hash(self, path: &Path) -> Result<Option<String>, DataError> {
-        match self {
-            Self::Layout => Trajectories::open(path, Access::Sequential).map(|data| Some(data.content_hash)),
-            _ => Ok(None),
-        }
-    }
-}
-
-fn open_layout(path: &Path, options: &ReadOptions, access: Access) -> Result<Trajectories, DataError> {
-    let mut data = Trajectories::open(path, access)?;
-    options.complete(path, &mut data.spec)?;
-    Ok(data)
 }
 
 /// A data set from any file: our own layout is mapped, everything else read into memory.
 pub fn load(path: &Path, options: &ReadOptions) -> Result<Trajectories, DataError> {
     match Format::detect(path)? {
-        Format::Layout => open_layout(path, options, Access::Random),
+        Format::Layout => {
+            let mut data = Trajectories::open(path, Access::Random)?;
+            options.complete(path, &mut data.spec)?;
+            Ok(data)
+        }
         format => {
             let mut builder = TrajectoriesBuilder::default();
             format.read(path, options, &mut builder)?;
@@ -190,7 +180,7 @@ impl Writer {
     /// Completes the file and puts it in its place.
     pub fn finish(self) -> Result<(), DataError> {
         match self.target {
-            Target::Layout(writer) => writer.finish(&self.hasher.finish()),
+            Target::Layout(writer) => writer.finish(&self.hasher.hashes()),
             Target::OgBench(writer) => writer.finish(),
             Target::Minari(writer) => writer.finish(),
         }

@@ -90,22 +90,6 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Of a file in our own layout: what it says it contains, and what it contains.
-    pub fn content_hash(&mut self, declared: &str, found: &str) {
-        if declared != found {
-            self.add(
-                Severity::Error,
-                Rule::ContentHash,
-                None,
-                None,
-                (
-                    format!("the file was written with contents {declared}, but has {found}"),
-                    "it was damaged or changed; copy it again or convert the original again",
-                ),
-            );
-        }
-    }
-
     fn constant(&mut self, feature: &Feature, index: usize, summary: &DimensionSummary) {
         self.add(
             Severity::Warning,

@@ -117,11 +117,12 @@ impl Finding {
             DefectKind::Ends => Rule::Ends,
             DefectKind::Empty => Rule::Empty,
             DefectKind::Frames => Rule::Frames,
+            DefectKind::Corrupt => Rule::ContentHash,
         };
         Self {
             rule,
             severity: Severity::Error,
-            episode: Some(defect.episode),
+            episode: defect.episode,
             row: defect.row,
             problem: defect.problem,
             hint: defect.hint,

@@ -10,7 +10,7 @@ mod fingerprint;
 pub use finding::{Finding, Rule, Severity, Validation};
 
 use crate::{
-    ContentHasher, DataError, Defect, EpisodeSink, EpisodeView, Spec, Survey, Telling,
+    DataError, Defect, EpisodeSink, EpisodeView, Spec, Survey, Telling,
     formats::{Format, ReadOptions},
 };
 use check::Checker;
@@ -31,13 +31,10 @@ pub fn validate_and_tell(
 ) -> Result<Validation, DataError> {
     let mut first = FirstPass::default();
     format.read(path, options, &mut Telling { sink: &mut first, tell })?;
-    let FirstPass { survey, fingerprints, hasher, validation } = first;
+    let FirstPass { survey, fingerprints, validation } = first;
     let Some(spec) = survey.spec.clone() else { return Ok(validation.into_validation()) };
     let mut checker = Checker::new(&spec, &survey, &fingerprints, validation);
     checker.whole_set(&survey);
-    if let Some(declared) = format.declared_hash(path)? {
-        checker.content_hash(&declared, &hasher.finish());
-    }
     format.read(path, options, &mut Telling { sink: &mut checker, tell })?;
     Ok(checker.finish())
 }
@@ -47,21 +44,18 @@ pub fn validate_and_tell(
 struct FirstPass {
     survey: Survey,
     fingerprints: Fingerprints,
-    hasher: ContentHasher,
     validation: finding::Collector,
 }
 
 impl EpisodeSink for FirstPass {
     fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
-        self.survey.begin(spec)?;
-        self.hasher.begin(spec)
+        self.survey.begin(spec)
     }
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
         let width = self.survey.spec.as_ref().map_or(0, |spec| spec.observation.width);
         self.fingerprints.learn(width, episode);
-        self.survey.episode(episode)?;
-        self.hasher.episode(episode)
+        self.survey.episode(episode)
     }
 
     fn defect(&mut self, defect: Defect) -> Result<(), DataError> {

@@ -200,3 +200,36 @@ fn nobody_has_to_listen() {
     let run = isochrone::learn::run::Run::open(&folder.path().join("a")).unwrap();
     assert_eq!(run.status().unwrap().state, isochrone::learn::run::State::Finished);
 }
+
+/// Neither a new run nor one that is resumed takes an `.arrow` file that was changed.
+#[test]
+fn corrupt_data_are_not_trained_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &str| isochrone_in(folder.path(), arguments);
+    let table = workspace().join("examples/walks.csv");
+    assert_eq!(run(&format!("data convert {} --observations x,y -o w.arrow", table.display())).code, Some(0));
+    let start = "train --data w.arrow --size small --threads 1 batch_size=32";
+    let trained = run(&format!("{start} --steps 4 --run runs/a"));
+    assert_eq!(trained.code, Some(0), "{}", trained.stderr);
+    let path = folder.path().join("w.arrow");
+    let whole = std::fs::read(&path).unwrap();
+    for share in [0.3, 0.5, 0.7] {
+        let mut bytes = whole.clone();
+        bytes[(whole.len() as f64 * share) as usize] ^= 16;
+        std::fs::write(&path, bytes).unwrap();
+        for arguments in [&format!("{start} --steps 4 --run runs/b"), "train --resume runs/a --steps 8"] {
+            let refused = run(arguments);
+            assert_eq!(refused.code, Some(2), "{arguments}: {}", refused.stdout);
+            assert!(refused.stderr.contains("do not match its checksum"), "{arguments}: {}", refused.stderr);
+        }
+        let inspected = run("data inspect w.arrow");
+        assert!(inspected.stderr.contains("do not match its checksum"), "{}", inspected.stderr);
+        let validated = run("data validate w.arrow");
+        assert!(
+            validated.code == Some(1) && validated.stdout.contains("content-hash"),
+            "{}",
+            validated.stdout
+        );
+    }
+    assert!(!folder.path().join("runs/b").exists());
+}

@@ -3,7 +3,9 @@
 use super::source::Source;
 use crate::verbs::report::count;
 use anyhow::bail;
-use isochrone::data::{DataError, Defect, Ending, EpisodeSink, EpisodeView, Spec, formats::Writer};
+use isochrone::data::{
+    DataError, Defect, DefectKind, Ending, EpisodeSink, EpisodeView, Spec, formats::Writer,
+};
 use serde_json::json;
 use std::{io::Write, path::PathBuf};
 
@@ -66,15 +68,6 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         writer, episodes, transitions, defects, not_finite, knows_endings, mut leaves_out, ..
     } = conversion;
     let hash = writer.content_hash();
-    if let Some(declared) = format.declared_hash(args.source.path())?
-        && declared != hash
-    {
-        // A damaged file does not become a good one.
-        bail!(
-            "{}: it was written with contents {declared}, but has {hash}; hint: it is damaged: copy it again or convert the original again",
-            args.source.path().display()
-        );
-    }
     writer.finish()?;
     leaves_out.retain(|what| knows_endings || *what != Writer::ENDINGS);
     let output = args.output.display();
@@ -137,6 +130,7 @@ impl EpisodeSink for Conversion {
 
     fn defect(&mut self, defect: Defect) -> Result<(), DataError> {
         self.defects += 1;
-        if self.keep_going { Ok(()) } else { Err(defect.into()) }
+        // A corrupt file does not become a good one.
+        if self.keep_going && defect.kind != DefectKind::Corrupt { Ok(()) } else { Err(defect.into()) }
     }
 }

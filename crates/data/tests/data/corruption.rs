@@ -1,0 +1,72 @@
+//! A file that is not as it was written is refused, wherever the difference is.
+
+use crate::support::{gather, random_walks, write};
+use isochrone_data::{
+    DataError, DefectKind, Ending, Feature, Spec,
+    formats::{Format, ReadOptions, load},
+    validate::{Rule, validate},
+};
+use std::path::{Path, PathBuf};
+
+/// A file with every kind of column.
+fn whole_file(folder: &Path) -> (PathBuf, Vec<u8>) {
+    let mut spec = Spec::new(3, 2);
+    (spec.has_rewards, spec.has_timestamps) = (true, true);
+    spec.extras = vec![Feature::new("speed", 1), Feature::new("joints", 2)];
+    spec.frames_per_second = Some(10.0);
+    let mut walks = random_walks(&spec, [12, 1, 7], 3);
+    walks[1].ending = Ending::Terminated;
+    let path = folder.join("x.arrow");
+    write(&gather(&spec, &walks), &path);
+    let bytes = std::fs::read(&path).unwrap();
+    (path, bytes)
+}
+
+fn with_flipped_bit(whole: &[u8], at: usize) -> Vec<u8> {
+    let mut bytes = whole.to_vec();
+    bytes[at] ^= 1 << (at % 8);
+    bytes
+}
+
+#[test]
+fn no_flipped_bit_is_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, whole) = whole_file(folder.path());
+    assert!(load(&path, &ReadOptions::default()).is_ok());
+    let mut corrupt = 0;
+    for at in 0..whole.len() {
+        std::fs::write(&path, with_flipped_bit(&whole, at)).unwrap();
+        match load(&path, &ReadOptions::default()) {
+            Ok(_) => panic!("byte {at} of {} was changed, and the file was loaded", whole.len()),
+            Err(DataError::Defect(defect)) if defect.kind == DefectKind::Corrupt => corrupt += 1,
+            // The structure is broken, too.
+            Err(_) => {}
+        }
+    }
+    assert!(2 * corrupt > whole.len(), "{corrupt} of {} changes leave the structure sound", whole.len());
+}
+
+#[test]
+fn validation_says_that_a_file_is_corrupt() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, whole) = whole_file(folder.path());
+    for at in (0..whole.len()).step_by(13) {
+        std::fs::write(&path, with_flipped_bit(&whole, at)).unwrap();
+        match validate(&path, Format::Layout, &ReadOptions::default()) {
+            Ok(found) => assert_eq!(found.count_of(Rule::ContentHash), 1, "byte {at}"),
+            Err(error) => assert!(error.to_string().contains("x.arrow: "), "byte {at}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn a_file_of_an_earlier_version_is_refused_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, mut bytes) = whole_file(folder.path());
+    let key = b"isochrone.checksum";
+    let at = bytes.windows(key.len()).position(|window| window == key).unwrap();
+    bytes[at] = b'_';
+    std::fs::write(&path, bytes).unwrap();
+    let message = load(&path, &ReadOptions::default()).unwrap_err().to_string();
+    assert!(message.contains("earlier version") && !message.contains('\n'), "{message}");
+}
