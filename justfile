@@ -124,7 +124,7 @@ stitching:
 
 # The navigation study: data, all methods, five seeds, figures, report; writes docs/results/nav2d. About 40 minutes on two cores; goes on where it was interrupted.
 reproduce FOLDER="target/nav2d":
-    cargo build --release -p isochrone --locked
+    cargo build --release -p isochrone-cli --locked
     target/release/isochrone reproduce nav2d -o {{ FOLDER }}
     rm -rf docs/results/nav2d
     mkdir -p docs/results/nav2d/figures
@@ -142,7 +142,7 @@ reproduce-quick:
 # What was tried for every method before the navigation study; writes docs/results/nav2d-search.md. About half an hour on two cores.
 nav2d-search:
     mkdir -p docs/results
-    cargo run --release -p isochrone --example nav2d_search --locked > target/nav2d-search.md
+    cargo run --release -p isochrone-studies --example nav2d_search --locked > target/nav2d-search.md
     mv target/nav2d-search.md docs/results/nav2d-search.md
     cat docs/results/nav2d-search.md
 
@@ -202,7 +202,7 @@ mazes FOLDER="target/mazes": mujoco
 maze-search FOLDER="target/maze-search": mujoco
     cargo build --release --workspace {{ features }} --bins --locked
     test -e target/maze-search.npz || target/release/isochrone envs generate pointmaze-medium-navigate --seed 1 -o target/maze-search.npz
-    python3 crates/isochrone/experiments/maze_search.py target/release/isochrone target/maze-search.npz {{ FOLDER }} > target/maze-search.md
+    python3 studies/experiments/maze_search.py target/release/isochrone target/maze-search.npz {{ FOLDER }} > target/maze-search.md
     mv target/maze-search.md docs/results/maze-search.md
 
 # The ant in the medium maze: a million recorded steps, one run of CMD-1, its success as it learns; writes docs/results/antmaze. About an hour and a half on one core; goes on where it was interrupted.
@@ -216,5 +216,5 @@ antmaze FOLDER="target/antmaze": mujoco
 
 # Draw the pictures of the README and the guide again.
 pictures:
-    cargo build --release -p isochrone --locked
+    cargo build --release -p isochrone-cli --locked
     PATH="$PWD/target/release:$PATH" examples/draw.sh

@@ -39,3 +39,41 @@ pub trait GoalPolicy: Send + Sync {
     /// `[n, observation width]` twice gives `[n, action width]`.
     fn actions(&self, observations: &[f32], goals: &[f32]) -> Vec<f32>;
 }
+
+macro_rules! forward {
+    ($($pointer:ty),*) => {$(
+        impl<T: TemporalDistance + ?Sized> TemporalDistance for $pointer {
+            fn width(&self) -> usize {
+                (**self).width()
+            }
+
+            fn discount(&self) -> Discount {
+                (**self).discount()
+            }
+
+            fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+                (**self).paired_nats(from, to)
+            }
+
+            fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+                (**self).all_pairs_nats(from, to)
+            }
+        }
+
+        impl<T: GoalPolicy + ?Sized> GoalPolicy for $pointer {
+            fn observation_width(&self) -> usize {
+                (**self).observation_width()
+            }
+
+            fn action_width(&self) -> usize {
+                (**self).action_width()
+            }
+
+            fn actions(&self, observations: &[f32], goals: &[f32]) -> Vec<f32> {
+                (**self).actions(observations, goals)
+            }
+        }
+    )*};
+}
+
+forward!(&T, Box<T>, std::sync::Arc<T>);

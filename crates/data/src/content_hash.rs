@@ -1,6 +1,6 @@
 //! What a dataset contains, in 64 hexadecimal digits, whatever file it is in.
 
-use crate::{DataError, EpisodeSink, EpisodeView, Spec, Trajectories};
+use crate::{DataError, Dataset, EpisodeSink, EpisodeView, Spec};
 use arrow_buffer::ToByteSlice;
 use sha2::{Digest as _, Sha256};
 use std::{
@@ -88,8 +88,8 @@ impl EpisodeDigests {
 
 impl Hashes {
     /// Hashes a dataset with all processors, one block of episodes at a time. Of a mapped file, pages are given back meanwhile.
-    pub fn of(data: &Trajectories) -> Result<Self, DataError> {
-        let n_blocks = data.blocks.len();
+    pub fn of(data: &Dataset) -> Result<Self, DataError> {
+        let n_blocks = data.blocks().len();
         let digests: Vec<OnceLock<Vec<EpisodeDigests>>> = (0..n_blocks).map(|_| OnceLock::new()).collect();
         let next_block = AtomicUsize::new(0);
         let work = || {
@@ -99,7 +99,7 @@ impl Hashes {
                     return;
                 }
                 let first = |block: usize| {
-                    data.blocks.get(block).map_or(data.n_episodes(), |block| block.first_episode)
+                    data.blocks().get(block).map_or(data.n_episodes(), |block| block.first_episode)
                 };
                 let of_episode = |episode: usize| {
                     let digests = EpisodeDigests::of(&data.episode(episode));
@@ -118,7 +118,7 @@ impl Hashes {
             work();
         });
         let mut hasher = ContentHasher::default();
-        hasher.begin(&data.spec)?;
+        hasher.begin(data.spec())?;
         digests.iter().filter_map(OnceLock::get).flatten().for_each(|digests| hasher.add(digests));
         Ok(hasher.hashes())
     }

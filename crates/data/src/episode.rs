@@ -2,6 +2,7 @@
 
 use crate::{DataError, Spec};
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 /// How an episode ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -10,9 +11,9 @@ pub enum Ending {
     /// The format does not say.
     #[default]
     Unknown,
-    /// By itself: nothing comes after the last state.
+    /// By the environment: nothing comes after the last state.
     Terminated,
-    /// By the clock: the world went on, the recording did not.
+    /// By a time limit: the environment could have continued.
     Truncated,
 }
 
@@ -49,7 +50,7 @@ pub struct Episode {
     pub ending: Ending,
 }
 
-/// An episode that lies in a file, a data set or an [`Episode`].
+/// An episode that lies in a file, a dataset or an [`Episode`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct EpisodeView<'a> {
     /// Its number in the file, counted from 0; broken episodes before it count as well.
@@ -70,20 +71,100 @@ pub struct EpisodeView<'a> {
     pub ending: Ending,
 }
 
+/// Why the columns of an episode do not fit its spec.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum EpisodeError {
+    /// A column is not made of whole rows.
+    #[error("{column} have {found} numbers, which is not a multiple of their width {width}")]
+    Width {
+        /// The column.
+        column: String,
+        /// Numbers per row.
+        width: usize,
+        /// Numbers that there are.
+        found: usize,
+    },
+    /// A column has more or fewer rows than the observations ask for.
+    #[error("{column} have {found} rows, where {expected} are expected")]
+    Rows {
+        /// The column.
+        column: String,
+        /// Rows that the spec and the observations ask for.
+        expected: usize,
+        /// Rows that there are.
+        found: usize,
+    },
+    /// The number of extra columns is not that of the spec.
+    #[error("{found} extra columns, where the spec has {expected}")]
+    Extras {
+        /// Extra columns of the spec.
+        expected: usize,
+        /// Extra columns that there are.
+        found: usize,
+    },
+    /// There is no action between two states.
+    #[error("it has {states} observations and no transition")]
+    NoTransition {
+        /// How many states it has.
+        states: usize,
+    },
+    /// A number is NaN or infinite.
+    #[error("row {row} of {column}: {value} is not finite")]
+    NotFinite {
+        /// The column.
+        column: String,
+        /// The row, counted from 0.
+        row: usize,
+        /// The number.
+        value: f64,
+    },
+}
+
+impl EpisodeError {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Width { .. } => "give whole rows, one after another",
+            Self::Rows { .. } => "T + 1 observations have T actions and T rewards between them",
+            Self::Extras { .. } => "give one for each of `Spec::extras`, in order",
+            Self::NoTransition { .. } => "leave it out",
+            Self::NotFinite { .. } => "leave the episode out, or cut it before this row",
+        }
+    }
+}
+
 impl Episode {
-    /// Looks at it as `spec` says. `None` if the columns do not fit each other.
-    pub fn view(&self, spec: &Spec) -> Option<EpisodeView<'_>> {
-        let width = spec.observation.width;
-        let states = self.observations.len().checked_div(width).unwrap_or(0);
-        let steps = states.checked_sub(1)?;
+    /// Reads it as `spec` says.
+    ///
+    /// # Errors
+    /// If the columns do not fit the spec or each other.
+    pub fn view(&self, spec: &Spec) -> Result<EpisodeView<'_>, EpisodeError> {
+        let rows = |column: &str, found: usize, width: usize| match width {
+            0 if found == 0 => Ok(None),
+            _ if width > 0 && found.is_multiple_of(width) => Ok(Some(found / width)),
+            _ => Err(EpisodeError::Width { column: column.into(), width, found }),
+        };
+        let states = rows("observations", self.observations.len(), spec.observation.width)?.unwrap_or(0);
+        let steps = states.checked_sub(1).ok_or(EpisodeError::NoTransition { states })?;
+        let require =
+            |column: &str, found: usize, width: usize, expected: usize| match rows(column, found, width)? {
+                Some(found) if found != expected => {
+                    Err(EpisodeError::Rows { column: column.into(), expected, found })
+                }
+                _ => Ok(()),
+            };
         let optional = |is_there: bool, rows: usize| if is_there { rows } else { 0 };
-        let fits = self.observations.len() == states * width
-            && self.actions.len() == steps * spec.action.width
-            && self.rewards.len() == optional(spec.has_rewards, steps)
-            && self.timestamps.len() == optional(spec.has_timestamps, states)
-            && self.extras.len() == spec.extras.len()
-            && self.extras.iter().zip(&spec.extras).all(|(rows, extra)| rows.len() == states * extra.width);
-        fits.then(|| EpisodeView {
+        require("actions", self.actions.len(), spec.action.width, steps)?;
+        require("rewards", self.rewards.len(), 1, optional(spec.has_rewards, steps))?;
+        require("timestamps", self.timestamps.len(), 1, optional(spec.has_timestamps, states))?;
+        if self.extras.len() != spec.extras.len() {
+            return Err(EpisodeError::Extras { expected: spec.extras.len(), found: self.extras.len() });
+        }
+        for (values, extra) in self.extras.iter().zip(&spec.extras) {
+            require(&extra.name, values.len(), extra.width, states)?;
+        }
+        Ok(EpisodeView {
             number: 0,
             steps,
             observations: &self.observations,
@@ -112,15 +193,36 @@ impl EpisodeView<'_> {
         Self { number, ..self }
     }
 
-    /// What keeps episodes refuses those without a transition: nothing could be drawn from them.
+    /// Refuses episodes without a transition: nothing could be sampled from them.
     pub(crate) fn require_transition(&self) -> Result<(), DataError> {
-        if self.steps > 0 {
-            return Ok(());
+        match self.steps {
+            0 => Err(DataError::episode(self.number, EpisodeError::NoTransition { states: 1 })),
+            _ => Ok(()),
         }
-        Err(DataError::setting(
-            format!("episode {} has a single state and no transition", self.number),
-            "leave it out",
-        ))
+    }
+
+    /// Refuses numbers that are not finite.
+    pub(crate) fn require_finite(&self, spec: &Spec) -> Result<(), EpisodeError> {
+        let check = |column: &str, width: usize, values: &mut dyn Iterator<Item = f64>| match values
+            .enumerate()
+            .find(|(_, value)| !value.is_finite())
+        {
+            Some((at, value)) => {
+                Err(EpisodeError::NotFinite { column: column.into(), row: at / width, value })
+            }
+            None => Ok(()),
+        };
+        fn wide(values: &[f32]) -> impl Iterator<Item = f64> {
+            values.iter().map(|&value| f64::from(value))
+        }
+        check("observations", spec.observation.width, &mut wide(self.observations))?;
+        check("actions", spec.action.width, &mut wide(self.actions))?;
+        check("rewards", 1, &mut wide(self.rewards))?;
+        check("timestamps", 1, &mut self.timestamps.iter().copied())?;
+        for (values, extra) in self.extras.iter().zip(&spec.extras) {
+            check(&extra.name, extra.width, &mut wide(values))?;
+        }
+        Ok(())
     }
 
     /// A copy that owns its columns.

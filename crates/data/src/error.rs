@@ -1,5 +1,6 @@
 //! One error for everything that can be wrong with data: the file, the place, the hint.
 
+use crate::{EpisodeError, Hint};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -12,7 +13,7 @@ pub enum DataError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
         /// What to do about it.
         hint: &'static str,
@@ -25,18 +26,26 @@ pub enum DataError {
         /// Where and what.
         problem: String,
         /// What to do about it.
-        hint: String,
+        hint: Hint,
     },
-    /// An episode does not fit together.
+    /// A part of the file is broken.
     #[error("{0}")]
     Defect(#[from] Defect),
+    /// An episode in memory does not fit its spec.
+    #[error("episode {episode}: {source}; hint: {}", source.hint())]
+    Episode {
+        /// Its number, counted from 0.
+        episode: usize,
+        /// What is wrong with it.
+        source: EpisodeError,
+    },
     /// A setting is impossible.
     #[error("{problem}; hint: {hint}")]
     Setting {
         /// Which, and its value.
         problem: String,
         /// What would be possible.
-        hint: String,
+        hint: Hint,
     },
 }
 
@@ -57,7 +66,7 @@ pub struct Defect {
     /// What is wrong.
     pub problem: String,
     /// What to do about it.
-    pub hint: String,
+    pub hint: Hint,
 }
 
 /// The kinds of defects that a reader notices.
@@ -125,11 +134,15 @@ impl DataError {
         }
     }
 
-    pub(crate) fn malformed(path: &Path, problem: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn malformed(path: &Path, problem: impl Into<String>, hint: impl Into<Hint>) -> Self {
         Self::Malformed { path: path.into(), problem: problem.into(), hint: hint.into() }
     }
 
-    pub(crate) fn setting(problem: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn episode(episode: usize, source: EpisodeError) -> Self {
+        Self::Episode { episode, source }
+    }
+
+    pub(crate) fn setting(problem: impl Into<String>, hint: impl Into<Hint>) -> Self {
         Self::Setting { problem: problem.into(), hint: hint.into() }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Where the episodes of a data set lie when all their states are counted one after another.
+/// Where the episodes of a dataset lie when all their states are counted one after another.
 ///
 /// Episode `e` has the states `first_state(e) .. first_state(e + 1)`, and one transition less. Takes 8 bytes per episode, and 32 to 64
 /// for the two lookup tables.
@@ -75,7 +75,7 @@ impl EpisodeIndex {
 const BUCKETS_PER_EPISODE: u64 = 8;
 
 /// For evenly spaced numbers, the last episode that begins at or before each: a search has only to look between two
-/// neighbouring entries.
+/// neighboring entries.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Buckets {
     shift: u32,

@@ -1,35 +1,41 @@
-//! Logs on disk -> validated trajectories -> goal batches.
+//! Datasets of episodes: readers and writers of every common format, validation, and goal-conditioned batches.
 //!
-//! - [`formats`]: readers and writers, one file per format. A reader pushes one episode at a time into an [`EpisodeSink`], so a data set
+//! - [`formats`]: readers and writers, one file per format. A reader pushes one episode at a time into an [`EpisodeSink`], so a dataset
 //!   never has to fit in memory;
-//! - [`Trajectories`]: episodes that can be looked at in any order, in memory or in a mapped file;
-//! - [`validate`]: what bites people, found before training;
-//! - [`sampling`]: batches of transitions with goals, the same bits for any number of threads.
+//! - [`Dataset`]: episodes that can be looked at in any order, in memory or in a mapped file;
+//! - [`validate`]: common dataset problems, found before training;
+//! - [`sampling`]: batches of transitions with goals, the same bits for any number of threads;
+//! - [`tabular`]: processes with finitely many states, from text maps, MDP files and event logs.
 
+#[doc(hidden)]
+pub mod atomic;
+mod catch_panics;
+mod column_buffers;
 mod content_hash;
+mod dataset;
 mod episode;
 mod error;
 pub mod formats;
-mod gathered;
-mod guard;
+mod hint;
+mod huge_pages;
 mod index;
 mod mapping;
-pub mod npy;
-mod resident;
+mod npy;
 pub mod sampling;
 mod sink;
 mod spec;
-mod survey;
-mod trajectories;
+mod summary;
+pub mod tabular;
 pub mod validate;
 
+pub use catch_panics::is_catching_panics;
 pub use content_hash::ContentHasher;
-pub use episode::{Ending, Episode, EpisodeView};
+pub use dataset::{Dataset, DatasetBuilder};
+pub use episode::{Ending, Episode, EpisodeError, EpisodeView};
 pub use error::{DataError, Defect, DefectKind};
-pub use guard::is_guarded;
+pub use hint::{Hint, Remedy};
 pub use index::EpisodeIndex;
 pub use mapping::Access;
-pub use sink::{EpisodeSink, Telling};
-pub use spec::{Bounds, Feature, Spec};
-pub use survey::{DimensionSummary, Survey};
-pub use trajectories::{Trajectories, TrajectoriesBuilder};
+pub use sink::{EpisodeSink, ProgressSink};
+pub use spec::{Bounds, Feature, Spec, SpecError};
+pub use summary::{DatasetSummary, DimensionSummary};

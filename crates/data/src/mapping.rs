@@ -16,14 +16,14 @@ use std::{
 /// How the file will be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Access {
-    /// Here and there: a touched page brings no neighbours from the disk.
+    /// Here and there: a touched page brings no neighbors from the disk.
     #[default]
     Random,
     /// From front to back: the system reads ahead.
     Sequential,
 }
 
-/// What may be resident before pages are given back. The system maps up to 64 KiB of cached neighbours around every page touched,
+/// What may be resident before pages are given back. The system maps up to 64 KiB of cached neighbors around every page touched,
 /// so accesses are counted as that much: what is really resident is at most this, usually far less.
 const RESIDENT_BYTES: usize = 1 << 30;
 /// What one access may make resident.

@@ -1,4 +1,4 @@
-//! Where episodes go: readers push, one episode at a time, so that no reader holds a data set.
+//! Sinks of episodes: readers push one episode at a time, so that no reader holds a dataset.
 
 use crate::{DataError, Defect, EpisodeView, Spec};
 
@@ -16,21 +16,21 @@ pub trait EpisodeSink {
     }
 }
 
-/// Passes everything on, and tells after each episode how many steps it had.
-pub struct Telling<'a> {
+/// A sink that passes everything on and reports progress.
+pub struct ProgressSink<'a> {
     /// Where everything goes.
     pub sink: &'a mut dyn EpisodeSink,
-    /// Who is told.
-    pub tell: &'a mut dyn FnMut(usize),
+    /// Called with the number of steps of each episode.
+    pub progress: &'a mut dyn FnMut(usize),
 }
 
-impl EpisodeSink for Telling<'_> {
+impl EpisodeSink for ProgressSink<'_> {
     fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
         self.sink.begin(spec)
     }
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
-        (self.tell)(episode.steps);
+        (self.progress)(episode.steps);
         self.sink.episode(episode)
     }
 

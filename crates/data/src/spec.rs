@@ -1,12 +1,14 @@
-//! What the columns of a data set are called, how wide they are, and what they mean.
+//! What the columns of a dataset are called, how wide they are, and what they mean.
 
+use crate::{Hint, Remedy};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use thiserror::Error;
 
 /// Numbers of a state, or of an action: what comes after has room for each of them.
 const MAX_WIDTH: usize = 1 << 16;
 
-/// The shape and meaning of every episode of a data set.
+/// The shape and meaning of every episode of a dataset.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
     /// What is seen at every state.
@@ -35,7 +37,7 @@ pub struct Feature {
     /// Names of the dimensions; empty if they have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dimensions: Vec<String>,
-    /// The least and greatest value allowed in each dimension, if the file says; infinite where open.
+    /// The values allowed in each dimension, if known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bounds: Vec<Bounds>,
 }
@@ -43,10 +45,65 @@ pub struct Feature {
 /// The values allowed in one dimension. `None` is open.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Bounds {
-    /// The least value.
+    /// The smallest value.
     pub low: Option<f32>,
-    /// The greatest value.
+    /// The largest value.
     pub high: Option<f32>,
+}
+
+/// Why a spec is impossible.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SpecError {
+    /// An observation has no number.
+    #[error("its observations have no dimension")]
+    NoObservations,
+    /// A row has more numbers than this crate makes room for.
+    #[error("its {column} has {width} numbers, more than {MAX_WIDTH}")]
+    TooWide {
+        /// Which columns.
+        column: &'static str,
+        /// Numbers per row.
+        width: usize,
+    },
+    /// Two extra columns have one name.
+    #[error("two columns are called '{name}'")]
+    DuplicateColumn {
+        /// Their name.
+        name: String,
+    },
+    /// An extra column has no number.
+    #[error("its column '{name}' is empty")]
+    EmptyColumn {
+        /// Its name.
+        name: String,
+    },
+    /// The goal space is empty or not part of an observation.
+    #[error("goal space {}..{} of {width} dimensions", goal.start, goal.end)]
+    GoalSpace {
+        /// The first dimension, and the one after the last.
+        goal: Range<usize>,
+        /// Numbers of an observation.
+        width: usize,
+    },
+}
+
+impl SpecError {
+    /// What to do about it.
+    pub fn hint(&self) -> Hint {
+        let extras = |text: &str| Remedy::Extras.hint(|option| format!("{text} {option}"));
+        match self {
+            Self::NoObservations => {
+                Remedy::Observations.hint(|option| format!("name other columns with {option}"))
+            }
+            Self::TooWide { .. } => extras("choose fewer columns, or leave some out with"),
+            Self::DuplicateColumn { .. } => extras("rename one, or leave both out with"),
+            Self::EmptyColumn { .. } => extras("leave it out with"),
+            Self::GoalSpace { .. } => {
+                "give the first dimension and the one after the last, such as 0..2".into()
+            }
+        }
+    }
 }
 
 impl Bounds {
@@ -91,13 +148,13 @@ impl Spec {
         self.goal.clone().unwrap_or(0..self.observation.width)
     }
 
-    /// Refuses what no recording has, before anyone makes room for it. The error is the problem and a hint.
-    pub fn check(&self) -> Result<(), (String, &'static str)> {
+    /// Refuses what no dataset has, before any memory is reserved for it.
+    ///
+    /// # Errors
+    /// The first thing that is impossible.
+    pub fn check(&self) -> Result<(), SpecError> {
         if self.observation.width == 0 {
-            return Err((
-                "its observations have no dimension".into(),
-                "name other columns with --observations",
-            ));
+            return Err(SpecError::NoObservations);
         }
         let extras = self.extras.iter().map(|extra| extra.width).fold(0, usize::saturating_add);
         let widths = [
@@ -105,23 +162,21 @@ impl Spec {
             ("action", self.action.width),
             ("state's extra columns", extras),
         ];
-        if let Some((name, width)) = widths.into_iter().find(|(_, width)| *width > MAX_WIDTH) {
-            let problem = format!("its {name} has {width} numbers, more than {MAX_WIDTH}");
-            return Err((problem, "choose fewer columns, or --no-extras"));
+        if let Some((column, width)) = widths.into_iter().find(|(_, width)| *width > MAX_WIDTH) {
+            return Err(SpecError::TooWide { column, width });
         }
         let mut names: Vec<&str> = self.extras.iter().map(|extra| extra.name.as_str()).collect();
         names.sort_unstable();
         if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err((format!("two columns are called '{}'", pair[0]), "rename one, or say --no-extras"));
+            return Err(SpecError::DuplicateColumn { name: pair[0].into() });
         }
         if let Some(extra) = self.extras.iter().find(|extra| extra.width == 0) {
-            return Err((format!("its column '{}' is empty", extra.name), "leave it out with --no-extras"));
+            return Err(SpecError::EmptyColumn { name: extra.name.clone() });
         }
         match &self.goal {
-            Some(goal) if goal.start >= goal.end || goal.end > self.observation.width => Err((
-                format!("goal space {}..{} of {} dimensions", goal.start, goal.end, self.observation.width),
-                "give the first dimension and the one after the last, such as 0..2",
-            )),
+            Some(goal) if goal.start >= goal.end || goal.end > self.observation.width => {
+                Err(SpecError::GoalSpace { goal: goal.clone(), width: self.observation.width })
+            }
             _ => Ok(()),
         }
     }

@@ -2,7 +2,7 @@
 #![cfg(feature = "mujoco")]
 
 use isochrone_core::{Environment as _, GoalPolicy as _};
-use isochrone_data::{Trajectories, TrajectoriesBuilder};
+use isochrone_data::{Dataset, DatasetBuilder};
 use isochrone_envs::{
     Recording, World,
     maze::{Body, Cell, Maze, MazeWorld, Rules, ant_rods},
@@ -33,8 +33,8 @@ fn oracle_success(name: &str, episodes: u64) -> f64 {
     (0..episodes).into_par_iter().filter(|&number| arrives(number)).count() as f64 / episodes as f64
 }
 
-fn recorded(name: &str, episodes: usize, seed: u64) -> Trajectories {
-    let mut builder = TrajectoriesBuilder::default();
+fn recorded(name: &str, episodes: usize, seed: u64) -> Dataset {
+    let mut builder = DatasetBuilder::default();
     Recording::named(name)
         .expect("a data set")
         .record(episodes, seed, &mut builder)

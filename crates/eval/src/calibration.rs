@@ -1,51 +1,90 @@
-//! Distances in the steps that recordings took.
+//! Distances in observed steps.
 //!
-//! A contrastive distance says how likely a situation is met, not how long the way to it is: where behaviour wanders, even what is near seems far. What it says of situations that were seen a
-//! known number of steps apart tells how to read it.
+//! A contrastive distance says how likely a state is met, not how long the path to it is: where the behavior policy wanders, even near states seem far. What it predicts for states of one
+//! episode that are a known number of steps apart tells how to read it.
 
-use isochrone_core::{Discount, TemporalDistance};
+use isochrone_core::{Discount, TemporalDistance, rng};
+use isochrone_data::Dataset;
 
-/// Offsets, in recorded steps, at which a distance is looked at.
-pub const OFFSETS: [usize; 10] = [1, 2, 4, 8, 12, 16, 24, 32, 48, 64];
+/// Offsets, in observed steps, at which predictions are compared.
+const OFFSETS: [usize; 10] = [1, 2, 4, 8, 12, 16, 24, 32, 48, 64];
+/// Pairs of states sampled at each offset.
+pub const PAIRS_PER_OFFSET: usize = 2000;
+/// An offset with fewer pairs is not used.
+const MIN_PAIRS: usize = 20;
+/// A prediction must exceed that of the offset before by this share to be told apart from it.
+const MIN_RISE: f32 = 0.02;
+/// Most of the time the behavior policy takes detours or waits: of all pairs at an offset, those near this quantile count.
+const QUANTILE: f64 = 0.9;
 
-/// An offset at which a distance says less than this share more than before cannot be told from the one before.
-const LEAST_RISE: f32 = 0.02;
+/// Observed and predicted steps of pairs of states.
+pub type Pairs = Vec<(f64, f64)>;
 
-/// The share of pairs that came less far than those whose time counts.
-const HURRIED: f64 = 0.9;
+/// Pairs of states of one episode, `[n, width]` twice, and the steps between them: `offset` where the episode is long enough, or any if none is given. `below` draws a number below another.
+fn sample_pairs(
+    data: &Dataset,
+    n: usize,
+    offset: Option<usize>,
+    below: &mut dyn FnMut(usize) -> usize,
+) -> (Vec<f32>, Vec<f32>, Vec<usize>) {
+    let (index, width) = (data.index(), data.spec().observation.width);
+    let (mut from, mut to, mut steps) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..n {
+        let (episode, row) = index.row_of_transition(below(index.n_transitions() as usize) as u64);
+        let left = index.steps(episode) - row;
+        let ahead = offset.unwrap_or_else(|| 1 + below(left));
+        if ahead <= left {
+            let view = data.episode(episode);
+            from.extend(&view.observations[row * width..][..width]);
+            to.extend(&view.observations[(row + ahead) * width..][..width]);
+            steps.push(ahead);
+        }
+    }
+    (from, to, steps)
+}
 
-/// A growing curve from what a distance says to what recordings took: straight between knots, and beyond the last as steep as at its end.
+/// Samples pairs of states of one episode: the steps observed between them, and those that a distance predicts.
+pub fn observed_pairs(distance: &dyn TemporalDistance, data: &Dataset, n: usize, seed: u64) -> Pairs {
+    let mut random = rng::stream(seed, 1);
+    let (from, to, observed) = sample_pairs(data, n, None, &mut |bound| rng::below(&mut random, bound));
+    let discount = distance.discount();
+    // Rounding may leave a zero with a sign.
+    let predicted = distance.paired_nats(&from, &to).into_iter();
+    let predicted = predicted.map(|nats| discount.steps_from_nats(f64::from(nats)) + 0.0);
+    observed.into_iter().map(|steps| steps as f64).zip(predicted).collect()
+}
+
+/// An increasing curve from predicted to observed nats: linear between knots, and beyond the last as steep as at its end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
-    /// Said and taken, in nats; both grow, from `(0, 0)`.
+    /// Predicted and observed, in nats; both increase from `(0, 0)`.
     knots: Vec<(f32, f32)>,
 }
 
 impl Calibration {
-    /// Fits to what a distance says, in nats, of pairs of situations that were so many steps apart. Most of the time somebody dawdles, or waits where they wanted to be: of all pairs at an
-    /// offset, those count who came far. Offsets at which it does not say more than at smaller ones are left out: it cannot tell
-    /// them apart.
-    pub fn fit(said: &[(usize, Vec<f32>)], discount: Discount) -> Self {
+    /// Fits to predictions, in nats, for pairs of states that were so many steps apart. Offsets whose prediction does not exceed that of smaller ones are left out: the distance cannot tell them
+    /// apart.
+    pub fn fit(predicted: &[(usize, Vec<f32>)], discount: Discount) -> Self {
         let mut knots = vec![(0.0, 0.0)];
-        for (steps, nats) in said {
-            let Some(far) = quantile(nats, HURRIED) else { continue };
+        for (steps, nats) in predicted {
+            let Some(far) = quantile(nats, QUANTILE) else { continue };
             let (last, _) = knots[knots.len() - 1];
-            if far > last * (1.0 + LEAST_RISE) && far.is_finite() {
+            if far > last * (1.0 + MIN_RISE) && far.is_finite() {
                 knots.push((far, *steps as f32 * discount.nats_per_step() as f32));
             }
         }
         Self { knots }
     }
 
-    /// What recordings took, in nats, given what a distance says.
-    pub fn taken(&self, said: f32) -> f32 {
+    /// Observed nats for predicted ones.
+    pub fn observed(&self, predicted: f32) -> f32 {
         let knots = &self.knots;
-        if knots.len() < 2 || said.is_nan() {
-            return said;
+        if knots.len() < 2 || predicted.is_nan() {
+            return predicted;
         }
-        let after = knots.partition_point(|(knot, _)| *knot < said).clamp(1, knots.len() - 1);
+        let after = knots.partition_point(|(knot, _)| *knot < predicted).clamp(1, knots.len() - 1);
         let ((x0, y0), (x1, y1)) = (knots[after - 1], knots[after]);
-        y0 + (said - x0) * (y1 - y0) / (x1 - x0)
+        y0 + (predicted - x0) * (y1 - y0) / (x1 - x0)
     }
 }
 
@@ -55,27 +94,41 @@ fn quantile(values: &[f32], share: f64) -> Option<f32> {
     values.get(((values.len() as f64 * share) as usize).min(values.len().saturating_sub(1))).copied()
 }
 
-/// A distance read by a calibration.
-pub struct Calibrated<'a> {
-    distance: &'a dyn TemporalDistance,
+/// A distance with a calibration applied.
+pub struct Calibrated<D> {
+    distance: D,
     calibration: Calibration,
 }
 
-impl<'a> Calibrated<'a> {
-    /// Reads a distance by a calibration.
-    pub fn new(distance: &'a dyn TemporalDistance, calibration: Calibration) -> Self {
+impl<D: TemporalDistance> Calibrated<D> {
+    /// Applies a calibration to a distance.
+    pub fn new(distance: D, calibration: Calibration) -> Self {
         Self { distance, calibration }
     }
 
-    fn read(&self, mut nats: Vec<f32>) -> Vec<f32> {
+    /// Calibrates a distance to the steps observed in a dataset.
+    pub fn fit(distance: D, data: &Dataset, seed: u64) -> Self {
+        let mut random = rng::stream(seed, 2);
+        let at_offset = |ahead: usize| {
+            let below = &mut |bound| rng::below(&mut random, bound);
+            let (from, to, _) = sample_pairs(data, PAIRS_PER_OFFSET, Some(ahead), below);
+            (ahead, distance.paired_nats(&from, &to))
+        };
+        let predicted: Vec<(usize, Vec<f32>)> =
+            OFFSETS.into_iter().map(at_offset).filter(|(_, nats)| nats.len() >= MIN_PAIRS).collect();
+        let calibration = Calibration::fit(&predicted, distance.discount());
+        Self { distance, calibration }
+    }
+
+    fn apply(&self, mut nats: Vec<f32>) -> Vec<f32> {
         for value in &mut nats {
-            *value = self.calibration.taken(*value);
+            *value = self.calibration.observed(*value);
         }
         nats
     }
 }
 
-impl TemporalDistance for Calibrated<'_> {
+impl<D: TemporalDistance> TemporalDistance for Calibrated<D> {
     fn width(&self) -> usize {
         self.distance.width()
     }
@@ -85,11 +138,11 @@ impl TemporalDistance for Calibrated<'_> {
     }
 
     fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
-        self.read(self.distance.paired_nats(from, to))
+        self.apply(self.distance.paired_nats(from, to))
     }
 
     fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
-        self.read(self.distance.all_pairs_nats(from, to))
+        self.apply(self.distance.all_pairs_nats(from, to))
     }
 }
 
@@ -98,21 +151,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_said_is_read_as_what_was_taken() {
+    fn predictions_become_observed_steps() {
         let discount = Discount::new(0.9).unwrap();
         let unit = discount.nats_per_step() as f32;
-        // It says the root of the truth, ten times too large; at 16 it has lost the thread.
-        let said: Vec<(usize, Vec<f32>)> =
+        // It predicts ten times the square root of the truth; at 16 it is no longer increasing.
+        let predicted: Vec<(usize, Vec<f32>)> =
             [1usize, 4, 9].iter().map(|&steps| (steps, vec![10.0 * (steps as f32).sqrt(); 3])).collect();
-        let calibration = Calibration::fit(&[&said[..], &[(16, vec![29.0])]].concat(), discount);
+        let calibration = Calibration::fit(&[&predicted[..], &[(16, vec![29.0])]].concat(), discount);
         for (nats, steps) in [(0.0, 0.0), (10.0, 1.0), (20.0, 4.0), (25.0, 6.5), (30.0, 9.0), (40.0, 14.0)] {
             assert!(
-                (calibration.taken(nats) / unit - steps).abs() < 1e-4,
+                (calibration.observed(nats) / unit - steps).abs() < 1e-4,
                 "{nats} is {}",
-                calibration.taken(nats) / unit
+                calibration.observed(nats) / unit
             );
         }
-        assert!(calibration.taken(f32::NAN).is_nan());
-        assert_eq!(calibration.taken(f32::INFINITY), f32::INFINITY);
+        assert!(calibration.observed(f32::NAN).is_nan());
+        assert_eq!(calibration.observed(f32::INFINITY), f32::INFINITY);
     }
 }

@@ -1,14 +1,14 @@
-//! Attempts of a policy at the tasks of a world.
+//! Rollouts of a policy in an environment.
 
 use isochrone_core::{Environment, GoalPolicy};
 use rayon::prelude::*;
 
-/// Attempts that a policy is asked about together. Fixed, so that what is computed does not depend on the number of threads.
-const TOGETHER: u64 = 64;
+/// Episodes that a policy acts in together. Fixed, so that what is computed does not depend on the number of threads.
+const BATCH: u64 = 64;
 
-/// Which attempts to make.
+/// Which rollouts to make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rollouts {
+pub struct RolloutConfig {
     /// How many: numbers `0..episodes` of the seed.
     pub episodes: u64,
     /// Of the tasks and of all chance in them.
@@ -17,9 +17,9 @@ pub struct Rollouts {
 
 /// What became of one.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Attempt {
+pub struct Rollout {
     /// Whether the goal was reached.
-    pub is_reached: bool,
+    pub success: bool,
     /// Actions until then, or until it was over.
     pub steps: usize,
     /// Rewards, added up.
@@ -27,20 +27,20 @@ pub struct Attempt {
     /// Where it was to lead.
     pub goal: Vec<f32>,
     /// What was seen, `[steps + 1, observation width]`.
-    pub path: Vec<f32>,
+    pub states: Vec<f32>,
 }
 
-impl Rollouts {
-    /// Lets a policy attempt every task, many at a time and in parallel. Results are in the order of the tasks, the same for any number of threads.
+impl RolloutConfig {
+    /// Rolls out a policy on every task, many at a time and in parallel. Results are in the order of the tasks, the same for any number of threads.
     pub fn run(
         &self,
         world: &(dyn Fn() -> Box<dyn Environment> + Sync),
         policy: &dyn GoalPolicy,
-    ) -> Vec<Attempt> {
-        let groups: Vec<u64> = (0..self.episodes.div_ceil(TOGETHER)).collect();
+    ) -> Vec<Rollout> {
+        let groups: Vec<u64> = (0..self.episodes.div_ceil(BATCH)).collect();
         let of_group = |group: &u64| {
-            let first = group * TOGETHER;
-            self.group(first..self.episodes.min(first + TOGETHER), world, policy)
+            let first = group * BATCH;
+            self.group(first..self.episodes.min(first + BATCH), world, policy)
         };
         groups.par_iter().flat_map_iter(of_group).collect()
     }
@@ -50,17 +50,17 @@ impl Rollouts {
         numbers: std::ops::Range<u64>,
         world: &(dyn Fn() -> Box<dyn Environment> + Sync),
         policy: &dyn GoalPolicy,
-    ) -> Vec<Attempt> {
+    ) -> Vec<Rollout> {
         let mut worlds: Vec<Box<dyn Environment>> = numbers.clone().map(|_| world()).collect();
-        let mut attempts = Vec::with_capacity(worlds.len());
+        let mut rollouts = Vec::with_capacity(worlds.len());
         for (world, number) in worlds.iter_mut().zip(numbers) {
             world.reset(self.seed, number);
-            attempts.push(Attempt {
-                is_reached: false,
+            rollouts.push(Rollout {
+                success: false,
                 steps: 0,
                 total_reward: 0.0,
                 goal: world.goal().to_vec(),
-                path: world.observation().to_vec(),
+                states: world.observation().to_vec(),
             });
         }
         let mut going: Vec<usize> = (0..worlds.len()).collect();
@@ -71,29 +71,29 @@ impl Rollouts {
             let width = actions.len() / going.len();
             let mut rows = actions.chunks_exact(width);
             going.retain(|&at| {
-                let (world, attempt) = (&mut worlds[at], &mut attempts[at]);
+                let (world, rollout) = (&mut worlds[at], &mut rollouts[at]);
                 let step = world.step(rows.next().expect("an action for everybody"));
-                attempt.steps += 1;
-                attempt.total_reward += step.reward;
-                attempt.is_reached |= step.is_reached;
-                attempt.path.extend(world.observation());
-                !step.is_over && attempt.steps < world.step_limit()
+                rollout.steps += 1;
+                rollout.total_reward += step.reward;
+                rollout.success |= step.is_reached;
+                rollout.states.extend(world.observation());
+                !step.is_over && rollout.steps < world.step_limit()
             });
         }
-        attempts
+        rollouts
     }
 }
 
-/// The share of attempts that reached their goal.
-pub fn success_rate(attempts: &[Attempt]) -> f64 {
-    attempts.iter().filter(|attempt| attempt.is_reached).count() as f64 / attempts.len() as f64
+/// The share of rollouts that reached their goal.
+pub fn success_rate(rollouts: &[Rollout]) -> f64 {
+    rollouts.iter().filter(|rollout| rollout.success).count() as f64 / rollouts.len() as f64
 }
 
-/// The share of attempts that reached their goal, for each of so many tasks that take turns.
-pub fn by_task(attempts: &[Attempt], n_tasks: usize) -> Vec<f64> {
+/// The share of rollouts that reached their goal, for each of so many tasks that take turns.
+pub fn success_by_task(rollouts: &[Rollout], n_tasks: usize) -> Vec<f64> {
     let share = |task: usize| {
-        let of = attempts.iter().skip(task).step_by(n_tasks);
-        of.clone().filter(|attempt| attempt.is_reached).count() as f64 / of.count() as f64
+        let of = rollouts.iter().skip(task).step_by(n_tasks);
+        of.clone().filter(|rollout| rollout.success).count() as f64 / of.count() as f64
     };
     (0..n_tasks).map(share).collect()
 }

@@ -2,8 +2,8 @@
 
 use isochrone_core::{Discount, Environment, GoalPolicy, Step, TemporalDistance, rng};
 use isochrone_eval::{
-    plan::{Atlas, Moves, PlannedPolicy, Planner},
-    rollout::{Rollouts, success_rate},
+    plan::{PlanError, PlanMethod, PlannedPolicy, Planner, Transitions},
+    rollout::{RolloutConfig, success_rate},
 };
 
 /// Cells of the ring.
@@ -103,27 +103,27 @@ impl GoalPolicy for ShortSighted {
 }
 
 /// Every cell, and a step forward from each.
-fn moves() -> Moves {
+fn moves() -> Transitions {
     let states: Vec<f32> = (0..CELLS).map(|cell| cell as f32).collect();
     let next = states.iter().map(|cell| (cell + 1.0) % CELLS as f32).collect();
-    Moves { states, actions: vec![1.0; CELLS], next }
+    Transitions { states, actions: vec![1.0; CELLS], next_states: next }
 }
 
-const ATTEMPTS: Rollouts = Rollouts { episodes: 300, seed: 3 };
+const ATTEMPTS: RolloutConfig = RolloutConfig { episodes: 300, seed: 3 };
 
 #[test]
 fn a_short_sighted_policy_needs_a_plan() {
     let distance = RingDistance { honest_steps: 8.0 };
     let alone = ATTEMPTS.run(&ring, &ShortSighted);
     assert!(success_rate(&alone) < 0.4, "{}", success_rate(&alone));
-    let atlas = Atlas::new(Planner::Graph { horizon_steps: 4.5 }, &distance, moves());
-    let planned = ATTEMPTS.run(&ring, &PlannedPolicy { atlas: &atlas, policy: &ShortSighted });
+    let planner = Planner::new(PlanMethod::Graph { max_edge_steps: 4.5 }, &distance, moves()).unwrap();
+    let planned = ATTEMPTS.run(&ring, &PlannedPolicy { planner, policy: &ShortSighted });
     assert_eq!(success_rate(&planned), 1.0);
     // Nothing is longer than the way itself.
-    for attempt in &planned {
-        assert_eq!(attempt.steps as f32, ahead(attempt.path[0], attempt.goal[0]));
-        assert_eq!(attempt.total_reward, -(attempt.steps as f64));
-        assert_eq!(attempt.path.len(), attempt.steps + 1);
+    for rollout in &planned {
+        assert_eq!(rollout.steps as f32, ahead(rollout.states[0], rollout.goal[0]));
+        assert_eq!(rollout.total_reward, -(rollout.steps as f64));
+        assert_eq!(rollout.states.len(), rollout.steps + 1);
     }
 }
 
@@ -131,39 +131,41 @@ fn a_short_sighted_policy_needs_a_plan() {
 fn greedy_plans_repeat_what_was_done() {
     // Everything is known: the best next state is the nearest to the goal.
     let distance = RingDistance { honest_steps: 100.0 };
-    let atlas = Atlas::new(Planner::Greedy { radius: 0.5 }, &distance, moves());
-    let planned = ATTEMPTS.run(&ring, &PlannedPolicy { atlas: &atlas, policy: &ShortSighted });
+    let planner = || Planner::new(PlanMethod::Greedy { radius: 0.5 }, &distance, moves()).unwrap();
+    let planned = ATTEMPTS.run(&ring, &PlannedPolicy { planner: planner(), policy: &ShortSighted });
     assert_eq!(success_rate(&planned), 1.0);
-    assert_eq!(atlas.way(&[20.0], &[2.0]), Some(vec![21.0, 22.0, 23.0, 0.0, 1.0, 2.0]));
+    let path = planner().plan(&[20.0], &[2.0]).unwrap();
+    assert_eq!(path.states(), [20.0, 21.0, 22.0, 23.0, 0.0, 1.0, 2.0, 2.0]);
+    assert_eq!((path.steps(), path.steps_left()[0]), (6.0, 6.0));
 }
 
 #[test]
 fn ways_go_around_the_ring_in_its_direction() {
     let distance = RingDistance { honest_steps: 8.0 };
-    let atlas = Atlas::new(Planner::Graph { horizon_steps: 4.5 }, &distance, moves());
-    let way = atlas.way(&[3.0], &[1.0]).unwrap();
-    let stops = [&[3.0], &way[..], &[1.0]].concat();
+    let planner = Planner::new(PlanMethod::Graph { max_edge_steps: 4.5 }, &distance, moves()).unwrap();
+    let path = planner.plan(&[3.0], &[1.0]).unwrap();
+    let stops = path.states();
     assert!(stops.windows(2).all(|pair| (1.0..=4.5).contains(&ahead(pair[0], pair[1]))), "{stops:?}");
     let total: f32 = stops.windows(2).map(|pair| ahead(pair[0], pair[1])).sum();
     assert_eq!(total, 22.0);
     // Near goals need no stops.
-    assert_eq!(atlas.way(&[3.0], &[6.0]), Some(vec![]));
+    assert_eq!(planner.plan(&[3.0], &[6.0]).unwrap().waypoints().len(), 0);
 }
 
 #[test]
 fn there_is_no_way_over_a_gap() {
     let distance = RingDistance { honest_steps: 100.0 };
     let mut some = moves();
-    for rows in [&mut some.states, &mut some.next, &mut some.actions] {
+    for rows in [&mut some.states, &mut some.next_states, &mut some.actions] {
         *rows = rows.iter().take(10).copied().collect();
     }
-    let atlas = Atlas::new(Planner::Graph { horizon_steps: 3.5 }, &distance, some.clone());
-    assert_eq!(atlas.way(&[2.0], &[20.0]), None);
-    assert!(atlas.way(&[2.0], &[12.0]).is_some());
+    let planner = Planner::new(PlanMethod::Graph { max_edge_steps: 3.5 }, &distance, some.clone()).unwrap();
+    assert_eq!(planner.plan(&[2.0], &[20.0]), Err(PlanError::NoPath));
+    assert!(planner.plan(&[2.0], &[12.0]).is_ok());
     // Without a way, the goal itself is what is left to aim at.
-    assert_eq!(atlas.next(&[2.0, 2.0], &[20.0, 12.0])[0], 20.0);
-    let greedy = Atlas::new(Planner::Greedy { radius: 0.5 }, &distance, some);
-    assert_eq!(greedy.way(&[2.0], &[20.0]), None);
+    assert_eq!(planner.next(&[2.0, 2.0], &[20.0, 12.0])[0], 20.0);
+    let greedy = Planner::new(PlanMethod::Greedy { radius: 0.5 }, &distance, some).unwrap();
+    assert_eq!(greedy.plan(&[2.0], &[20.0]), Err(PlanError::NoPath));
 }
 
 /// Chance decides where one move leads: what counts is where an action leads on average.
@@ -171,14 +173,14 @@ fn there_is_no_way_over_a_gap() {
 fn greedy_plans_do_not_believe_in_luck() {
     let distance = RingDistance { honest_steps: 100.0 };
     // From 0: a push of 1 leads to 2 in nine of ten cases; a push of -1 led to 5 once and to 23 nine times.
-    let mut moves = Moves::default();
+    let mut moves = Transitions::default();
     for number in 0..10 {
         moves.states.extend([0.0, 0.0]);
         moves.actions.extend([1.0, -1.0]);
-        moves.next.extend([if number == 0 { 1.0 } else { 2.0 }, if number == 0 { 5.0 } else { 23.0 }]);
+        moves.next_states.extend([if number == 0 { 1.0 } else { 2.0 }, if number == 0 { 5.0 } else { 23.0 }]);
     }
-    let atlas = Atlas::new(Planner::Greedy { radius: 0.5 }, &distance, moves);
-    let planned = PlannedPolicy { atlas: &atlas, policy: &ShortSighted };
+    let planner = Planner::new(PlanMethod::Greedy { radius: 0.5 }, &distance, moves).unwrap();
+    let planned = PlannedPolicy { planner, policy: &ShortSighted };
     assert_eq!(planned.actions(&[0.0], &[6.0]), [1.0]);
     // Where nothing was recorded, the policy decides.
     assert_eq!(planned.actions(&[10.0], &[12.0]), [1.0]);
@@ -186,15 +188,28 @@ fn greedy_plans_do_not_believe_in_luck() {
 }
 
 #[test]
-fn attempts_do_not_depend_on_threads() {
+fn rollouts_do_not_depend_on_threads() {
     let distance = RingDistance { honest_steps: 8.0 };
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let atlas = Atlas::new(Planner::Graph { horizon_steps: 4.5 }, &distance, moves());
+        let planner = Planner::new(PlanMethod::Graph { max_edge_steps: 4.5 }, &distance, moves()).unwrap();
         pool.install(|| {
-            let planned = ATTEMPTS.run(&ring, &PlannedPolicy { atlas: &atlas, policy: &ShortSighted });
+            let planned = ATTEMPTS.run(&ring, &PlannedPolicy { planner, policy: &ShortSighted });
             (planned, ATTEMPTS.run(&ring, &ShortSighted))
         })
     };
     assert_eq!(run(1), run(2));
+}
+
+#[test]
+fn wrong_input_is_refused() {
+    let distance = RingDistance { honest_steps: 8.0 };
+    let graph = |max_edge_steps: f64, transitions: Transitions| {
+        Planner::new(PlanMethod::Graph { max_edge_steps }, &distance, transitions).err()
+    };
+    assert_eq!(graph(4.5, Transitions::default()), Some(PlanError::NoTransitions));
+    assert_eq!(graph(0.0, moves()), Some(PlanError::Setting { setting: "max_edge_steps", value: 0.0 }));
+    let planner = Planner::new(PlanMethod::Greedy { radius: 0.5 }, &distance, moves()).unwrap();
+    let wrong = PlanError::Shape { argument: "goal", numbers: 2, width: 1 };
+    assert_eq!(planner.plan(&[1.0], &[1.0, 2.0]), Err(wrong));
 }

@@ -1,6 +1,6 @@
 //! The numbers of the rliable package: `golden/make_rliable.py` made them.
 
-use isochrone_eval::statistics::{bootstrap, interquartile_mean, mean};
+use isochrone_eval::stats::{bootstrap, interquartile_mean, mean};
 use serde_json::Value;
 
 #[test]

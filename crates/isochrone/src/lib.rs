@@ -26,19 +26,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-#[cfg(feature = "learn")]
-pub mod figures;
-pub mod input;
-#[cfg(feature = "learn")]
-pub mod reproduce;
-
 pub use isochrone_core::{
     Discount, DiscountError, Environment, GoalPolicy, Step, TemporalDistance, exact, rng, statistics,
 };
-pub use isochrone_data as data;
+pub use isochrone_data::{self as data, tabular as input};
 pub use isochrone_envs as envs;
-pub use isochrone_eval::{calibration, page, plan, plot, reversible, rollout, statistics as run_statistics};
+pub use isochrone_eval::{self as eval, calibration, plan, rollout, round_trip, stats};
 #[cfg(feature = "learn")]
 pub use isochrone_learn as learn;
 #[cfg(feature = "learn")]
 pub use isochrone_nn as nn;
+pub use isochrone_plot as plot;

@@ -3,8 +3,8 @@
 use crate::{learner::Learner, scaling::Scaling, setting::Setting};
 use burn::tensor::{Device, Tensor, TensorData};
 use isochrone_data::{
-    DataError, Trajectories,
-    sampling::{GoalBatch, GoalLaw, GoalRows, GoalSampler, SamplerConfig},
+    DataError, Dataset,
+    sampling::{GoalBatch, GoalDistribution, GoalRows, GoalSampler, SamplerConfig},
 };
 use std::{ops::Range, sync::Arc};
 
@@ -47,13 +47,13 @@ impl DeviceBatch {
 /// If there is nothing to draw from, or a law is impossible.
 pub fn sampler(
     learner: &dyn Learner,
-    data: Arc<Trajectories>,
+    data: Arc<Dataset>,
     batch_size: usize,
     setting: &Setting,
 ) -> Result<GoalSampler, DataError> {
-    let laws = learner.goals().into_iter().map(|law| GoalLaw::new(law, setting.discount));
+    let laws = learner.goals().into_iter().map(|law| GoalDistribution::new(law, setting.discount));
     let goals = laws.collect::<Result<_, _>>()?;
-    GoalSampler::new(data, SamplerConfig { batch_size, goals, seed: setting.seed, stream: 0 })
+    GoalSampler::new(&data, SamplerConfig { batch_size, goals, seed: setting.seed, stream: 0 })
 }
 
 /// Scales rows and brings them to the device.

@@ -3,8 +3,8 @@
 use crate::{error::LearnError, model::Model};
 use isochrone_core::{Discount, GoalPolicy as _, TemporalDistance as _, statistics};
 use isochrone_data::{
-    Trajectories,
-    sampling::{FirstOffset, GoalBatch, GoalLaw, GoalLawConfig, GoalSampler, SamplerConfig},
+    Dataset,
+    sampling::{GoalBatch, GoalDistribution, GoalDistributionConfig, GoalSampler, MinOffset, SamplerConfig},
 };
 use std::sync::Arc;
 
@@ -35,16 +35,11 @@ const STREAM: u64 = 1;
 
 impl ObservedSteps {
     /// Draws the pairs once: every evaluation of a run looks at the same.
-    pub fn new(
-        data: Arc<Trajectories>,
-        discount: Discount,
-        pairs: usize,
-        seed: u64,
-    ) -> Result<Self, LearnError> {
-        let law = GoalLawConfig { first_offset: FirstOffset::Next, ..GoalLawConfig::default() };
-        let goals = vec![GoalLaw::new(law, discount)?];
+    pub fn new(data: Arc<Dataset>, discount: Discount, pairs: usize, seed: u64) -> Result<Self, LearnError> {
+        let law = GoalDistributionConfig { min_offset: MinOffset::One, ..GoalDistributionConfig::default() };
+        let goals = vec![GoalDistribution::new(law, discount)?];
         let sampler =
-            GoalSampler::new(data, SamplerConfig { batch_size: pairs, goals, seed, stream: STREAM })?;
+            GoalSampler::new(&data, SamplerConfig { batch_size: pairs, goals, seed, stream: STREAM })?;
         Ok(Self { pairs: sampler.batch(0) })
     }
 }

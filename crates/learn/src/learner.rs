@@ -2,13 +2,13 @@
 
 use crate::{batch::DeviceBatch, ledger::Ledger};
 use burn::tensor::Tensor;
-use isochrone_data::sampling::GoalLawConfig;
+use isochrone_data::sampling::GoalDistributionConfig;
 use isochrone_nn::{loss::Loss, module::Actor};
 
 /// An algorithm in training: networks, what steps them, and what it knows.
 pub trait Learner: Send {
     /// Which goals it wants for the rows of a batch: one law for each entry of [`DeviceBatch::goals`].
-    fn goals(&self) -> Vec<GoalLawConfig>;
+    fn goals(&self) -> Vec<GoalDistributionConfig>;
 
     /// One step: every network is updated once. What is returned was measured before it.
     fn update(&mut self, batch: &DeviceBatch) -> Metrics;

@@ -1,7 +1,7 @@
 //! The units of the data, and those that networks like.
 
 use crate::error::LearnError;
-use isochrone_data::Trajectories;
+use isochrone_data::Dataset;
 use isochrone_nn::store::Archive;
 use serde::{Deserialize, Serialize};
 
@@ -84,7 +84,7 @@ impl Scaling {
     ///
     /// # Errors
     /// If a number is not finite; the error names the episode and the row.
-    pub fn of(data: &Trajectories, config: ScalingConfig) -> Result<Self, LearnError> {
+    pub fn of(data: &Dataset, config: ScalingConfig) -> Result<Self, LearnError> {
         let spec = data.spec();
         let mut observations = Columns::new(spec.observation.width);
         let mut actions = Columns::new(spec.action.width);

@@ -12,7 +12,7 @@ use crate::{
 };
 use burn::tensor::Device;
 use isochrone_data::{
-    Trajectories,
+    Dataset,
     sampling::{GoalSampler, Loader},
 };
 use std::{
@@ -74,7 +74,7 @@ impl<'a> Trainer<'a> {
     /// If a setting is impossible, the data are not those of the run, or files cannot be read or written.
     pub fn new(
         run: &'a Run,
-        data: Arc<Trajectories>,
+        data: Arc<Dataset>,
         device: &Device,
         observer: &mut dyn Observer,
     ) -> Result<Self, LearnError> {

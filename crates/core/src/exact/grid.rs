@@ -93,7 +93,7 @@ pub enum MapError {
         cell: char,
     },
     /// More than one `S`.
-    #[error("line {line}, column {column}: a second start 'S'; hint: keep one and use --start for others")]
+    #[error("line {line}, column {column}: a second start 'S'; hint: keep one")]
     SecondStart {
         /// Line of the second one.
         line: usize,

@@ -1,7 +1,7 @@
-//! A data set larger than memory: rows per second beside what the disk can do, and how much is resident.
+//! A dataset larger than memory: rows per second beside what the disk can do, and how much is resident.
 
 use crate::synthetic::{STEPS, WIDTHS, machine, sampler, send};
-use isochrone_data::{Access, Trajectories, formats::Writer, sampling::Loader};
+use isochrone_data::{Access, Dataset, formats::Writer, sampling::Loader};
 use std::{
     fs::File,
     num::NonZeroUsize,
@@ -67,7 +67,7 @@ pub fn run(bytes: u64, folder: &Path) {
     println!("# Sampling from a mapped file\n\nMade by `just bench-data-large`.\n\n{}", machine());
     println!("- file: {:.1} GB, written in {writing:.0} s", size as f64 / 1e9);
     let start = Instant::now();
-    let data = Trajectories::open(&path, Access::Random).unwrap();
+    let data = Dataset::open(&path, Access::Random).unwrap();
     println!(
         "- {} transitions, opened in {:.0} ms",
         data.n_transitions(),

@@ -4,7 +4,7 @@ use crate::synthetic::{STEPS, WIDTHS, sampler, send};
 use arrow_array::{ArrayRef, FixedSizeListArray, Float32Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use isochrone_data::{
-    Access, DataError, EpisodeSink, EpisodeView, Spec, Trajectories, formats::Writer, sampling::GoalBatch,
+    Access, DataError, Dataset, EpisodeSink, EpisodeView, Spec, formats::Writer, sampling::GoalBatch,
 };
 use parquet::{
     arrow::{
@@ -118,7 +118,7 @@ pub fn run() {
     writer.finish().unwrap();
     let writing = start.elapsed().as_secs_f64();
     let start = Instant::now();
-    let mapped = Trajectories::open(&path, Access::Random).unwrap();
+    let mapped = Dataset::open(&path, Access::Random).unwrap();
     let opening = start.elapsed().as_secs_f64() * 1e3;
     let size = |path: &Path| std::fs::metadata(path).unwrap().len() >> 20;
     let ours = sampler(mapped, 1024);

@@ -2,7 +2,7 @@
 
 use crate::synthetic::{machine, median, sampler, send};
 use isochrone_data::{
-    Trajectories, TrajectoriesBuilder,
+    Dataset, DatasetBuilder,
     sampling::{GoalBatch, GoalSampler, Loader},
 };
 use serde_json::Value;
@@ -16,8 +16,8 @@ use std::{
 const ROUNDS: usize = 5;
 const SECONDS: f64 = 2.0;
 
-fn data() -> Trajectories {
-    let mut builder = TrajectoriesBuilder::default();
+fn data() -> Dataset {
+    let mut builder = DatasetBuilder::default();
     send(1000, &mut builder);
     builder.finish()
 }

@@ -2,10 +2,9 @@
 
 use isochrone_core::Discount;
 use isochrone_data::{
-    EpisodeSink, EpisodeView, Spec, Trajectories,
-    sampling::{GoalLaw, GoalLawConfig, GoalSampler, SamplerConfig},
+    Dataset, EpisodeSink, EpisodeView, Spec,
+    sampling::{GoalDistribution, GoalDistributionConfig, GoalSampler, SamplerConfig},
 };
-use std::sync::Arc;
 
 /// Width of an observation and of an action: the ant of the mazes.
 pub const WIDTHS: (usize, usize) = (29, 8);
@@ -44,10 +43,9 @@ pub fn send(episodes: usize, sink: &mut dyn EpisodeSink) {
 }
 
 /// Geometric goals at gamma 0.99, clipped.
-pub fn sampler(data: Trajectories, batch_size: usize) -> GoalSampler {
-    let law = GoalLaw::new(GoalLawConfig::default(), Discount::new(0.99).unwrap()).unwrap();
-    GoalSampler::new(Arc::new(data), SamplerConfig { batch_size, goals: vec![law], seed: 1, stream: 0 })
-        .unwrap()
+pub fn sampler(data: Dataset, batch_size: usize) -> GoalSampler {
+    let law = GoalDistribution::new(GoalDistributionConfig::default(), Discount::new(0.99).unwrap()).unwrap();
+    GoalSampler::new(&data, SamplerConfig { batch_size, goals: vec![law], seed: 1, stream: 0 }).unwrap()
 }
 
 /// The middle one.

@@ -4,7 +4,7 @@ use super::{
     Extras, ReadOptions,
     flat::{Assembler, Row},
 };
-use crate::{DataError, DefectKind, EpisodeSink, Feature, Spec, episode::Ending};
+use crate::{DataError, DefectKind, EpisodeSink, Feature, Remedy, Spec, episode::Ending};
 use std::{collections::HashSet, path::Path};
 
 /// A column of a table: a number in every row, or as many as `width`.
@@ -127,12 +127,14 @@ impl Choice {
             extras: Vec::new(),
         };
         if choice.observations.is_empty() {
-            let hint = format!("name the columns of a state with --observations x,y; there are {}", list());
+            let hint = Remedy::Observations
+                .hint(|option| format!("name the columns of a state with {option}; there are {}", list()));
             return Err(DataError::malformed(path, "no column looks like an observation", hint));
         }
         if choice.episode.is_none() && choice.ends.is_none() {
-            let hint =
-                format!("name the column that tells episodes apart with --episode; there are {}", list());
+            let hint = Remedy::Episode.hint(|option| {
+                format!("name the column that tells episodes apart with {option}; there are {}", list())
+            });
             return Err(DataError::malformed(path, "no column tells episodes apart", hint));
         }
         // No extra is chosen yet: these are all that have a meaning.

@@ -4,14 +4,18 @@ use super::{
     ReadOptions,
     columns::{self, Chunk, Table, TableColumn},
 };
-use crate::{DataError, EpisodeSink};
+use crate::{DataError, EpisodeSink, Hint, Remedy};
 use csv::{Reader, ReaderBuilder, StringRecord};
 use std::{
     fs::File,
     path::{Path, PathBuf},
 };
 
-const HINT: &str = "a table has a line of names and then numbers; fields of an episode's last action may be empty; remarks are left out with --no-extras";
+fn hint() -> Hint {
+    Remedy::Extras.hint(|option| {
+        format!("a table has a line of names and then numbers; fields of an episode's last action may be empty; remarks are left out with {option}")
+    })
+}
 const CHUNK_ROWS: usize = 1024;
 
 /// Reads a table.
@@ -31,7 +35,7 @@ impl CsvTable {
     fn open(path: &Path) -> Result<Self, DataError> {
         let file = File::open(path).map_err(|error| DataError::read(path, error))?;
         let mut reader = ReaderBuilder::new().from_reader(file);
-        let fail = |error: csv::Error| DataError::malformed(path, error.to_string(), HINT);
+        let fail = |error: csv::Error| DataError::malformed(path, error.to_string(), hint());
         let names = reader.headers().map_err(fail)?.clone();
         let mut first = StringRecord::new();
         let first = reader.read_record(&mut first).map_err(fail)?.then_some(first);
@@ -89,7 +93,7 @@ impl Table for CsvTable {
                     let line = record.position().map_or(0, csv::Position::line);
                     let problem =
                         format!("line {line}, column '{}': '{field}' is not a number", self.columns[at].name);
-                    DataError::malformed(&self.path, problem, HINT)
+                    DataError::malformed(&self.path, problem, hint())
                 })?;
                 chunk.numbers[slot].push(value);
             }
@@ -100,7 +104,7 @@ impl Table for CsvTable {
             is_there = self
                 .reader
                 .read_record(&mut record)
-                .map_err(|error| DataError::malformed(&self.path, error.to_string(), HINT))?;
+                .map_err(|error| DataError::malformed(&self.path, error.to_string(), hint()))?;
         }
         rows(&chunk)
     }

@@ -1,6 +1,6 @@
 //! D4RL files: HDF5 with flat `observations, actions, rewards, terminals, timeouts`, and `infos/*`.
 //!
-//! A row is a state and what was done there; where an episode ends is said by flags. In the mazes, which record `infos/goal`, `timeouts` end episodes and
+//! A row is a state and what was done there; flags mark where an episode ends. In the mazes, which record `infos/goal`, `timeouts` end episodes and
 //! `terminals` only mark visits of the goal; in locomotion both end them. Where a file could be either, the user has to say: [`Ends`]. The state after an episode's last row is not
 //! stored, so that row's action is left out, unless the file has `next_observations`.
 
@@ -9,7 +9,7 @@ use super::{
     flat::{Assembler, Row},
     hdf5::{self, Column, WINDOW_ROWS},
 };
-use crate::{DataError, Defect, DefectKind, EpisodeSink, Feature, Spec, episode::Ending};
+use crate::{DataError, Defect, DefectKind, EpisodeSink, Feature, Remedy, Spec, episode::Ending};
 use hdf5_pure::{File, Group};
 use std::path::Path;
 
@@ -62,7 +62,9 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
                     row: usize::try_from(row).ok(),
                     kind: DefectKind::Ends,
                     problem: format!("it has both timeouts and terminals, and row {row} of the file is terminal without a timeout"),
-                    hint: "say --ends either if a terminal ends the episode (locomotion), --ends timeouts if it goes on (mazes)".into(),
+                    hint: Remedy::Ends.hint(|option| {
+                        format!("set {option} to either if a terminal ends the episode (locomotion), to timeouts if it goes on (mazes)")
+                    }),
                 })?;
                 (true, true)
             }
@@ -114,8 +116,10 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     if assembler.rows() > 0 {
         if assembler.number() == 0 {
             let problem = format!("none of its {n} rows ends an episode");
-            let hint = "set timeouts on the last row of every episode, or read it with --ends terminals";
-            assembler.defect(DefectKind::Ends, None, problem, hint.into())?;
+            let hint = Remedy::Ends.hint(|option| {
+                format!("set timeouts on the last row of every episode, or set {option} to terminals")
+            });
+            assembler.defect(DefectKind::Ends, None, problem, hint)?;
         }
         // A recording that was cut off: D4RL's own files end so.
         assembler.end(Ending::Unknown)?;

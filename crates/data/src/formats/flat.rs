@@ -1,6 +1,6 @@
 //! From rows that come one after another to episodes.
 
-use crate::{DataError, Defect, DefectKind, Episode, EpisodeSink, Spec, episode::Ending};
+use crate::{DataError, Defect, DefectKind, Episode, EpisodeSink, Hint, Spec, episode::Ending};
 use std::path::Path;
 
 /// No episode may be larger in memory: a file whose marks of episodes are lost is one endless episode.
@@ -113,8 +113,8 @@ impl<'a> Assembler<'a> {
         self.episode.ending = ending;
         if self.rows == 1 {
             let problem = "it has a single state and no transition".to_owned();
-            let hint = "leave it out, or mark the end of the episode on its last row only".to_owned();
-            self.defect(DefectKind::Empty, Some(0), problem, hint)?;
+            let hint = "leave it out, or mark the end of the episode on its last row only";
+            self.defect(DefectKind::Empty, Some(0), problem, hint.into())?;
         } else if !self.is_broken {
             let view = self.episode.view(self.spec).expect("rows of the spec's widths");
             self.sink.episode(&view.numbered(self.number))?;
@@ -132,7 +132,7 @@ impl<'a> Assembler<'a> {
         kind: DefectKind,
         row: Option<usize>,
         problem: String,
-        hint: String,
+        hint: Hint,
     ) -> Result<(), DataError> {
         self.is_broken = true;
         self.sink.defect(Defect {

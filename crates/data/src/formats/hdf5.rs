@@ -1,7 +1,7 @@
 //! What the two HDF5 formats share: columns of numbers, read in windows of rows.
 
 use crate::DataError;
-use hdf5_pure::{DType, Dataset, File, FileAccessProperties, MetadataCacheConfig};
+use hdf5_pure::{DType, Dataset as H5Dataset, File, FileAccessProperties, MetadataCacheConfig};
 use std::path::Path;
 
 /// No filter expands further: what a file declares beyond this multiple of its size is not in it.
@@ -17,7 +17,7 @@ pub(super) fn open(path: &Path, hint: &str) -> Result<File, DataError> {
 }
 
 /// Refuses what would be allocated before it is found not to be there: shapes, chunks and their places in the file.
-fn check_sizes(file_bytes: u64, data: &Dataset, numbers: Option<u64>) -> Result<(), String> {
+fn check_sizes(file_bytes: u64, data: &H5Dataset, numbers: Option<u64>) -> Result<(), String> {
     let read = |error: hdf5_pure::Error| error.to_string();
     let too_much = || "it declares more than the file can hold".to_owned();
     let number_bytes = data.element_size().map_err(read)?;
@@ -44,17 +44,17 @@ fn check_sizes(file_bytes: u64, data: &Dataset, numbers: Option<u64>) -> Result<
     Ok(())
 }
 
-/// A data set of one or two dimensions.
+/// A dataset of one or two dimensions.
 pub(super) struct Column {
     pub name: String,
-    data: Dataset,
+    data: H5Dataset,
     pub rows: u64,
     pub width: usize,
 }
 
 impl Column {
-    /// Looks at a data set's shape; `Err` says why it is not a column of numbers.
-    pub fn open(file: &File, name: &str, data: Dataset) -> Result<Self, String> {
+    /// Looks at a dataset's shape; `Err` says why it is not a column of numbers.
+    pub fn open(file: &File, name: &str, data: H5Dataset) -> Result<Self, String> {
         let shape = data.shape().map_err(|error| format!("'{name}': {error}"))?;
         let (rows, width) = match shape[..] {
             [rows] => (rows, 1),

@@ -1,4 +1,4 @@
-//! LeRobot data sets (v3.0, and v2.x): `meta/info.json` and Parquet files under `data`.
+//! LeRobot datasets (v3.0, and v2.x): `meta/info.json` and Parquet files under `data`.
 //!
 //! `observation.state` is the observation unless other columns are named, an embedding for example; `action` the action. Every episode's
 //! frames follow one another; the last frame's action leads out of the recording and is left out.
@@ -16,14 +16,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-const HINT: &str = "a LeRobot data set is a folder with meta/info.json and data/chunk-000/*.parquet";
+const HINT: &str = "a LeRobot dataset is a folder with meta/info.json and data/chunk-000/*.parquet";
 
 /// Whether a folder is one.
 pub(super) fn is_lerobot(path: &Path) -> bool {
     path.join("meta/info.json").is_file()
 }
 
-/// Reads a data set, file by file.
+/// Reads a dataset, file by file.
 pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
     let info_file = path.join("meta/info.json");
     let fail = |problem: String| DataError::malformed(&info_file, problem, HINT);

@@ -1,23 +1,26 @@
-//! Minari data sets: a folder with `data/main_data.hdf5`, a group for each episode, and `data/metadata.json`.
+//! Minari datasets: a folder with `data/main_data.hdf5`, a group for each episode, and `data/metadata.json`.
 //!
 //! `observations` has T + 1 rows, `actions, rewards, terminations, truncations` have T. Of dictionary observations, `observation` is the
 //! observation and the rest (`achieved_goal`, `desired_goal`) become extra columns, as do `infos` with T + 1 rows.
 
 use super::{
-    ReadOptions, atomic,
+    ReadOptions,
     hdf5::{self, Column},
 };
 use crate::{
-    Bounds, DataError, Defect, DefectKind, Episode, EpisodeSink, EpisodeView, Feature, Spec, episode::Ending,
-    formats::flat::MAX_EPISODE_BYTES,
+    Bounds, DataError, Defect, DefectKind, Episode, EpisodeSink, EpisodeView, Feature, Spec,
+    atomic::AtomicFolder, episode::Ending, formats::flat::MAX_EPISODE_BYTES,
 };
 use hdf5_pure::{
     AttrValue, EnumTypeBuilder, File, FileAccessProperties, FileBuilder, Group, SyncPolicy, make_i8_type,
 };
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::{
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
 
-const HINT: &str = "a Minari data set is a folder with data/main_data.hdf5 and data/metadata.json";
+const HINT: &str = "a Minari dataset is a folder with data/main_data.hdf5 and data/metadata.json";
 const MAIN_FILE: &str = "main_data.hdf5";
 
 /// The HDF5 file that a path means: itself, or the one in its folder or the folder's `data`.
@@ -26,7 +29,7 @@ pub(super) fn main_file(path: &Path) -> Option<PathBuf> {
     places.into_iter().find(|place| place.is_file())
 }
 
-/// Reads a data set, one episode at a time.
+/// Reads a dataset, one episode at a time.
 pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
     let main = main_file(path)
         .ok_or_else(|| DataError::malformed(path, format!("there is no {MAIN_FILE} in it"), HINT))?;
@@ -70,13 +73,13 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
             }
         };
         match episode.view(&spec) {
-            Some(view) if view.steps > 0 => sink.episode(&view.numbered(at))?,
-            Some(_) => {
+            Ok(view) if view.steps > 0 => sink.episode(&view.numbered(at))?,
+            Ok(_) => {
                 let problem = "it has a single state and no transition".to_owned();
                 sink.defect(defect(DefectKind::Empty, problem, "leave it out"))?;
             }
-            None => {
-                let problem = "its columns are not those of the first episode".to_owned();
+            Err(problem) => {
+                let problem = format!("its columns are not those of the first episode: {problem}");
                 sink.defect(defect(
                     DefectKind::Lengths,
                     problem,
@@ -88,7 +91,7 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     Ok(())
 }
 
-/// Which data sets of an episode's group are what.
+/// Which datasets of an episode's group are what.
 struct Layout {
     spec: Spec,
     observations: Vec<String>,
@@ -114,7 +117,7 @@ impl Layout {
             names.sort();
             names.into_iter().map(|name| format!("{parent}/{name}")).collect()
         };
-        // A plain data set, or the members of a dictionary.
+        // A plain dataset, or the members of a dictionary.
         let parts = |name: &str, wanted: &[String]| -> Vec<String> {
             let members = inside(name);
             if !wanted.is_empty() {
@@ -276,15 +279,15 @@ pub(super) fn read_small(path: &Path) -> Option<String> {
     (length <= 64 << 20).then(|| std::fs::read_to_string(path).ok()).flatten()
 }
 
-/// Writes a data set, committing episodes to the file as they come.
+/// Writes a dataset, committing episodes to the file as they come.
 pub(super) struct MinariWriter {
     folder: PathBuf,
     open: Option<Open>,
 }
 
 struct Open {
-    /// The data set under a temporary name beside its destination.
-    temporary: tempfile::TempDir,
+    /// The dataset under a temporary name beside its destination.
+    temporary: AtomicFolder,
     file: File,
     spec: Spec,
     episodes: usize,
@@ -301,11 +304,11 @@ impl MinariWriter {
         Self { folder: folder.into(), open: None }
     }
 
-    /// Completes the data set and puts it in its place.
+    /// Completes the dataset and puts it in its place.
     pub fn finish(self) -> Result<(), DataError> {
         let Self { folder, open } = self;
         let Some(open) = open else {
-            return Err(DataError::setting("nothing was written", "give the writer a data set"));
+            return Err(DataError::setting("nothing was written", "give the writer a dataset"));
         };
         let fail = |error: std::io::Error| DataError::write(&folder, error);
         let refused = |error: hdf5_pure::Error| fail(std::io::Error::other(error.to_string()));
@@ -331,11 +334,16 @@ impl MinariWriter {
         for written in [metadata_file.as_path(), &data.join(MAIN_FILE), &data] {
             std::fs::File::open(written).and_then(|file| file.sync_all()).map_err(fail)?;
         }
-        atomic::commit_folder(open.temporary, &folder)
+        open.temporary.commit().map_err(|source| match source.kind() {
+            ErrorKind::AlreadyExists => {
+                DataError::Io { path: folder.clone(), source, hint: "choose a new name" }
+            }
+            _ => fail(source),
+        })
     }
 }
 
-/// A Gymnasium box, as Minari serialises it: JSON with Python's infinities.
+/// A Gymnasium box, as Minari serializes it: JSON with Python's infinities.
 fn space(feature: &Feature) -> String {
     let bound = |side: fn(&Bounds) -> Option<f32>, open: &str| -> String {
         let values = (0..feature.width).map(|index| match feature.bounds.get(index).and_then(side) {
@@ -355,7 +363,7 @@ fn space(feature: &Feature) -> String {
 impl EpisodeSink for MinariWriter {
     fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
         let fail = |error: std::io::Error| DataError::write(&self.folder, error);
-        let temporary = atomic::temporary_folder(&self.folder)?;
+        let temporary = AtomicFolder::create(&self.folder).map_err(fail)?;
         std::fs::create_dir(temporary.path().join("data")).map_err(fail)?;
         let path = temporary.path().join("data").join(MAIN_FILE);
         let refused = |error: hdf5_pure::Error| fail(std::io::Error::other(error.to_string()));

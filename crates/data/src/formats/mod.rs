@@ -3,13 +3,12 @@
 //! No reader allocates more than a bounded multiple of what a file contains, whatever the file declares; see `docs/data.md` for the multiples and
 //! the fuzzing that checks them.
 
-mod atomic;
+pub(crate) mod arrow;
 mod columns;
 mod csv;
 mod d4rl;
 mod flat;
 mod hdf5;
-mod layout;
 mod lerobot;
 mod minari;
 mod npz;
@@ -18,10 +17,8 @@ mod parquet;
 
 pub use options::{Ends, Extras, ReadOptions};
 
-use crate::{
-    Access, ContentHasher, DataError, EpisodeSink, EpisodeView, Spec, Trajectories, TrajectoriesBuilder,
-};
-use layout::LayoutWriter;
+use crate::{ContentHasher, DataError, EpisodeSink, EpisodeView, Remedy, Spec};
+use arrow::ArrowWriter;
 use minari::MinariWriter;
 use npz::NpzWriter;
 use std::path::Path;
@@ -29,15 +26,15 @@ use std::path::Path;
 /// The formats that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Our own layout, an Arrow file.
-    Layout,
+    /// The isochrone Arrow format, an Arrow file.
+    Arrow,
     /// OGBench's NumPy archive.
     OgBench,
     /// D4RL's flat HDF5.
     D4rl,
-    /// A Minari data set.
+    /// A Minari dataset.
     Minari,
-    /// A LeRobot data set.
+    /// A LeRobot dataset.
     LeRobot,
     /// A Parquet table with named columns.
     Parquet,
@@ -48,12 +45,12 @@ pub enum Format {
 impl Format {
     /// All of them.
     pub const ALL: [Self; 7] =
-        [Self::Layout, Self::OgBench, Self::D4rl, Self::Minari, Self::LeRobot, Self::Parquet, Self::Csv];
+        [Self::Arrow, Self::OgBench, Self::D4rl, Self::Minari, Self::LeRobot, Self::Parquet, Self::Csv];
 
-    /// What people call it.
+    /// Its short name.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Layout => "arrow",
+            Self::Arrow => "arrow",
             Self::OgBench => "ogbench",
             Self::D4rl => "d4rl",
             Self::Minari => "minari",
@@ -73,7 +70,7 @@ impl Format {
         match extension.as_deref() {
             _ if lerobot::is_lerobot(path) => Ok(Self::LeRobot),
             _ if path.is_dir() && minari::main_file(path).is_some() => Ok(Self::Minari),
-            Some("arrow" | "feather" | "ipc") => Ok(Self::Layout),
+            Some("arrow" | "feather" | "ipc") => Ok(Self::Arrow),
             Some("npz") => Ok(Self::OgBench),
             Some("hdf5" | "h5") if d4rl::is_d4rl(path) => Ok(Self::D4rl),
             Some("hdf5" | "h5") => Ok(Self::Minari),
@@ -82,7 +79,9 @@ impl Format {
             _ => Err(DataError::malformed(
                 path,
                 "its name does not say which format it is",
-                "give --format, or a name that ends in .arrow, .npz, .hdf5, .parquet or .csv, or a Minari or LeRobot folder",
+                Remedy::Format.hint(|option| {
+                    format!("name it with {option}, or give a name that ends in .arrow, .npz, .hdf5, .parquet or .csv, or a Minari or LeRobot folder")
+                }),
             )),
         }
     }
@@ -95,7 +94,7 @@ impl Format {
         sink: &mut dyn EpisodeSink,
     ) -> Result<(), DataError> {
         match self {
-            Self::Layout => layout::read(path, options, sink),
+            Self::Arrow => arrow::read(path, options, sink),
             Self::OgBench => npz::read(path, options, sink),
             Self::D4rl => d4rl::read(path, options, sink),
             Self::Minari => minari::read(path, options, sink),
@@ -106,23 +105,7 @@ impl Format {
     }
 }
 
-/// A data set from any file: our own layout is mapped, everything else read into memory.
-pub fn load(path: &Path, options: &ReadOptions) -> Result<Trajectories, DataError> {
-    match Format::detect(path)? {
-        Format::Layout => {
-            let mut data = Trajectories::open(path, Access::Random)?;
-            options.complete(path, &mut data.spec)?;
-            Ok(data)
-        }
-        format => {
-            let mut builder = TrajectoriesBuilder::default();
-            format.read(path, options, &mut builder)?;
-            Ok(builder.finish())
-        }
-    }
-}
-
-/// Writes a data set. Nothing is left of the file unless [`finish`](Self::finish) is reached.
+/// Writes a dataset. Nothing is left of the file unless [`finish`](Self::finish) is reached.
 pub struct Writer {
     target: Target,
     hasher: ContentHasher,
@@ -130,7 +113,7 @@ pub struct Writer {
 
 /// The formats that can be written, each by its own sink.
 enum Target {
-    Layout(Box<LayoutWriter>),
+    Arrow(Box<ArrowWriter>),
     OgBench(NpzWriter),
     Minari(MinariWriter),
 }
@@ -139,16 +122,16 @@ impl Writer {
     /// What an archive cannot hold of any data that know it.
     pub const ENDINGS: &str = "how episodes ended";
 
-    /// The writer that a name asks for: `.arrow` for our own layout, `.npz` for OGBench's archive, or a folder for Minari.
+    /// The writer that a name asks for: `.arrow` for the isochrone Arrow format, `.npz` for OGBench's archive, or a folder for Minari.
     pub fn for_path(path: &Path) -> Result<Self, DataError> {
         let target = match path.extension().and_then(|extension| extension.to_str()) {
-            Some("arrow") => Target::Layout(Box::new(LayoutWriter::new(path))),
+            Some("arrow") => Target::Arrow(Box::new(ArrowWriter::new(path))),
             Some("npz") => Target::OgBench(NpzWriter::new(path)),
             None => Target::Minari(MinariWriter::new(path)),
             Some(other) => {
                 return Err(DataError::setting(
                     format!("cannot write {}: no writer for .{other}", path.display()),
-                    "name the result .arrow or .npz, or give a new folder for a Minari data set",
+                    "name the result .arrow or .npz, or give a new folder for a Minari dataset",
                 ));
             }
         };
@@ -158,7 +141,7 @@ impl Writer {
     /// What the format cannot hold of such data, in words.
     pub fn leaves_out(&self, spec: &Spec) -> Vec<&'static str> {
         let mut losses = Vec::new();
-        if !matches!(self.target, Target::Layout(_)) {
+        if !matches!(self.target, Target::Arrow(_)) {
             losses.extend(spec.has_timestamps.then_some("timestamps"));
             losses.extend(spec.frames_per_second.is_some().then_some("the frame rate"));
             losses.extend(spec.goal.is_some().then_some("the goal space"));
@@ -180,7 +163,7 @@ impl Writer {
     /// Completes the file and puts it in its place.
     pub fn finish(self) -> Result<(), DataError> {
         match self.target {
-            Target::Layout(writer) => writer.finish(&self.hasher.hashes()),
+            Target::Arrow(writer) => writer.finish(&self.hasher.hashes()),
             Target::OgBench(writer) => writer.finish(),
             Target::Minari(writer) => writer.finish(),
         }
@@ -188,7 +171,7 @@ impl Writer {
 
     fn sink(&mut self) -> &mut dyn EpisodeSink {
         match &mut self.target {
-            Target::Layout(writer) => writer.as_mut(),
+            Target::Arrow(writer) => writer.as_mut(),
             Target::OgBench(writer) => writer,
             Target::Minari(writer) => writer,
         }

@@ -2,15 +2,17 @@
 //!
 //! Every trajectory has T + 1 rows and `terminals` is 1 on its last. The last row's action leads nowhere; it is left out when read
 //! and written as zeros. Arrays of the same length (`qpos`, `qvel`) become extra columns, `rewards` the rewards; arrays of other
-//! lengths are not per state and are passed over.
+//! lengths are not per state and are skipped.
 
 use super::{
     ReadOptions,
-    atomic::{AtomicFile, folder_of},
     flat::{Assembler, Row},
 };
 use crate::{
-    DataError, EpisodeSink, EpisodeView, Feature, Spec, content_hash::little_endian, episode::Ending,
+    DataError, EpisodeSink, EpisodeView, Feature, Spec,
+    atomic::{AtomicFile, folder_of},
+    content_hash::little_endian,
+    episode::Ending,
     npy::Rows,
 };
 use std::{
@@ -58,13 +60,13 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     let mut archives: Vec<Archive> = names.iter().map(|_| open(path)).collect::<Result<_, _>>()?;
     let mut columns = Vec::new();
     for (archive, name) in archives.iter_mut().zip(&names) {
-        let damaged = |error: &dyn std::fmt::Display| fail(format!("array '{name}' is damaged: {error}"));
+        let corrupt = |error: &dyn std::fmt::Display| fail(format!("array '{name}' is corrupt: {error}"));
         let entry_name = format!("{name}.npy");
         // Once through, for the checksum: a reader of rows stops before it.
-        let mut entry = archive.by_name(&entry_name).map_err(|error| damaged(&error))?;
-        std::io::copy(&mut entry, &mut std::io::sink()).map_err(|error| damaged(&error))?;
+        let mut entry = archive.by_name(&entry_name).map_err(|error| corrupt(&error))?;
+        std::io::copy(&mut entry, &mut std::io::sink()).map_err(|error| corrupt(&error))?;
         drop(entry);
-        let entry = archive.by_name(&entry_name).map_err(|error| damaged(&error))?;
+        let entry = archive.by_name(&entry_name).map_err(|error| corrupt(&error))?;
         match Rows::open(BufReader::with_capacity(1 << 16, entry)) {
             Ok(rows) => columns.push((name.as_str(), rows)),
             Err(problem) if NEEDED.contains(&name.as_str()) || name == "rewards" => {
@@ -162,7 +164,7 @@ impl NpzWriter {
     pub fn finish(self) -> Result<(), DataError> {
         let Self { path, columns, rows, .. } = self;
         let fail = |error: std::io::Error| DataError::write(&path, error);
-        let mut archive = ZipWriter::new(BufWriter::new(AtomicFile::create(&path)?));
+        let mut archive = ZipWriter::new(BufWriter::new(AtomicFile::create(&path).map_err(fail)?));
         for column in columns {
             let Spool { name, width, file } = column;
             let mut file = file.into_inner().map_err(|error| fail(error.into_error()))?;
@@ -174,7 +176,7 @@ impl NpzWriter {
         }
         let buffered = archive.finish().map_err(|error| fail(error.into()))?;
         let file = buffered.into_inner().map_err(|error| fail(error.into_error()))?;
-        file.commit()
+        file.commit().map_err(fail)
     }
 }
 

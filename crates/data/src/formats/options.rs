@@ -1,6 +1,6 @@
 //! What a user can say about files that do not say it themselves.
 
-use crate::{Bounds, DataError, Spec};
+use crate::{Bounds, DataError, Remedy, Spec};
 use serde::{Deserialize, Serialize};
 use std::{ops::Range, path::Path};
 
@@ -22,11 +22,11 @@ pub struct ReadOptions {
     pub extras: Extras,
     /// D4RL: what ends an episode.
     pub ends: Ends,
-    /// States per second, whatever the file says.
+    /// States per second; overrides the file.
     pub frames_per_second: Option<f64>,
     /// The dimensions of an observation that are the goal space.
     pub goal: Option<Range<usize>>,
-    /// The least and greatest value of an action, whatever the file says.
+    /// The smallest and largest value of an action; overrides the file.
     pub action_bounds: Option<Bounds>,
 }
 
@@ -52,11 +52,60 @@ pub enum Ends {
     Timeouts,
     /// `terminals` only.
     Terminals,
-    /// Either: locomotion, where a fall resets the world.
+    /// Either: locomotion, where a fall resets the environment.
     Either,
 }
 
+/// Each of these sets the field of the same name.
 impl ReadOptions {
+    /// Names the columns that make up an observation.
+    pub fn observations(mut self, columns: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.observations = columns.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Names the columns that make up an action.
+    pub fn actions(mut self, columns: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.actions = columns.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Names the column that tells the episodes of a table apart.
+    pub fn episode(mut self, column: impl Into<String>) -> Self {
+        self.episode = Some(column.into());
+        self
+    }
+
+    /// Chooses the further columns to keep.
+    pub fn extras(mut self, extras: Extras) -> Self {
+        self.extras = extras;
+        self
+    }
+
+    /// Says what ends an episode of a D4RL file.
+    pub fn ends(mut self, ends: Ends) -> Self {
+        self.ends = ends;
+        self
+    }
+
+    /// Says how many states there are per second.
+    pub fn frames_per_second(mut self, rate: f64) -> Self {
+        self.frames_per_second = Some(rate);
+        self
+    }
+
+    /// Chooses the dimensions of an observation that are the goal space.
+    pub fn goal(mut self, dimensions: Range<usize>) -> Self {
+        self.goal = Some(dimensions);
+        self
+    }
+
+    /// Says which values an action may have.
+    pub fn action_bounds(mut self, bounds: Bounds) -> Self {
+        self.action_bounds = Some(bounds);
+        self
+    }
+
     pub(crate) fn wants_extra(&self, name: &str) -> bool {
         match &self.extras {
             Extras::All => true,
@@ -64,7 +113,7 @@ impl ReadOptions {
         }
     }
 
-    /// Adds to the spec of a file what the user said, and checks that it is possible.
+    /// Adds to the spec of a file these options, and checks that they are possible.
     pub(crate) fn complete(&self, path: &Path, spec: &mut Spec) -> Result<(), DataError> {
         if let Some(rate) = self.frames_per_second {
             if !(rate > 0.0 && rate.is_finite()) {
@@ -76,7 +125,7 @@ impl ReadOptions {
             spec.frames_per_second = Some(rate);
         }
         spec.goal = self.goal.clone().or(spec.goal.take());
-        spec.check().map_err(|(problem, hint)| DataError::malformed(path, problem, hint))?;
+        spec.check().map_err(|problem| DataError::malformed(path, problem.to_string(), problem.hint()))?;
         if let Some(bounds) = self.action_bounds {
             spec.action.bounds = vec![bounds; spec.action.width];
         }
@@ -87,7 +136,7 @@ impl ReadOptions {
             return Err(DataError::malformed(
                 path,
                 format!("there is no column '{missing}' with a number for every state"),
-                "isochrone data inspect lists the columns",
+                Remedy::Summary.hint(|tool| format!("{tool} lists the columns")),
             ));
         }
         Ok(())

@@ -4,7 +4,7 @@ use super::{
     ReadOptions,
     columns::{self, Chunk, Table, TableColumn},
 };
-use crate::{DataError, EpisodeSink, guard::guarded};
+use crate::{DataError, EpisodeSink, catch_panics::catch_panic};
 use arrow_array::{
     Array, ArrayRef, BooleanArray, FixedSizeListArray, GenericListArray, OffsetSizeTrait, PrimitiveArray,
     cast::AsArray,
@@ -53,7 +53,7 @@ impl ParquetTable {
         let fail = |problem: String| DataError::malformed(path, problem, HINT);
         let file = File::open(path).map_err(|error| DataError::read(path, error))?;
         let size = file.metadata().map_err(|error| DataError::read(path, error))?.len();
-        let metadata = guarded(|| ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()))
+        let metadata = catch_panic(|| ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()))
             .map_err(|error| fail(format!("not a readable Parquet file: {error}")))?;
         check_sizes(&metadata, size).map_err(fail)?;
         let mut table = Self { path: path.into(), metadata, columns: Vec::new(), roots: Vec::new() };
@@ -84,13 +84,13 @@ impl ParquetTable {
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), roots.iter().copied());
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
         let builder = builder.with_projection(mask).with_batch_size(rows);
-        guarded(|| builder.build()).map_err(|problem| DataError::malformed(&self.path, problem, HINT))
+        catch_panic(|| builder.build()).map_err(|problem| DataError::malformed(&self.path, problem, HINT))
     }
 
     /// The length of a column's first list that is there; lists of other lengths are found when they come.
     fn first_length(&self, root: usize) -> Result<Option<usize>, DataError> {
         let mut batches = self.batches(&[root], CHUNK_ROWS)?;
-        let batch = guarded(|| batches.next().transpose());
+        let batch = catch_panic(|| batches.next().transpose());
         let batch = batch.map_err(|problem| DataError::malformed(&self.path, problem, HINT))?;
         let Some(batch) = batch else { return Ok(None) };
         let length = match batch.column(0).data_type() {
@@ -145,7 +145,7 @@ impl Table for ParquetTable {
         let roots: Vec<usize> = chosen.iter().map(|&at| self.roots[at]).collect();
         let mut batches = self.batches(&roots, CHUNK_ROWS)?;
         let next = |batches: &mut ParquetRecordBatchReader| {
-            guarded(|| batches.next().transpose())
+            catch_panic(|| batches.next().transpose())
                 .map_err(|problem| DataError::malformed(&self.path, problem, HINT))
         };
         while let Some(batch) = next(&mut batches)? {

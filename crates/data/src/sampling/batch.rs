@@ -7,7 +7,7 @@ use crate::Spec;
 pub struct GoalBatch {
     /// The number of the batch.
     pub step: u64,
-    /// Which transition of the data set each row is.
+    /// Which transition of the dataset each row is.
     pub transitions: Vec<u64>,
     /// `[rows, observation width]`: s.
     pub observations: Vec<f32>,
@@ -15,9 +15,7 @@ pub struct GoalBatch {
     pub actions: Vec<f32>,
     /// `[rows, observation width]`: s'.
     pub next_observations: Vec<f32>,
-    /// `[rows]`, or empty if the data have none.
-    pub rewards: Vec<f32>,
-    /// One for each law of goals.
+    /// One for each distribution of goals.
     pub goals: Vec<GoalRows>,
 }
 
@@ -26,16 +24,12 @@ pub struct GoalBatch {
 pub struct GoalRows {
     /// `[rows, observation width]`: g, a whole state; [`Spec::goal_space`] says which part of it is the goal.
     pub observations: Vec<f32>,
-    /// `[rows, action width]`: a', what was done at the goal; at the last state of an episode, the action that led there.
-    pub actions: Vec<f32>,
-    /// `[rows]`: how many steps later in the same episode the goal is; negative if it is earlier or elsewhere.
+    /// `[rows]`: how many steps later in the same episode the goal is; otherwise [`OTHER_EPISODE`].
     pub offsets: Vec<i32>,
-    /// `[rows]`: see [`EndLaw::Renormalise`](super::EndLaw::Renormalise).
-    pub weights: Vec<f32>,
 }
 
-/// The offset of goals that are not ahead in the same episode.
-pub const ELSEWHERE: i32 = -1;
+/// The offset of goals that are not ahead in the same episode: in another one, or earlier.
+pub const OTHER_EPISODE: i32 = -1;
 
 impl GoalBatch {
     /// The number of rows.
@@ -50,13 +44,10 @@ impl GoalBatch {
         self.observations.resize(observation, 0.0);
         self.actions.resize(action, 0.0);
         self.next_observations.resize(observation, 0.0);
-        self.rewards.resize(if spec.has_rewards { rows } else { 0 }, 0.0);
         self.goals.resize_with(goals, GoalRows::default);
         for goal in &mut self.goals {
             goal.observations.resize(observation, 0.0);
-            goal.actions.resize(action, 0.0);
             goal.offsets.resize(rows, 0);
-            goal.weights.resize(rows, 0.0);
         }
     }
 }

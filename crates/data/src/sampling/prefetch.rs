@@ -1,4 +1,4 @@
-//! Telling the processor what will be read soon.
+//! Prefetching of rows that will be read soon.
 
 /// A line of the processor's cache, in numbers.
 const LINE: usize = 16;

@@ -1,14 +1,13 @@
 //! Batches of transitions with goals, each a pure function of (seed, stream, step, row).
 
-use super::{GoalBatch, GoalLaw, batch::ELSEWHERE, law::Goal, prefetch::prefetch};
+use super::{GoalBatch, GoalDistribution, batch::OTHER_EPISODE, prefetch::prefetch};
 use crate::{
-    DataError, Trajectories,
+    DataError, Dataset,
+    dataset::Block,
     mapping::{ACCESS_BYTES, Mapping},
-    trajectories::Block,
 };
 use isochrone_core::rng::{self, below_from_bits as below};
 use rand_chacha::{ChaCha8Rng, rand_core::Rng};
-use std::sync::Arc;
 
 /// Rows planned, then gathered: far enough ahead that memory is read in parallel, few enough to stay in the second level of cache.
 const CHUNK_ROWS: usize = 128;
@@ -19,13 +18,13 @@ const MAX_GOALS: usize = 3;
 /// Rows of a batch, so that steps and rows share the 64 bits of a block's number.
 const MAX_ROWS_LOG2: u32 = 24;
 
-/// Draws transitions of a data set, all alike, with goals.
+/// Samples transitions of a dataset uniformly, with goals.
 ///
 /// A row takes n random numbers, one for its transition and two for each goal; those of row `r` of batch `step` begin at number `n (step 2^24 + r)` of the
-/// `ChaCha8` stream (seed, stream). So every row is a pure function of those four numbers, whoever computes it, when, and after whatever.
+/// `ChaCha8` stream (seed, stream). So every row is a pure function of those four numbers.
 #[derive(Debug, Clone)]
 pub struct GoalSampler {
-    data: Arc<Trajectories>,
+    data: Dataset,
     config: SamplerConfig,
 }
 
@@ -34,9 +33,9 @@ pub struct GoalSampler {
 pub struct SamplerConfig {
     /// Rows of a batch.
     pub batch_size: usize,
-    /// One to three laws; each gives every row a goal.
-    pub goals: Vec<GoalLaw>,
-    /// Of the whole run.
+    /// One to three distributions; each gives every row a goal.
+    pub goals: Vec<GoalDistribution>,
+    /// Random seed of the run.
     pub seed: u64,
     /// Tells samplers of one run apart: training, evaluation.
     pub stream: u64,
@@ -54,10 +53,10 @@ struct Place {
 
 impl GoalSampler {
     /// Checks that there is something to draw from.
-    pub fn new(data: Arc<Trajectories>, config: SamplerConfig) -> Result<Self, DataError> {
+    pub fn new(data: &Dataset, config: SamplerConfig) -> Result<Self, DataError> {
         if data.n_transitions() == 0 {
             return Err(DataError::setting(
-                "the data set has no transition",
+                "the dataset has no transition",
                 "give episodes of two states or more",
             ));
         }
@@ -69,15 +68,15 @@ impl GoalSampler {
         }
         if config.goals.is_empty() || config.goals.len() > MAX_GOALS {
             return Err(DataError::setting(
-                format!("{} laws of goals", config.goals.len()),
+                format!("{} distributions of goals", config.goals.len()),
                 format!("give 1 to {MAX_GOALS}"),
             ));
         }
-        Ok(Self { data, config })
+        Ok(Self { data: data.clone(), config })
     }
 
     /// The data that it draws from.
-    pub fn data(&self) -> &Arc<Trajectories> {
+    pub fn data(&self) -> &Dataset {
         &self.data
     }
 
@@ -100,7 +99,7 @@ impl GoalSampler {
     pub fn fill(&self, step: u64, batch: &mut GoalBatch) {
         assert!(step >> (64 - MAX_ROWS_LOG2) == 0, "there are 2^40 steps");
         let rows = self.config.batch_size;
-        batch.resize(rows, self.config.goals.len(), &self.data.spec);
+        batch.resize(rows, self.config.goals.len(), self.data.spec());
         batch.step = step;
         let mut random = rng::stream(self.config.seed, self.config.stream);
         let first_row = u128::from(step) << MAX_ROWS_LOG2;
@@ -126,25 +125,31 @@ impl GoalSampler {
             let draw =
                 |at: usize| u64::from_le_bytes(draws[8 * at..8 * at + 8].try_into().expect("eight bytes"));
             let transition = below(draw(0), self.data.n_transitions());
-            let (episode, state) = self.data.index.episode_of_transition(transition);
+            let (episode, state) = self.data.index().episode_of_transition(transition);
             batch.transitions[row] = transition;
             *place = self.place(episode, state);
-            self.prefetch(place, 2);
-            for (kind, law) in self.config.goals.iter().enumerate() {
-                let goal = law.draw(&self.data.index, episode, state, draw(1 + 2 * kind), draw(2 + 2 * kind));
-                let goal_place = self.goal_place(&goal);
-                self.prefetch(&goal_place, 1);
+            // The cache lines arrive while the next rows are drawn.
+            prefetch(self.observations(place, 2));
+            prefetch(self.action(place));
+            for (kind, distribution) in self.config.goals.iter().enumerate() {
+                let goal = distribution.draw(
+                    self.data.index(),
+                    episode,
+                    state,
+                    draw(1 + 2 * kind),
+                    draw(2 + 2 * kind),
+                );
+                let goal_place = self.place(goal.episode, goal.state);
+                prefetch(self.observations(&goal_place, 1));
                 goals[kind][row - from] = goal_place;
-                let drawn = &mut batch.goals[kind];
-                drawn.weights[row] = goal.weight;
-                drawn.offsets[row] = match goal.state.checked_sub(state) {
+                batch.goals[kind].offsets[row] = match goal.state.checked_sub(state) {
                     Some(offset) if goal.episode == episode => i32::try_from(offset).unwrap_or(i32::MAX),
-                    _ => ELSEWHERE,
+                    _ => OTHER_EPISODE,
                 };
             }
         }
         let goals = goals[..n_goals].iter().map(|places| &places[..to - from]);
-        if let Some(mapping) = &self.data.mapping {
+        if let Some(mapping) = self.data.mapping() {
             self.want(mapping, states, goals.clone());
             mapping.touched((to - from) * ACCESS_BYTES * 2 * (1 + n_goals));
         }
@@ -158,43 +163,30 @@ impl GoalSampler {
 
     fn place(&self, episode: usize, state: u64) -> Place {
         let number = self.data.block_of_episode(episode);
-        let block = &self.data.blocks[number];
+        let block = &self.data.blocks()[number];
         let state = (state - block.first_state) as usize;
         Place { block: number, state, action: state - (episode - block.first_episode) }
     }
 
-    /// As for any state, but the last one of an episode is given the action before it.
-    fn goal_place(&self, goal: &Goal) -> Place {
-        let place = self.place(goal.episode, goal.state);
-        let is_last = goal.state + 1 == self.data.index.states(goal.episode).end;
-        Place { action: place.action - usize::from(is_last), ..place }
+    /// Some states from a place on.
+    fn observations(&self, place: &Place, states: usize) -> &[f32] {
+        let width = self.data.spec().observation.width;
+        &self.data.blocks()[place.block].observations[place.state * width..(place.state + states) * width]
     }
 
-    /// Some states from a place on, and the action at it.
-    fn parts(&self, place: &Place, states: usize) -> (&[f32], &[f32]) {
-        let (observation, action) = (self.data.spec.observation.width, self.data.spec.action.width);
-        let block = &self.data.blocks[place.block];
-        (
-            &block.observations[place.state * observation..(place.state + states) * observation],
-            &block.actions[place.action * action..(place.action + 1) * action],
-        )
-    }
-
-    /// Asks for the cache lines of some states and an action: while the next rows are drawn, they arrive.
-    fn prefetch(&self, place: &Place, states: usize) {
-        let (observations, action) = self.parts(place, states);
-        prefetch(observations);
-        prefetch(action);
+    /// The action at a place.
+    fn action(&self, place: &Place) -> &[f32] {
+        let width = self.data.spec().action.width;
+        &self.data.blocks()[place.block].actions[place.action * width..(place.action + 1) * width]
     }
 
     /// Asks for the pages of a mapped file, all rows at once, before the first is waited for.
     fn want<'p>(&self, mapping: &Mapping, states: &[Place], goals: impl Iterator<Item = &'p [Place]>) {
-        let states = states.iter().map(|place| (place, 2));
-        for (place, states) in states.chain(goals.flatten().map(|place| (place, 1))) {
-            let (observations, action) = self.parts(place, states);
-            mapping.want(observations);
-            mapping.want(action);
+        for place in states {
+            mapping.want(self.observations(place, 2));
+            mapping.want(self.action(place));
         }
+        goals.flatten().for_each(|place| mapping.want(self.observations(place, 1)));
     }
 
     fn gather<'p>(
@@ -204,25 +196,21 @@ impl GoalSampler {
         goals: impl Iterator<Item = &'p [Place]>,
         batch: &mut GoalBatch,
     ) {
-        let spec = &self.data.spec;
+        let spec = self.data.spec();
         let (observation, action) = (spec.observation.width, spec.action.width);
         let copy = |to: &mut [f32], row: usize, from: &[f32], at: usize, width: usize| {
             copy_row(&mut to[row * width..(row + 1) * width], &from[at * width..(at + 1) * width]);
         };
         for (place, row) in states.iter().zip(from..) {
-            let block: &Block = &self.data.blocks[place.block];
+            let block: &Block = &self.data.blocks()[place.block];
             copy(&mut batch.observations, row, &block.observations, place.state, observation);
             copy(&mut batch.next_observations, row, &block.observations, place.state + 1, observation);
             copy(&mut batch.actions, row, &block.actions, place.action, action);
-            if spec.has_rewards {
-                batch.rewards[row] = block.rewards[place.action];
-            }
         }
         for (rows, places) in batch.goals.iter_mut().zip(goals) {
             for (place, row) in places.iter().zip(from..) {
-                let block = &self.data.blocks[place.block];
+                let block = &self.data.blocks()[place.block];
                 copy(&mut rows.observations, row, &block.observations, place.state, observation);
-                copy(&mut rows.actions, row, &block.actions, place.action, action);
             }
         }
     }

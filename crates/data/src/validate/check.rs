@@ -1,17 +1,20 @@
-//! The second pass: every episode against what is usual.
+//! The second pass: every episode is compared with the summary.
 
 use super::{
     Finding, Rule, Severity, Validation,
     finding::Collector,
     fingerprint::{Fingerprints, Resemblance, WINDOW},
 };
-use crate::{DataError, Defect, DimensionSummary, EpisodeSink, EpisodeView, Feature, Spec, Survey};
+use crate::{
+    DataError, DatasetSummary, Defect, DimensionSummary, EpisodeSink, EpisodeView, Feature, Hint, Remedy,
+    Spec,
+};
 
 /// A step is a jump if it is this many times as long as nine steps in ten...
 const JUMP_FACTOR: f64 = 10.0;
 /// ...and at least this share of the dimension's whole range.
 const JUMP_RANGE_SHARE: f64 = 0.05;
-/// A gap in time is one that differs from the usual by this share.
+/// A gap in time is one that differs from the typical one by this share.
 const GAP_TOLERANCE: f64 = 0.5;
 /// Without declared bounds: if this share of actions lies in [-1, 1], the others are suspicious.
 const USUAL_SHARE: f64 = 0.99;
@@ -23,7 +26,7 @@ pub(super) struct Checker<'a> {
     number: usize,
     /// For each dimension of an observation, the length from which a step is a jump; infinite if it has none.
     jump: Vec<f32>,
-    usual_gap_seconds: Option<f64>,
+    typical_gap_seconds: Option<f64>,
     /// Whether actions look as if they were meant for [-1, 1].
     actions_look_bounded: bool,
 }
@@ -31,53 +34,58 @@ pub(super) struct Checker<'a> {
 impl<'a> Checker<'a> {
     pub fn new(
         spec: &'a Spec,
-        survey: &Survey,
+        summary: &DatasetSummary,
         fingerprints: &'a Fingerprints,
         collector: Collector,
     ) -> Self {
-        let jump = survey.moves.iter().zip(&survey.observations).map(|(moves, summary)| {
+        let jump = summary.moves.iter().zip(&summary.observations).map(|(moves, summary)| {
             let least = JUMP_RANGE_SHARE * f64::from(summary.max - summary.min);
             moves.quantile(0.9).map_or(f32::INFINITY, |usual| (JUMP_FACTOR * usual).max(least) as f32)
         });
-        let numbers: u64 = survey.actions.iter().map(|summary| summary.count).sum();
-        let share = 1.0 - survey.actions_beyond_one as f64 / numbers.max(1) as f64;
+        let numbers: u64 = summary.actions.iter().map(|summary| summary.count).sum();
+        let share = 1.0 - summary.actions_beyond_one as f64 / numbers.max(1) as f64;
         Self {
             spec,
             fingerprints,
             collector,
             number: 0,
             jump: jump.collect(),
-            usual_gap_seconds: survey.usual_gap(),
+            typical_gap_seconds: summary.typical_gap(),
             actions_look_bounded: spec.action.bounds.is_empty() && share >= USUAL_SHARE,
         }
     }
 
-    /// What concerns the data set as a whole.
-    pub fn whole_set(&mut self, survey: &Survey) {
-        if survey.n_episodes() == 0 {
+    /// What concerns the dataset as a whole.
+    pub fn whole_set(&mut self, summary: &DatasetSummary) {
+        if summary.n_episodes() == 0 {
             let words =
                 ("there is no episode that could be used".to_owned(), "check that the right file was named");
             self.add(Severity::Error, Rule::Empty, None, None, words);
             return;
         }
-        let columns = [(&self.spec.observation, &survey.observations), (&self.spec.action, &survey.actions)];
+        let columns =
+            [(&self.spec.observation, &summary.observations), (&self.spec.action, &summary.actions)];
         for (feature, summaries) in columns {
             for (index, summary) in summaries.iter().enumerate().filter(|(_, summary)| summary.is_constant())
             {
                 self.constant(feature, index, summary);
             }
         }
-        if let Some((said, found)) = survey.contradicted_rate() {
+        if let Some((declared, found)) = summary.contradicted_rate() {
             let words =
-                format!("the frame rate is said to be {said} per second, the timestamps have {found:.2}");
-            let hint = "correct the metadata, or give the rate with --fps: distances in seconds depend on it";
+                format!("the declared frame rate is {declared} per second, the timestamps have {found:.2}");
+            let hint = Remedy::FrameRate.hint(|option| {
+                format!(
+                    "correct the metadata, or give the rate with {option}: distances in seconds depend on it"
+                )
+            });
             self.add(Severity::Error, Rule::FrameRate, None, None, (words, hint));
         }
         if !self.spec.has_timestamps {
             self.collector.unchecked(Rule::FrameRate, "the data have no timestamps");
         }
         let still: Vec<String> = (0..self.jump.len())
-            .filter(|&index| self.jump[index].is_infinite() && !survey.observations[index].is_constant())
+            .filter(|&index| self.jump[index].is_infinite() && !summary.observations[index].is_constant())
             .map(|index| self.spec.observation.dimension(index))
             .collect();
         if !still.is_empty() {
@@ -85,8 +93,10 @@ impl<'a> Checker<'a> {
             self.collector.unchecked(Rule::Jump, why);
         }
         if self.spec.action.bounds.is_empty() && !self.actions_look_bounded {
-            self.collector
-                .unchecked(Rule::ActionRange, "the range of actions is not known; give --action-range");
+            self.collector.unchecked(
+                Rule::ActionRange,
+                format!("the range of actions is not known; give {}", Remedy::ActionBounds),
+            );
         }
     }
 
@@ -113,12 +123,12 @@ impl<'a> Checker<'a> {
         rule: Rule,
         episode: Option<usize>,
         row: Option<usize>,
-        (problem, hint): (String, &str),
+        (problem, hint): (String, impl Into<Hint>),
     ) {
         self.collector.add(Finding { rule, severity, episode, row, problem, hint: hint.into() });
     }
 
-    fn here(&mut self, severity: Severity, rule: Rule, row: usize, words: (String, &str)) {
+    fn here(&mut self, severity: Severity, rule: Rule, row: usize, words: (String, impl Into<Hint>)) {
         self.add(severity, rule, Some(self.number), Some(row), words);
     }
 
@@ -156,7 +166,7 @@ impl<'a> Checker<'a> {
                 row,
                 (
                     format!("{WINDOW} states from here on are those that episode {other} begins with"),
-                    "cut recordings into episodes that do not share states",
+                    "split trajectories into episodes that do not share states",
                 ),
             ),
             None => {}
@@ -190,7 +200,8 @@ impl<'a> Checker<'a> {
                 None => {
                     let words =
                         format!("{name} is {}, where nearly all actions are in -1 to 1", action[index]);
-                    let hint = "clip it, or say which range is meant with --action-range";
+                    let hint = Remedy::ActionBounds
+                        .hint(|option| format!("clip it, or say which range is meant with {option}"));
                     self.here(Severity::Warning, Rule::ActionRange, row, (words, hint));
                 }
             }
@@ -206,7 +217,9 @@ impl<'a> Checker<'a> {
             if let Some(index) = (0..width).find(jumps) {
                 let name = self.spec.observation.dimension(index);
                 let words = format!("{name} goes from {} to {} in one step", before[index], after[index]);
-                let hint = "teleporters do this; if the world was reset here, end the episode at this row (D4RL: --ends either)";
+                let hint = Remedy::Ends.hint(|option| {
+                    format!("teleporters do this; if the environment was reset here, end the episode at this row (D4RL: set {option} to either)")
+                });
                 self.here(Severity::Warning, Rule::Jump, row, (words, hint));
             }
         }
@@ -221,9 +234,9 @@ impl<'a> Checker<'a> {
                 let hint = "sort the rows by time, and give every episode its own number";
                 self.here(Severity::Error, Rule::FrameRate, row, (words, hint));
             } else if let Some(usual) =
-                self.usual_gap_seconds.filter(|usual| (gap - usual).abs() > GAP_TOLERANCE * usual)
+                self.typical_gap_seconds.filter(|usual| (gap - usual).abs() > GAP_TOLERANCE * usual)
             {
-                let words = format!("{gap:.4} s pass to the next state, where {usual:.4} s are usual");
+                let words = format!("{gap:.4} s pass to the next state, where {usual:.4} s are typical");
                 let hint = "frames were dropped: cut the episode here, or fill the gap; steps are only time if they are even";
                 self.here(Severity::Warning, Rule::FrameRate, row, (words, hint));
             }

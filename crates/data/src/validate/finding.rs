@@ -1,13 +1,13 @@
 //! What was found, where, and what to do about it.
 
-use crate::{Defect, DefectKind};
+use crate::{Defect, DefectKind, Hint};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Findings kept for each rule; the rest are counted.
 const MAX_KEPT: usize = 20;
 
-/// What a data set is checked for.
+/// What a dataset is checked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
@@ -31,7 +31,7 @@ pub enum Rule {
     ActionRange,
     /// States follow one another without jumps.
     Jump,
-    /// Time runs forward at its usual rate.
+    /// Time runs forward at its typical rate.
     FrameRate,
     /// The contents are those that the file was written with.
     ContentHash,
@@ -100,14 +100,14 @@ pub struct Finding {
     pub rule: Rule,
     /// How bad it is.
     pub severity: Severity,
-    /// The episode, counted from 0; none if it is about the whole data set.
+    /// The episode, counted from 0; none if it is about the whole dataset.
     pub episode: Option<usize>,
     /// The row inside the episode.
     pub row: Option<usize>,
     /// What is wrong.
     pub problem: String,
     /// What to do about it.
-    pub hint: String,
+    pub hint: Hint,
 }
 
 impl Finding {

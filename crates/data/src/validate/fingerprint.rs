@@ -1,4 +1,4 @@
-//! Episodes recognised by their contents: whole ones, and beginnings inside others.
+//! Episodes recognized by their contents: duplicates, and beginnings inside others.
 
 use crate::EpisodeView;
 use std::{
@@ -6,7 +6,7 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-/// States that must agree before two episodes are said to overlap.
+/// States that must agree before two episodes count as overlapping.
 pub(super) const WINDOW: usize = 8;
 
 /// The fingerprints of all episodes: 40 bytes each or so.

@@ -1,6 +1,6 @@
-//! What bites people, found before training.
+//! Common dataset problems, found before training.
 //!
-//! Two passes over a data set: a [`Survey`] learns what is usual, then every episode is compared with it. Each [`Finding`] says the episode,
+//! Two passes over a dataset: a [`DatasetSummary`] learns what is typical, then every episode is compared with it. Each [`Finding`] says the episode,
 //! the row, and what to do. An error means that training on the data would be wrong; a warning, that a person should look.
 
 mod check;
@@ -10,52 +10,52 @@ mod fingerprint;
 pub use finding::{Finding, Rule, Severity, Validation};
 
 use crate::{
-    DataError, Defect, EpisodeSink, EpisodeView, Spec, Survey, Telling,
+    DataError, DatasetSummary, Defect, EpisodeSink, EpisodeView, ProgressSink, Spec,
     formats::{Format, ReadOptions},
 };
 use check::Checker;
 use fingerprint::Fingerprints;
 use std::path::Path;
 
-/// Looks at a whole file, twice.
+/// Validates a file, in two passes.
 pub fn validate(path: &Path, format: Format, options: &ReadOptions) -> Result<Validation, DataError> {
-    validate_and_tell(path, format, options, &mut |_| {})
+    validate_with_progress(path, format, options, &mut |_| {})
 }
 
-/// The same, and tells after each episode how many steps it had; every episode comes twice.
-pub fn validate_and_tell(
+/// The same, with a callback that is given the number of steps of each episode; every episode is read twice.
+pub fn validate_with_progress(
     path: &Path,
     format: Format,
     options: &ReadOptions,
-    tell: &mut dyn FnMut(usize),
+    progress: &mut dyn FnMut(usize),
 ) -> Result<Validation, DataError> {
     let mut first = FirstPass::default();
-    format.read(path, options, &mut Telling { sink: &mut first, tell })?;
-    let FirstPass { survey, fingerprints, validation } = first;
-    let Some(spec) = survey.spec.clone() else { return Ok(validation.into_validation()) };
-    let mut checker = Checker::new(&spec, &survey, &fingerprints, validation);
-    checker.whole_set(&survey);
-    format.read(path, options, &mut Telling { sink: &mut checker, tell })?;
+    format.read(path, options, &mut ProgressSink { sink: &mut first, progress })?;
+    let FirstPass { summary, fingerprints, validation } = first;
+    let Some(spec) = summary.spec.clone() else { return Ok(validation.into_validation()) };
+    let mut checker = Checker::new(&spec, &summary, &fingerprints, validation);
+    checker.whole_set(&summary);
+    format.read(path, options, &mut ProgressSink { sink: &mut checker, progress })?;
     Ok(checker.finish())
 }
 
-/// Learns what is usual, and takes note of what the reader itself complains about.
+/// Learns what is typical, and collects the defects that the reader finds.
 #[derive(Default)]
 struct FirstPass {
-    survey: Survey,
+    summary: DatasetSummary,
     fingerprints: Fingerprints,
     validation: finding::Collector,
 }
 
 impl EpisodeSink for FirstPass {
     fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
-        self.survey.begin(spec)
+        self.summary.begin(spec)
     }
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
-        let width = self.survey.spec.as_ref().map_or(0, |spec| spec.observation.width);
+        let width = self.summary.spec.as_ref().map_or(0, |spec| spec.observation.width);
         self.fingerprints.learn(width, episode);
-        self.survey.episode(episode)
+        self.summary.episode(episode)
     }
 
     fn defect(&mut self, defect: Defect) -> Result<(), DataError> {

@@ -2,8 +2,8 @@
 
 use crate::support::{gather, random_walks, write};
 use isochrone_data::{
-    DataError, DefectKind, Ending, Feature, Spec,
-    formats::{Format, ReadOptions, load},
+    DataError, Dataset, DefectKind, Ending, Feature, Spec,
+    formats::{Format, ReadOptions},
     validate::{Rule, validate},
 };
 use std::path::{Path, PathBuf};
@@ -32,18 +32,18 @@ fn with_flipped_bit(whole: &[u8], at: usize) -> Vec<u8> {
 fn no_flipped_bit_is_loaded() {
     let folder = tempfile::tempdir().unwrap();
     let (path, whole) = whole_file(folder.path());
-    assert!(load(&path, &ReadOptions::default()).is_ok());
+    assert!(Dataset::load(&path, ReadOptions::default()).is_ok());
     let mut corrupt = 0;
-    for at in 0..whole.len() {
+    for at in (0..whole.len()).step_by(5) {
         std::fs::write(&path, with_flipped_bit(&whole, at)).unwrap();
-        match load(&path, &ReadOptions::default()) {
+        match Dataset::load(&path, ReadOptions::default()) {
             Ok(_) => panic!("byte {at} of {} was changed, and the file was loaded", whole.len()),
             Err(DataError::Defect(defect)) if defect.kind == DefectKind::Corrupt => corrupt += 1,
             // The structure is broken, too.
             Err(_) => {}
         }
     }
-    assert!(2 * corrupt > whole.len(), "{corrupt} of {} changes leave the structure sound", whole.len());
+    assert!(10 * corrupt > whole.len(), "{corrupt} changes of {} leave the structure sound", whole.len());
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn validation_says_that_a_file_is_corrupt() {
     let (path, whole) = whole_file(folder.path());
     for at in (0..whole.len()).step_by(13) {
         std::fs::write(&path, with_flipped_bit(&whole, at)).unwrap();
-        match validate(&path, Format::Layout, &ReadOptions::default()) {
+        match validate(&path, Format::Arrow, &ReadOptions::default()) {
             Ok(found) => assert_eq!(found.count_of(Rule::ContentHash), 1, "byte {at}"),
             Err(error) => assert!(error.to_string().contains("x.arrow: "), "byte {at}: {error}"),
         }
@@ -67,6 +67,6 @@ fn a_file_of_an_earlier_version_is_refused_in_one_line() {
     let at = bytes.windows(key.len()).position(|window| window == key).unwrap();
     bytes[at] = b'_';
     std::fs::write(&path, bytes).unwrap();
-    let message = load(&path, &ReadOptions::default()).unwrap_err().to_string();
+    let message = Dataset::load(&path, ReadOptions::default()).unwrap_err().to_string();
     assert!(message.contains("earlier version") && !message.contains('\n'), "{message}");
 }

@@ -1,5 +1,6 @@
 //! Readers, writers, validation and sampling, on real files.
 
+mod content;
 mod corruption;
 mod fixtures;
 mod out_of_core;

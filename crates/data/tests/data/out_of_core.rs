@@ -3,10 +3,9 @@
 use crate::support::{gather, random_walks, write};
 use isochrone_core::Discount;
 use isochrone_data::{
-    Access, Spec, Trajectories,
-    sampling::{GoalLaw, GoalLawConfig, GoalMixture, GoalSampler, SamplerConfig},
+    Access, Dataset, Spec,
+    sampling::{GoalDistribution, GoalDistributionConfig, GoalMixture, GoalSampler, SamplerConfig},
 };
-use std::sync::Arc;
 
 #[test]
 fn mapped_and_resident_data_give_the_same_batches() {
@@ -17,14 +16,16 @@ fn mapped_and_resident_data_give_the_same_batches() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.arrow");
     write(&data, &path);
-    let mapped = Trajectories::open(&path, Access::Random).unwrap();
+    let mapped = Dataset::open(&path, Access::Random).unwrap();
     let mixture = GoalMixture { current: 0.1, geometric: 0.5, uniform: 0.2, random: 0.2 };
-    let law =
-        GoalLaw::new(GoalLawConfig { mixture, ..GoalLawConfig::default() }, Discount::new(0.99).unwrap())
-            .unwrap();
-    let sampler = |data: Trajectories| {
+    let law = GoalDistribution::new(
+        GoalDistributionConfig { mixture, ..GoalDistributionConfig::default() },
+        Discount::new(0.99).unwrap(),
+    )
+    .unwrap();
+    let sampler = |data: Dataset| {
         let config = SamplerConfig { batch_size: 512, goals: vec![law, law], seed: 5, stream: 0 };
-        GoalSampler::new(Arc::new(data), config).unwrap()
+        GoalSampler::new(&data, config).unwrap()
     };
     let (resident, mapped) = (sampler(data), sampler(mapped));
     // Far enough that pages are given back and read again.

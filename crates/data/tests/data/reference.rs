@@ -1,4 +1,4 @@
-//! The reference data sets, as NumPy sees them and as we do.
+//! The reference datasets, as NumPy sees them and as we do.
 
 use crate::support::{assert_summary, fixture_json, read};
 use isochrone_data::{
@@ -13,7 +13,7 @@ fn reference_folder() -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    eprintln!("SKIPPED: the reference data sets are not at {}", folder.display());
+    eprintln!("SKIPPED: the reference datasets are not at {}", folder.display());
     None
 }
 

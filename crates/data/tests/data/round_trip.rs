@@ -1,7 +1,7 @@
 //! What is written is read back, through every writer and reader.
 
 use crate::support::{episodes, fixtures, gather, random_walks, read, write};
-use isochrone_data::{Access, Bounds, Ending, Episode, Feature, Spec, Trajectories, formats::ReadOptions};
+use isochrone_data::{Access, Bounds, Dataset, Ending, Episode, Feature, Spec, formats::ReadOptions};
 use proptest::prelude::*;
 
 /// What a format keeps of an episode.
@@ -61,7 +61,7 @@ proptest! {
             let bits = |episodes: &[Episode]| -> Vec<u32> {
                 episodes.iter().flat_map(|e| e.observations.iter().map(|value| value.to_bits())).collect()
             };
-            let by_name = |data: &Trajectories| -> Vec<Episode> {
+            let by_name = |data: &Dataset| -> Vec<Episode> {
                 let extras = &data.spec().extras;
                 let mut order: Vec<usize> = (0..extras.len()).collect();
                 order.sort_by_key(|&at| extras[at].name.clone());
@@ -86,7 +86,7 @@ fn the_layout_keeps_everything_and_its_hash() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.arrow");
     write(&data, &path);
-    let mapped = Trajectories::open(&path, Access::Random).unwrap();
+    let mapped = Dataset::open(&path, Access::Random).unwrap();
     assert_eq!((mapped.spec(), mapped.content_hash()), (data.spec(), data.content_hash()));
     assert_eq!(episodes(&mapped), episodes(&data));
     assert!(mapped.is_mapped() && !data.is_mapped());
@@ -103,7 +103,7 @@ fn the_layout_has_many_batches_when_it_is_large() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.arrow");
     write(&data, &path);
-    let mapped = Trajectories::open(&path, Access::Random).unwrap();
+    let mapped = Dataset::open(&path, Access::Random).unwrap();
     assert_eq!(mapped.content_hash(), data.content_hash());
     for episode in [0, 57, 58, 89] {
         assert_eq!(mapped.episode(episode), data.episode(episode));

@@ -3,39 +3,37 @@
 use crate::support::{gather, random_walks};
 use isochrone_core::Discount;
 use isochrone_data::{
-    Episode, Spec, Trajectories,
+    Dataset, Episode, Spec,
     sampling::{
-        ELSEWHERE, EndLaw, FirstOffset, GoalBatch, GoalLaw, GoalLawConfig, GoalMixture, GoalSampler, Loader,
-        SamplerConfig,
+        GoalBatch, GoalDistribution, GoalDistributionConfig, GoalMixture, GoalSampler, Loader, MinOffset,
+        OTHER_EPISODE, SamplerConfig,
     },
 };
-use std::{collections::BTreeMap, num::NonZeroUsize, sync::Arc};
+use std::{collections::BTreeMap, num::NonZeroUsize};
 
 const GAMMA: f64 = 0.9;
 
 /// Episodes whose states say where they are: (episode, step).
-fn numbered(steps: &[usize]) -> Arc<Trajectories> {
-    let mut spec = Spec::new(2, 1);
-    spec.has_rewards = true;
+fn numbered(steps: &[usize]) -> Dataset {
+    let spec = Spec::new(2, 1);
     let episode = |(number, &steps): (usize, &usize)| Episode {
         observations: (0..=steps).flat_map(|step| [number as f32, step as f32]).collect(),
         actions: (0..steps).map(|step| (number * 1000 + step) as f32).collect(),
-        rewards: (0..steps).map(|step| step as f32).collect(),
         ..Episode::default()
     };
-    Arc::new(gather(&spec, &steps.iter().enumerate().map(episode).collect::<Vec<_>>()))
+    gather(&spec, &steps.iter().enumerate().map(episode).collect::<Vec<_>>())
 }
 
 fn mixture(current: f64, geometric: f64, uniform: f64, random: f64) -> GoalMixture {
     GoalMixture { current, geometric, uniform, random }
 }
 
-fn law(config: GoalLawConfig) -> GoalLaw {
-    GoalLaw::new(config, Discount::new(GAMMA).unwrap()).unwrap()
+fn law(config: GoalDistributionConfig) -> GoalDistribution {
+    GoalDistribution::new(config, Discount::new(GAMMA).unwrap()).unwrap()
 }
 
-fn sampler(data: &Arc<Trajectories>, batch_size: usize, goals: Vec<GoalLaw>) -> GoalSampler {
-    GoalSampler::new(data.clone(), SamplerConfig { batch_size, goals, seed: 11, stream: 3 }).unwrap()
+fn sampler(data: &Dataset, batch_size: usize, goals: Vec<GoalDistribution>) -> GoalSampler {
+    GoalSampler::new(data, SamplerConfig { batch_size, goals, seed: 11, stream: 3 }).unwrap()
 }
 
 /// The probability of exceeding a chi-square statistic, by Wilson and Hilferty's cube root: good to a percent or so.
@@ -81,68 +79,57 @@ fn assert_law(counts: &BTreeMap<u64, u64>, probability: impl Fn(u64) -> f64, cel
 }
 
 /// How often each offset occurs from the first state of one long episode.
-fn offsets_from_start(config: GoalLawConfig, steps: usize) -> (BTreeMap<u64, u64>, Vec<f32>) {
+fn offsets_from_start(config: GoalDistributionConfig, steps: usize) -> BTreeMap<u64, u64> {
     let data = numbered(&[steps]);
     let sampler = sampler(&data, 4096, vec![law(config)]);
-    let (mut counts, mut weights) = (BTreeMap::new(), Vec::new());
+    let mut counts = BTreeMap::new();
     for step in 0..100 {
         let batch = sampler.batch(step);
         for row in (0..batch.rows()).filter(|&row| batch.transitions[row] == 0) {
             *counts.entry(batch.goals[0].offsets[row] as u64).or_default() += 1;
-            weights.push(batch.goals[0].weights[row]);
         }
     }
-    assert!(weights.len() > 5_000);
-    (counts, weights)
+    assert!(counts.values().sum::<u64>() > 5_000);
+    counts
 }
 
 #[test]
 fn clipped_offsets_follow_their_law() {
     let steps = 20;
-    let (counts, weights) = offsets_from_start(GoalLawConfig::default(), steps);
+    let counts = offsets_from_start(GoalDistributionConfig::default(), steps);
     let last = steps as u64;
     let probability =
         |k: u64| if k < last { (1.0 - GAMMA) * GAMMA.powi(k as i32) } else { GAMMA.powi(k as i32) };
     assert_law(&counts, probability, last + 1, "clip");
-    assert!(weights.iter().all(|&weight| weight == 1.0));
-}
-
-#[test]
-fn renormalised_offsets_follow_their_law() {
-    let steps = 20;
-    let config = GoalLawConfig { end: EndLaw::Renormalise, ..GoalLawConfig::default() };
-    let (counts, weights) = offsets_from_start(config, steps);
-    let mass = 1.0 - GAMMA.powi(steps as i32 + 1);
-    assert_law(&counts, |k| (1.0 - GAMMA) * GAMMA.powi(k as i32) / mass, steps as u64 + 1, "renormalise");
-    assert!(weights.iter().all(|&weight| (f64::from(weight) - mass).abs() < 1e-6));
 }
 
 #[test]
 fn offsets_can_begin_at_one() {
     let steps = 15;
-    let config = GoalLawConfig {
-        end: EndLaw::Renormalise,
-        first_offset: FirstOffset::Next,
-        ..GoalLawConfig::default()
+    let config = GoalDistributionConfig { min_offset: MinOffset::One, ..GoalDistributionConfig::default() };
+    let counts = offsets_from_start(config, steps);
+    let probability = |k: u64| match k as i32 {
+        0 => 0.0,
+        k if k == steps as i32 => GAMMA.powi(k - 1),
+        k => (1.0 - GAMMA) * GAMMA.powi(k - 1),
     };
-    let (counts, _) = offsets_from_start(config, steps);
-    let mass = 1.0 - GAMMA.powi(steps as i32);
-    let probability = |k: u64| if k == 0 { 0.0 } else { (1.0 - GAMMA) * GAMMA.powi(k as i32 - 1) / mass };
-    assert_law(&counts, probability, steps as u64 + 1, "first offset 1");
+    assert_law(&counts, probability, steps as u64 + 1, "smallest offset 1");
 }
 
 #[test]
 fn uniform_offsets_follow_their_law() {
     let steps = 12;
-    let config = GoalLawConfig { mixture: mixture(0.0, 0.0, 1.0, 0.0), ..GoalLawConfig::default() };
-    let (counts, _) = offsets_from_start(config, steps);
+    let config =
+        GoalDistributionConfig { mixture: mixture(0.0, 0.0, 1.0, 0.0), ..GoalDistributionConfig::default() };
+    let counts = offsets_from_start(config, steps);
     assert_law(&counts, |_| 1.0 / (steps + 1) as f64, steps as u64 + 1, "uniform");
 }
 
 #[test]
 fn transitions_and_random_goals_are_all_alike() {
     let data = numbered(&[3, 1, 10, 6, 30]);
-    let config = GoalLawConfig { mixture: mixture(0.0, 0.0, 0.0, 1.0), ..GoalLawConfig::default() };
+    let config =
+        GoalDistributionConfig { mixture: mixture(0.0, 0.0, 0.0, 1.0), ..GoalDistributionConfig::default() };
     let sampler = sampler(&data, 1000, vec![law(config)]);
     let (mut transitions, mut states) = (BTreeMap::new(), BTreeMap::new());
     let first_state: Vec<u64> = (0..5).map(|episode| data.index().states(episode).start).collect();
@@ -161,7 +148,8 @@ fn transitions_and_random_goals_are_all_alike() {
 #[test]
 fn mixtures_have_their_proportions() {
     let data = numbered(&[400; 50]);
-    let config = GoalLawConfig { mixture: mixture(0.2, 0.3, 0.2, 0.3), ..GoalLawConfig::default() };
+    let config =
+        GoalDistributionConfig { mixture: mixture(0.2, 0.3, 0.2, 0.3), ..GoalDistributionConfig::default() };
     let sampler = sampler(&data, 5000, vec![law(config)]);
     // Current: offset 0, or geometric or uniform with k = 0. Elsewhere: random, of which 1 in 50 is in the same episode.
     let mut counts = BTreeMap::new();
@@ -189,13 +177,16 @@ fn mixtures_have_their_proportions() {
 #[test]
 fn rows_are_what_they_say() {
     let data = numbered(&[3, 1, 10, 6, 30]);
-    let future = law(GoalLawConfig { mixture: mixture(0.1, 0.6, 0.3, 0.0), ..GoalLawConfig::default() });
-    let random = law(GoalLawConfig { mixture: mixture(0.0, 0.0, 0.0, 1.0), ..GoalLawConfig::default() });
-    let next = law(GoalLawConfig {
-        mixture: mixture(0.0, 0.5, 0.5, 0.0),
-        first_offset: FirstOffset::Next,
-        end: EndLaw::Renormalise,
+    let future = law(GoalDistributionConfig {
+        mixture: mixture(0.1, 0.6, 0.3, 0.0),
+        ..GoalDistributionConfig::default()
     });
+    let random = law(GoalDistributionConfig {
+        mixture: mixture(0.0, 0.0, 0.0, 1.0),
+        ..GoalDistributionConfig::default()
+    });
+    let next =
+        law(GoalDistributionConfig { mixture: mixture(0.0, 0.5, 0.5, 0.0), min_offset: MinOffset::One });
     let sampler = sampler(&data, 777, vec![future, random, next]);
     for step in 0..40 {
         let batch = sampler.batch(step);
@@ -204,15 +195,13 @@ fn rows_are_what_they_say() {
             let (episode, at) = pair(&batch.observations);
             assert_eq!(pair(&batch.next_observations), (episode, at + 1), "the next state is the next state");
             assert_eq!(batch.actions[row], (episode * 1000 + at) as f32);
-            assert_eq!(batch.rewards[row], at as f32);
             for (kind, goals) in batch.goals.iter().enumerate() {
                 let (goal_episode, goal_at) = pair(&goals.observations);
                 let last = data.index().steps(goal_episode);
-                assert_eq!(goals.actions[row], (goal_episode * 1000 + goal_at.min(last - 1)) as f32);
                 assert!(goal_at <= last);
                 let is_ahead = goal_episode == episode && goal_at >= at;
                 assert!(is_ahead || kind == 1, "a future goal never leaves its episode");
-                let offset = if is_ahead { (goal_at - at) as i32 } else { ELSEWHERE };
+                let offset = if is_ahead { (goal_at - at) as i32 } else { OTHER_EPISODE };
                 assert_eq!(goals.offsets[row], offset);
                 assert!(kind != 2 || offset >= 1);
             }
@@ -223,15 +212,15 @@ fn rows_are_what_they_say() {
 #[test]
 fn states_without_actions_can_be_sampled() {
     let spec = Spec::new(2, 0);
-    let data = Arc::new(gather(&spec, &random_walks(&spec, [5, 9], 2)));
-    let batch = sampler(&data, 64, vec![law(GoalLawConfig::default())]).batch(0);
-    assert_eq!((batch.observations.len(), batch.actions.len(), batch.goals[0].actions.len()), (128, 0, 0));
+    let data = gather(&spec, &random_walks(&spec, [5, 9], 2));
+    let batch = sampler(&data, 64, vec![law(GoalDistributionConfig::default())]).batch(0);
+    assert_eq!((batch.observations.len(), batch.actions.len()), (128, 0));
 }
 
 #[test]
 fn rows_do_not_depend_on_the_batch_size() {
     let data = numbered(&[30, 40, 50]);
-    let laws = vec![law(GoalLawConfig::default())];
+    let laws = vec![law(GoalDistributionConfig::default())];
     let (small, large) = (sampler(&data, 100, laws.clone()).batch(9), sampler(&data, 257, laws).batch(9));
     assert_eq!(small.transitions[..], large.transitions[..100]);
     assert_eq!(small.goals[0].observations[..], large.goals[0].observations[..200]);
@@ -241,9 +230,13 @@ fn rows_do_not_depend_on_the_batch_size() {
 fn streams_and_steps_differ() {
     let data = numbered(&[300, 400]);
     let draw = |seed, stream, step| {
-        let config =
-            SamplerConfig { batch_size: 64, goals: vec![law(GoalLawConfig::default())], seed, stream };
-        GoalSampler::new(data.clone(), config).unwrap().batch(step).transitions
+        let config = SamplerConfig {
+            batch_size: 64,
+            goals: vec![law(GoalDistributionConfig::default())],
+            seed,
+            stream,
+        };
+        GoalSampler::new(&data, config).unwrap().batch(step).transitions
     };
     let first = draw(1, 1, 1);
     assert_eq!(first, draw(1, 1, 1));
@@ -256,8 +249,9 @@ fn streams_and_steps_differ() {
 #[test]
 fn any_number_of_loader_threads_and_any_resume_point_give_the_same_batches() {
     let spec = Spec::new(5, 2);
-    let data = Arc::new(gather(&spec, &random_walks(&spec, [50, 80, 20, 33], 4)));
-    let config = GoalLawConfig { mixture: mixture(0.1, 0.4, 0.2, 0.3), ..GoalLawConfig::default() };
+    let data = gather(&spec, &random_walks(&spec, [50, 80, 20, 33], 4));
+    let config =
+        GoalDistributionConfig { mixture: mixture(0.1, 0.4, 0.2, 0.3), ..GoalDistributionConfig::default() };
     let sampler = sampler(&data, 130, vec![law(config)]);
     let expected: Vec<GoalBatch> = (0..60).map(|step| sampler.batch(step)).collect();
     let number = |n: usize| NonZeroUsize::new(n).unwrap();
@@ -279,20 +273,20 @@ fn impossible_settings_are_refused() {
     for parts in
         [(0.5, 0.6, 0.0, 0.0), (-0.5, 1.5, 0.0, 0.0), (f64::NAN, 1.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0)]
     {
-        let config = GoalLawConfig {
+        let config = GoalDistributionConfig {
             mixture: mixture(parts.0, parts.1, parts.2, parts.3),
-            ..GoalLawConfig::default()
+            ..GoalDistributionConfig::default()
         };
-        let error = GoalLaw::new(config, discount).unwrap_err().to_string();
+        let error = GoalDistribution::new(config, discount).unwrap_err().to_string();
         assert!(error.contains("sum to 1"), "{error}");
     }
     let data = numbered(&[3]);
-    let one = law(GoalLawConfig::default());
+    let one = law(GoalDistributionConfig::default());
     for (batch_size, goals) in [(0, vec![one]), (1 << 24, vec![one]), (8, vec![]), (8, vec![one; 4])] {
         let config = SamplerConfig { batch_size, goals, seed: 0, stream: 0 };
-        assert!(GoalSampler::new(data.clone(), config).is_err());
+        assert!(GoalSampler::new(&data, config).is_err());
     }
-    let nothing = Arc::new(gather(&Spec::new(2, 1), &[]));
+    let nothing = gather(&Spec::new(2, 1), &[]);
     let config = SamplerConfig { batch_size: 8, goals: vec![one], seed: 0, stream: 0 };
-    assert!(GoalSampler::new(nothing, config).is_err());
+    assert!(GoalSampler::new(&nothing, config).is_err());
 }

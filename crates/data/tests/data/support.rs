@@ -2,7 +2,7 @@
 
 use isochrone_core::rng;
 use isochrone_data::{
-    DataError, Episode, EpisodeSink, Spec, Trajectories, TrajectoriesBuilder,
+    DataError, Dataset, DatasetBuilder, Episode, EpisodeSink, Spec,
     formats::{Format, ReadOptions, Writer},
 };
 use serde_json::Value;
@@ -19,27 +19,27 @@ pub fn fixture_json(name: &str) -> Value {
 }
 
 /// Reads a file into memory, in the format that its name says.
-pub fn read(path: &Path, options: &ReadOptions) -> Result<Trajectories, DataError> {
-    let mut builder = TrajectoriesBuilder::default();
+pub fn read(path: &Path, options: &ReadOptions) -> Result<Dataset, DataError> {
+    let mut builder = DatasetBuilder::default();
     Format::detect(path)?.read(path, options, &mut builder)?;
     Ok(builder.finish())
 }
 
-/// Writes a data set in the format that the name asks for.
-pub fn write(data: &Trajectories, path: &Path) {
+/// Writes a dataset in the format that the name asks for.
+pub fn write(data: &Dataset, path: &Path) {
     let mut writer = Writer::for_path(path).unwrap();
     data.send(&mut writer).unwrap();
     writer.finish().unwrap();
 }
 
 /// All episodes, owned.
-pub fn episodes(data: &Trajectories) -> Vec<Episode> {
+pub fn episodes(data: &Dataset) -> Vec<Episode> {
     (0..data.n_episodes()).map(|episode| data.episode(episode).to_owned()).collect()
 }
 
-/// Puts episodes into a data set.
-pub fn gather(spec: &Spec, episodes: &[Episode]) -> Trajectories {
-    let mut builder = TrajectoriesBuilder::default();
+/// Puts episodes into a dataset.
+pub fn gather(spec: &Spec, episodes: &[Episode]) -> Dataset {
+    let mut builder = DatasetBuilder::default();
     builder.begin(spec).unwrap();
     for episode in episodes {
         builder.episode(&episode.view(spec).unwrap()).unwrap();
@@ -74,8 +74,8 @@ pub fn random_walks(spec: &Spec, steps: impl IntoIterator<Item = usize>, seed: u
     steps.into_iter().map(&mut episode).collect()
 }
 
-/// Compares a data set with what NumPy said of the same file.
-pub fn assert_summary(data: &Trajectories, expected: &Value, what: &str) {
+/// Compares a dataset with what NumPy said of the same file.
+pub fn assert_summary(data: &Dataset, expected: &Value, what: &str) {
     let numbers = |key: &str| -> Vec<f64> {
         expected[key].as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect()
     };
@@ -86,8 +86,8 @@ pub fn assert_summary(data: &Trajectories, expected: &Value, what: &str) {
             assert!((a - b).abs() <= tolerance * b.abs().max(1.0), "{what}: {key} {found:?} {expected:?}");
         }
     };
-    let mut survey = isochrone_data::Survey::default();
-    data.send(&mut survey).unwrap();
+    let mut summary = isochrone_data::DatasetSummary::default();
+    data.send(&mut summary).unwrap();
     assert_eq!(data.n_episodes() as u64, expected["episodes"].as_u64().unwrap(), "{what}");
     assert_eq!(data.n_transitions(), expected["transitions"].as_u64().unwrap(), "{what}");
     if let Some(steps) = expected["steps"].as_array() {
@@ -95,23 +95,23 @@ pub fn assert_summary(data: &Trajectories, expected: &Value, what: &str) {
             (0..data.n_episodes()).map(|episode| data.index().steps(episode) as u64).collect();
         assert_eq!(found, steps.iter().map(|steps| steps.as_u64().unwrap()).collect::<Vec<_>>(), "{what}");
     }
-    close(survey.observations.iter().map(|dimension| dimension.mean).collect(), "observation_mean", 1e-9);
+    close(summary.observations.iter().map(|dimension| dimension.mean).collect(), "observation_mean", 1e-9);
     close(
-        survey.observations.iter().map(isochrone_data::DimensionSummary::standard_deviation).collect(),
+        summary.observations.iter().map(isochrone_data::DimensionSummary::standard_deviation).collect(),
         "observation_std",
         1e-9,
     );
     close(
-        survey.observations.iter().map(|dimension| f64::from(dimension.min)).collect(),
+        summary.observations.iter().map(|dimension| f64::from(dimension.min)).collect(),
         "observation_min",
         1e-12,
     );
     close(
-        survey.observations.iter().map(|dimension| f64::from(dimension.max)).collect(),
+        summary.observations.iter().map(|dimension| f64::from(dimension.max)).collect(),
         "observation_max",
         1e-12,
     );
-    close(survey.actions.iter().map(|dimension| dimension.mean).collect(), "action_mean", 1e-9);
+    close(summary.actions.iter().map(|dimension| dimension.mean).collect(), "action_mean", 1e-9);
     let widths = (data.spec().observation.width, data.spec().action.width);
     let state = |episode: usize, is_last: bool| -> Vec<f64> {
         let rows = data.episode(episode).observations;

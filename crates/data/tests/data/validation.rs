@@ -58,7 +58,7 @@ impl Table {
 fn only(found: &Validation, rule: Rule) -> &[Finding] {
     assert!(!found.findings.is_empty(), "{rule:?} finds nothing");
     assert!(found.findings.iter().all(|finding| finding.rule == rule), "{:#?}", found.findings);
-    assert!(found.findings.iter().all(|finding| !finding.hint.is_empty()));
+    assert!(found.findings.iter().all(|finding| !finding.hint.text.is_empty()));
     &found.findings
 }
 
@@ -81,7 +81,7 @@ fn rules_without_the_data_they_need_say_so() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.arrow");
     write(&gather(&spec, &walks), &path);
-    let found = validate(&path, Format::Layout, &ReadOptions::default()).unwrap();
+    let found = validate(&path, Format::Arrow, &ReadOptions::default()).unwrap();
     assert_eq!(found.findings, []);
     assert_eq!(found.unchecked.keys().copied().collect::<Vec<_>>(), [Rule::ActionRange, Rule::FrameRate]);
 }
@@ -170,7 +170,7 @@ fn actions_that_look_bounded_are_held_to_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.arrow");
     write(&gather(&spec, &walks), &path);
-    let found = validate(&path, Format::Layout, &ReadOptions::default()).unwrap();
+    let found = validate(&path, Format::Arrow, &ReadOptions::default()).unwrap();
     assert_eq!(place(&only(&found, Rule::ActionRange)[0]), (Some(1), Some(17), Severity::Warning));
 }
 
@@ -202,7 +202,7 @@ fn frame_rate() {
     let findings = only(&found, Rule::FrameRate);
     assert_eq!((findings.len(), place(&findings[0])), (1, (None, None, Severity::Error)));
     assert!(
-        findings[0].problem.contains("said to be 50 per second, the timestamps have 10.00"),
+        findings[0].problem.contains("declared frame rate is 50 per second, the timestamps have 10.00"),
         "{}",
         findings[0].problem
     );
@@ -269,7 +269,7 @@ fn terminals_against_timeouts() {
     let found = validate(&path, Format::D4rl, &ReadOptions::default()).unwrap();
     let finding = only(&found, Rule::Ends).first().unwrap();
     assert_eq!(place(finding), (Some(0), Some(19), Severity::Error));
-    assert!(finding.hint.contains("--ends either"), "{}", finding.hint);
+    assert!(finding.hint.text.contains("`ReadOptions::ends` to either"), "{}", finding.hint);
     // The hint helps.
     let options = ReadOptions { ends: Ends::Either, ..ReadOptions::default() };
     assert_eq!(validate(&path, Format::D4rl, &options).unwrap().findings, []);
@@ -302,7 +302,7 @@ fn terminals_on_the_last_two_rows() {
     let found = validate(&path, Format::OgBench, &ReadOptions::default()).unwrap();
     let findings = only(&found, Rule::Empty);
     assert_eq!(findings.len(), 2);
-    assert!(findings[0].hint.contains("on its last row only"));
+    assert!(findings[0].hint.text.contains("on its last row only"));
     set_terminals(&path, &[20]);
     let found = validate(&path, Format::OgBench, &ReadOptions::default()).unwrap();
     assert_eq!(place(&only(&found, Rule::Ends)[0]), (Some(1), Some(20), Severity::Error));
@@ -360,13 +360,13 @@ fn content_hash() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.arrow");
     write(&gather(&spec, &walks), &path);
-    assert_eq!(validate(&path, Format::Layout, &ReadOptions::default()).unwrap().findings, []);
+    assert_eq!(validate(&path, Format::Arrow, &ReadOptions::default()).unwrap().findings, []);
     let mut bytes = std::fs::read(&path).unwrap();
     let value = walks[1].observations[31].to_le_bytes();
     let at = bytes.windows(4).position(|window| window == value).unwrap();
     bytes[at] ^= 1;
     std::fs::write(&path, bytes).unwrap();
-    let found = validate(&path, Format::Layout, &ReadOptions::default()).unwrap();
+    let found = validate(&path, Format::Arrow, &ReadOptions::default()).unwrap();
     assert_eq!(place(&only(&found, Rule::ContentHash)[0]), (None, None, Severity::Error));
 }
 

@@ -1,4 +1,4 @@
-//! Damaged files of every format: an error or a data set, never a panic, never an allocation beyond the stated multiple of the file.
+//! Damaged files of every format: an error or a dataset, never a panic, never an allocation beyond the stated multiple of the file.
 //!
 //! `cargo nextest run` tries a few thousand; `just fuzz` a million of each. An input that fails is left under `target/fuzz`.
 
@@ -7,7 +7,7 @@ mod mutation;
 
 use isochrone_core::rng;
 use isochrone_data::{
-    DataError, Defect, EpisodeSink, EpisodeView, Spec, Survey, Trajectories,
+    DataError, Dataset, DatasetSummary, Defect, EpisodeSink, EpisodeView, Spec,
     formats::{Format, ReadOptions, Writer},
 };
 use rand_chacha::ChaCha8Rng;
@@ -25,7 +25,7 @@ const FREE_BYTES: usize = 64 << 20;
 
 /// Takes everything, as a validator would, and holds what it learns.
 #[derive(Default)]
-struct Drain(Survey);
+struct Drain(DatasetSummary);
 
 impl EpisodeSink for Drain {
     fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
@@ -252,13 +252,13 @@ fn csv() {
 fn layout() {
     let folder = scratch();
     let root = folder.path().join("x.arrow");
-    let mut builder = isochrone_data::TrajectoriesBuilder::default();
+    let mut builder = isochrone_data::DatasetBuilder::default();
     Format::Minari.read(&fixtures().join("minari/goal-v0"), &ReadOptions::default(), &mut builder).unwrap();
-    let data: Trajectories = builder.finish();
+    let data: Dataset = builder.finish();
     let mut writer = Writer::for_path(&root).unwrap();
     data.send(&mut writer).unwrap();
     writer.finish().unwrap();
     let targets = vec![(root.clone(), std::fs::read(&root).unwrap())];
     let options = &ReadOptions::default();
-    Campaign { format: Format::Layout, options, root, targets, multiple: 64, inside: None }.run();
+    Campaign { format: Format::Arrow, options, root, targets, multiple: 64, inside: None }.run();
 }

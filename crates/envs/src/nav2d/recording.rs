@@ -3,7 +3,7 @@
 use super::{Nav2d, Plan, draw};
 use isochrone_core::rng;
 use isochrone_data::{
-    Bounds, DataError, Ending, Episode, EpisodeSink, Feature, Spec, Trajectories, TrajectoriesBuilder,
+    Bounds, DataError, Dataset, DatasetBuilder, Ending, Episode, EpisodeSink, Feature, Spec,
 };
 use rand_chacha::ChaCha8Rng;
 
@@ -43,8 +43,8 @@ impl Nav2d {
     }
 
     /// Records into memory.
-    pub fn recordings(&self, episodes: usize, seed: u64) -> Trajectories {
-        let mut builder = TrajectoriesBuilder::default();
+    pub fn recordings(&self, episodes: usize, seed: u64) -> Dataset {
+        let mut builder = DatasetBuilder::default();
         self.record(episodes, seed, &mut builder).expect("memory takes all");
         builder.finish()
     }

@@ -1,34 +1,34 @@
-//! Seen states as a graph: edges where one is within a horizon of the other.
+//! Recorded states as a graph: an edge where one is at most so far from the other.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-/// Edges against their direction: who leads to a state, and how far it is, in nats.
+/// Edges against their direction: the states that lead to a state, and how far they are, in nats.
 pub(super) struct Graph {
-    horizon: f32,
+    max_edge: f32,
     into: Vec<Vec<(u32, f32)>>,
 }
 
 impl Graph {
     /// From distances between all pairs, `[n, n]`. Distances that are negative count as zero, those that are no numbers as infinite.
-    pub(super) fn new(nats: &[f32], horizon: f32) -> Self {
+    pub(super) fn new(nats: &[f32], max_edge: f32) -> Self {
         let n = nats.len().isqrt();
         let edges = |to: usize| {
-            let from = (0..n).filter(|&from| from != to && nats[from * n + to] <= horizon);
+            let from = (0..n).filter(|&from| from != to && nats[from * n + to] <= max_edge);
             from.map(|from| (from as u32, nats[from * n + to].max(0.0))).collect()
         };
-        Self { horizon, into: (0..n).map(edges).collect() }
+        Self { max_edge, into: (0..n).map(edges).collect() }
     }
 
     /// The longest edge, in nats.
-    pub(super) fn horizon(&self) -> f32 {
-        self.horizon
+    pub(super) fn max_edge(&self) -> f32 {
+        self.max_edge
     }
 
-    /// The shortest way from every state to a goal that is `straight[state]` from it, by Dijkstra's search from the goal; infinite where there is none.
+    /// The length of the shortest path from every state to a goal that is `straight[state]` from it, by Dijkstra's search from the goal; infinite where there is none.
     pub(super) fn to_goal(&self, straight: &[f32]) -> Vec<f32> {
         let mut cost: Vec<f32> = straight
             .iter()
-            .map(|&nats| if nats <= self.horizon { nats.max(0.0) } else { f32::INFINITY })
+            .map(|&nats| if nats <= self.max_edge { nats.max(0.0) } else { f32::INFINITY })
             .collect();
         // Numbers that are not negative sort like their bits.
         let mut open: BinaryHeap<Reverse<(u32, u32)>> = (0..cost.len() as u32)
@@ -50,21 +50,20 @@ impl Graph {
         cost
     }
 
-    /// Of the states within the horizon, the one on the shortest way; `None` where the goal itself is within it, or there is no way. Of two that lie on a way, the farther: it is easier to
-    /// steer by.
+    /// Among the states within the longest edge, the one on the shortest path; `None` where the goal itself is within it, or there is no path. Of two on a path, the farther: it is easier to steer by.
     pub(super) fn next(&self, reach: &[f32], straight: f32, to_goal: &[f32]) -> Option<usize> {
-        if straight <= self.horizon {
+        if straight <= self.max_edge {
             return None;
         }
         let through = |state: usize| reach[state].max(0.0) + to_goal[state];
         let within =
-            (0..reach.len()).filter(|&state| reach[state] <= self.horizon && to_goal[state].is_finite());
+            (0..reach.len()).filter(|&state| reach[state] <= self.max_edge && to_goal[state].is_finite());
         let best = within.clone().map(through).fold(f32::INFINITY, f32::min);
-        // A learned distance knows no more digits than that.
+        // A learned distance is no more precise than that.
         let as_good = within.filter(|&state| through(state) <= best * (1.0 + SLACK));
         as_good.min_by(|&a, &b| to_goal[a].total_cmp(&to_goal[b]))
     }
 }
 
-/// Ways that are longer by this share are taken for equally long.
+/// Paths that are longer by this share count as equally long.
 const SLACK: f32 = 0.02;

@@ -1,49 +1,58 @@
-//! Moves recorded nearby, and where they lead.
+//! Transitions recorded nearby, and where they lead.
 
-use super::Moves;
+use super::transitions::Transitions;
 
-/// Of actions that differ by this much, one says little about the other; actions are of the order of 1, as is usual.
+/// Actions that differ by this much say little about each other; actions are of the order of 1.
 const ACTION_WIDTH: f64 = 0.35;
 
-/// How far apart situations are in space.
+/// Euclidean distance between two states.
 pub(super) fn apart(from: &[f32], to: &[f32]) -> f64 {
     from.iter().zip(to).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>().sqrt()
 }
 
-/// The moves that begin within a radius.
-fn nearby<'a>(here: &'a [f32], moves: &'a Moves, radius: f64) -> impl Iterator<Item = usize> + 'a {
-    let states = moves.states.chunks_exact(here.len()).enumerate();
+/// The transitions that start within a radius.
+fn nearby<'a>(
+    here: &'a [f32],
+    transitions: &'a Transitions,
+    radius: f64,
+) -> impl Iterator<Item = usize> + 'a {
+    let states = transitions.states.chunks_exact(here.len()).enumerate();
     states.filter(move |(_, state)| apart(here, state) <= radius).map(|(number, _)| number)
 }
 
-/// The move nearby that leads nearest to the goal, and was not `passed`; none if the goal is in the ball, or no move is.
+/// The nearby transition that leads nearest to the goal and is not `visited`; `None` if the goal is in the ball, or no transition is.
 pub(super) fn next(
     here: &[f32],
     goal: &[f32],
-    moves: &Moves,
+    transitions: &Transitions,
     radius: f64,
     to_goal: &[f32],
-    passed: &[bool],
+    visited: &[bool],
 ) -> Option<usize> {
     if apart(here, goal) <= radius {
         return None;
     }
-    let is_new = |number: &usize| !passed.get(*number).copied().unwrap_or(false);
-    nearby(here, moves, radius)
+    let is_new = |number: &usize| !visited.get(*number).copied().unwrap_or(false);
+    nearby(here, transitions, radius)
         .filter(is_new)
         .filter(|&number| to_goal[number].is_finite())
         .min_by(|&a, &b| to_goal[a].total_cmp(&to_goal[b]))
 }
 
-/// The action of the move nearby that promises most. Chance decides where a single move leads, so that what an action promises is the mean of `e^-d` over moves with similar actions.
-pub(super) fn action<'a>(here: &[f32], moves: &'a Moves, radius: f64, to_goal: &[f32]) -> Option<&'a [f32]> {
-    let width = moves.actions.len() * here.len() / moves.states.len();
+/// The most promising action of the nearby transitions. Chance decides where a single transition leads, so an action is worth the mean of `e^-d` over transitions with similar actions.
+pub(super) fn action<'a>(
+    here: &[f32],
+    transitions: &'a Transitions,
+    radius: f64,
+    to_goal: &[f32],
+) -> Option<&'a [f32]> {
+    let width = transitions.actions.len() * here.len() / transitions.states.len();
     if width == 0 {
         return None;
     }
-    let of = |number: usize| &moves.actions[number * width..][..width];
+    let of = |number: usize| &transitions.actions[number * width..][..width];
     let near: Vec<usize> =
-        nearby(here, moves, radius).filter(|&number| to_goal[number].is_finite()).collect();
+        nearby(here, transitions, radius).filter(|&number| to_goal[number].is_finite()).collect();
     let least = near.iter().map(|&number| to_goal[number]).fold(f32::INFINITY, f32::min);
     let promise = |&number: &usize| {
         let (mut sum, mut weights) = (0.0, 0.0);

@@ -1,18 +1,22 @@
 //! A policy that follows a plan.
 
-use super::{Atlas, Search, greedy};
-use isochrone_core::GoalPolicy;
+use super::{
+    greedy,
+    planner::{Planner, Search},
+};
+use isochrone_core::{GoalPolicy, TemporalDistance};
 
-/// Any policy with a plan above it. With a graph, it is told where to go next instead of where to go in the end; a greedy plan knows what was done nearby, and asks the policy only where
-/// nothing was recorded.
-pub struct PlannedPolicy<'a> {
-    /// Who knows the way.
-    pub atlas: &'a Atlas<'a>,
-    /// Who walks it.
-    pub policy: &'a dyn GoalPolicy,
+/// Any policy with a planner above it.
+///
+/// With a graph, the policy is given the next waypoint instead of the goal. A greedy plan repeats the recorded action, and asks the policy only where nothing was recorded.
+pub struct PlannedPolicy<D, P> {
+    /// Provides waypoints.
+    pub planner: Planner<D>,
+    /// The low-level policy that follows them.
+    pub policy: P,
 }
 
-impl GoalPolicy for PlannedPolicy<'_> {
+impl<D: TemporalDistance, P: GoalPolicy> GoalPolicy for PlannedPolicy<D, P> {
     fn observation_width(&self) -> usize {
         self.policy.observation_width()
     }
@@ -22,13 +26,13 @@ impl GoalPolicy for PlannedPolicy<'_> {
     }
 
     fn actions(&self, observations: &[f32], goals: &[f32]) -> Vec<f32> {
-        let Search::Greedy { radius } = self.atlas.search else {
-            return self.policy.actions(observations, &self.atlas.next(observations, goals));
+        let Search::Greedy { radius } = self.planner.search else {
+            return self.policy.actions(observations, &self.planner.next(observations, goals));
         };
         let mut actions = self.policy.actions(observations, goals);
-        let rows = observations.chunks_exact(self.observation_width()).zip(self.atlas.to_goals(goals));
+        let rows = observations.chunks_exact(self.observation_width()).zip(self.planner.to_goals(goals));
         for (own, (here, to_goal)) in actions.chunks_exact_mut(self.action_width()).zip(rows) {
-            if let Some(recorded) = greedy::action(here, &self.atlas.moves, radius, &to_goal) {
+            if let Some(recorded) = greedy::action(here, &self.planner.transitions, radius, &to_goal) {
                 own.copy_from_slice(recorded);
             }
         }

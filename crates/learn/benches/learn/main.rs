@@ -1,7 +1,7 @@
 //! Steps per second of every algorithm, what the trainer adds to them, and CMD-1 beside JAX: `just bench-learn`.
 
 use isochrone_core::{Discount, rng};
-use isochrone_data::{Episode, EpisodeSink as _, Spec, Trajectories, TrajectoriesBuilder};
+use isochrone_data::{Dataset, DatasetBuilder, Episode, EpisodeSink as _, Spec};
 use isochrone_learn::{
     algos::{Algorithm, AlgorithmConfig},
     batch::{Crossing, DeviceBatch, sampler},
@@ -74,10 +74,10 @@ fn bench(is_quick: bool) {
 }
 
 /// Random walks: only sizes matter here.
-fn noise() -> Trajectories {
+fn noise() -> Dataset {
     let mut random = rng::stream(1, 0);
     let spec = Spec::new(OBSERVATION, ACTION);
-    let mut builder = TrajectoriesBuilder::default();
+    let mut builder = DatasetBuilder::default();
     builder.begin(&spec).expect("memory");
     for _ in 0..100 {
         let mut draw =
@@ -100,7 +100,7 @@ struct Bare {
 }
 
 impl Bare {
-    fn new(config: AlgorithmConfig, data: &Arc<Trajectories>) -> Self {
+    fn new(config: AlgorithmConfig, data: &Arc<Dataset>) -> Self {
         let discount = Discount::new(GAMMA).expect("a discount");
         let setting = Setting::of(data.spec(), discount, 1, 1_000_000, &isochrone_learn::cpu());
         let learner = config.init(&setting).expect("a preset");
@@ -130,7 +130,7 @@ impl Bare {
 }
 
 /// One line: bare updates and a trainer, in turns.
-fn added(algorithm: Algorithm, size: Size, data: &Arc<Trajectories>, is_quick: bool) {
+fn added(algorithm: Algorithm, size: Size, data: &Arc<Dataset>, is_quick: bool) {
     let learner = algorithm.preset(size);
     let (rounds, steps) = match (is_quick, size) {
         (true, _) => (1, 5),
@@ -172,7 +172,7 @@ fn added(algorithm: Algorithm, size: Size, data: &Arc<Trajectories>, is_quick: b
 }
 
 /// Milliseconds of a whole run, and of its checkpoint.
-fn trained(learner: AlgorithmConfig, data: &Arc<Trajectories>, steps: u64) -> (f64, f64) {
+fn trained(learner: AlgorithmConfig, data: &Arc<Dataset>, steps: u64) -> (f64, f64) {
     struct Clock {
         last_step: Instant,
         checkpoint_ms: f64,
@@ -203,7 +203,7 @@ fn trained(learner: AlgorithmConfig, data: &Arc<Trajectories>, steps: u64) -> (f
 }
 
 /// CMD-1 at the paper's size and at the small one, in turns with the ways to write it in JAX.
-fn beside_jax(data: &Arc<Trajectories>) {
+fn beside_jax(data: &Arc<Dataset>) {
     println!("\n## CMD-1 beside JAX\n");
     println!(
         "The same step in JAX, compiled, on the same cores in turns: broadcasting as published code does it, and the faster of two hand-written derivative rules. JAX's step draws its batch never and reads no metrics; ours\n\

@@ -1,7 +1,7 @@
 //! A bare training loop.
 
 use isochrone_core::Discount;
-use isochrone_data::{Trajectories, sampling::Loader};
+use isochrone_data::{Dataset, sampling::Loader};
 use isochrone_learn::{
     algos::AlgorithmConfig,
     batch::{Crossing, sampler},
@@ -22,7 +22,7 @@ pub struct Job {
 
 impl Job {
     /// What is learned, and the seconds that it took.
-    pub fn train(&self, data: &Arc<Trajectories>) -> (Model, f64) {
+    pub fn train(&self, data: &Arc<Dataset>) -> (Model, f64) {
         let started = Instant::now();
         let setting = Setting::of(data.spec(), self.discount, self.seed, self.steps, &isochrone_learn::cpu());
         let mut learner = self.learner.init(&setting).unwrap_or_else(|error| panic!("{error}"));

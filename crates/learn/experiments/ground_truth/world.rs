@@ -5,7 +5,7 @@ use isochrone_core::{
     exact::{AllPairs, Direction, ExactSolver, GridWorld, TabularMdp},
     rng,
 };
-use isochrone_data::{Episode, EpisodeSink as _, Spec, Trajectories, TrajectoriesBuilder};
+use isochrone_data::{Dataset, DatasetBuilder, Episode, EpisodeSink as _, Spec};
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const EPISODE_STEPS: usize = 500;
 /// A world with everything that is known about it.
 pub struct World {
     pub grid: GridWorld,
-    pub walks: Arc<Trajectories>,
+    pub walks: Arc<Dataset>,
     /// Of the random walk.
     pub behaviour: AllPairs,
     /// Of the best policy.
@@ -90,9 +90,9 @@ fn random_walk(process: &TabularMdp) -> TabularMdp {
 }
 
 /// Episodes of the random walk from random cells; actions are directions in the plane.
-fn walk(grid: &GridWorld, process: &TabularMdp, random: &mut ChaCha8Rng) -> Trajectories {
+fn walk(grid: &GridWorld, process: &TabularMdp, random: &mut ChaCha8Rng) -> Dataset {
     let spec = Spec::new(2, 2);
-    let mut builder = TrajectoriesBuilder::default();
+    let mut builder = DatasetBuilder::default();
     builder.begin(&spec).expect("memory");
     for _ in 0..EPISODES {
         let mut state = rng::below(random, grid.n_states());

@@ -11,7 +11,7 @@
 //! Every episode stays in one corridor, so that none goes from A to C. Actions are pushes in the plane; walls stop them.
 
 use isochrone_core::rng;
-use isochrone_data::{Episode, EpisodeSink as _, Spec, Trajectories, TrajectoriesBuilder};
+use isochrone_data::{Dataset, DatasetBuilder, Episode, EpisodeSink as _, Spec};
 use rand_chacha::ChaCha8Rng;
 
 /// Half the width of a corridor.
@@ -77,10 +77,10 @@ fn somewhere(is_first: bool, random: &mut ChaCha8Rng) -> Point {
 }
 
 /// Walks to and fro between random points of one corridor.
-pub fn walks(seed: u64) -> Trajectories {
+pub fn walks(seed: u64) -> Dataset {
     let mut random = rng::stream(seed, 77);
     let spec = Spec::new(2, 2);
-    let mut builder = TrajectoriesBuilder::default();
+    let mut builder = DatasetBuilder::default();
     builder.begin(&spec).expect("memory");
     for number in 0..EPISODES {
         let is_first = number % 2 == 0;

@@ -21,7 +21,6 @@ pub use gciql::{Gciql, GciqlConfig};
 pub use qrl::{Qrl, QrlConfig};
 
 use crate::{learner::Learner, parts::Size, setting::Setting};
-use isochrone_data::sampling::EndLaw;
 use isochrone_nn::{error::ConfigError, loss::InfoNce};
 use serde::{Deserialize, Serialize};
 
@@ -133,18 +132,6 @@ impl AlgorithmConfig {
             Self::Gciql(config) => Gciql::new(config, setting).map(|learner| Box::new(learner) as _),
             Self::Ddpg(config) => Ddpg::new(config, setting).map(|learner| Box::new(learner) as _),
         };
-        let learner = learner.and_then(|learner| {
-            let is_renormalised = learner.goals().iter().any(|law| law.end == EndLaw::Renormalise);
-            match is_renormalised {
-                false => Ok(learner),
-                true => Err(ConfigError::new(
-                    "goals.end",
-                    "renormalise",
-                    "needs weights that losses do not take",
-                    "use clip",
-                )),
-            }
-        });
         learner.map_err(|error| {
             // In files, hidden layers are settings of the network itself.
             let plain = |text: String| text.replace("encoder.", "").replace("trunk.", "");

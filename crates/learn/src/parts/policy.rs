@@ -8,7 +8,7 @@ use crate::{
 };
 use burn::tensor::Tensor;
 use isochrone_core::Discount;
-use isochrone_data::sampling::{FirstOffset, GoalLawConfig, GoalMixture};
+use isochrone_data::sampling::{GoalDistributionConfig, GoalMixture, MinOffset};
 use isochrone_nn::{
     error::ConfigError,
     loss::{Loss, awr, ddpg_bc},
@@ -92,7 +92,7 @@ pub struct PolicyConfig {
     /// How it is moved.
     pub optimiser: OptimiserConfig,
     /// Where it should learn to go.
-    pub goals: GoalLawConfig,
+    pub goals: GoalDistributionConfig,
 }
 
 impl PolicyConfig {
@@ -103,7 +103,7 @@ impl PolicyConfig {
             trunk: size.trunk(),
             spread: Spread::FixedStd { std: 1.0 },
             optimiser: OptimiserConfig::default(),
-            goals: GoalLawConfig { mixture, first_offset: FirstOffset::Next, ..GoalLawConfig::default() },
+            goals: GoalDistributionConfig { mixture, min_offset: MinOffset::One },
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::{
 };
 use burn::tensor::Device;
 use isochrone_core::Discount;
-use isochrone_data::{EpisodeIndex, Spec, Trajectories, formats::ReadOptions};
+use isochrone_data::{Dataset, EpisodeIndex, Spec, formats::ReadOptions};
 use serde::{Deserialize, Serialize};
 use std::{path::PathBuf, sync::Arc};
 
@@ -108,7 +108,7 @@ impl RunConfig {
     ///
     /// # Errors
     /// As beginning to train would.
-    pub fn check_for(&self, data: &Arc<Trajectories>) -> Result<(), LearnError> {
+    pub fn check_for(&self, data: &Arc<Dataset>) -> Result<(), LearnError> {
         let setting = self.setting(data.spec(), &crate::cpu());
         sampler(&*self.learner.init(&setting)?, data.clone(), self.batch_size, &setting)?;
         Scaling::of(data, self.data.scaling).map(|_| ())

@@ -2,7 +2,7 @@
 
 use crate::algos::AlgorithmConfig;
 use isochrone_core::statistics;
-use isochrone_data::{Spec, Trajectories};
+use isochrone_data::{Dataset, Spec};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -80,7 +80,7 @@ pub struct DataFacts {
 }
 
 /// What the data say, or what the median time between the states of their first episode says.
-fn frames_per_second(data: &Trajectories) -> Option<f64> {
+fn frames_per_second(data: &Dataset) -> Option<f64> {
     let first = (data.n_episodes() > 0).then(|| data.episode(0));
     let gaps = first.iter().flat_map(|episode| episode.timestamps.windows(2).map(|pair| pair[1] - pair[0]));
     let gap = statistics::median(gaps.collect());
@@ -89,7 +89,7 @@ fn frames_per_second(data: &Trajectories) -> Option<f64> {
 
 impl DataFacts {
     /// Of a data set that was read from `path`.
-    pub fn of(path: &Path, data: &Trajectories) -> Self {
+    pub fn of(path: &Path, data: &Dataset) -> Self {
         Self {
             path: path.into(),
             content_hash: data.content_hash().to_owned(),

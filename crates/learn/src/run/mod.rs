@@ -176,7 +176,7 @@ impl Run {
             LearnError::malformed(&path, problem, error.hint)
         })?;
         config.check()?;
-        manifest.data.spec.check().map_err(|(problem, _)| damaged(problem))?;
+        manifest.data.spec.check().map_err(|problem| damaged(problem.to_string()))?;
         Ok(Self { folder: folder.into(), config, manifest, identity, accepts_edits })
     }
 

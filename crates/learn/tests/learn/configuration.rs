@@ -156,7 +156,6 @@ fn ranges_are_checked() {
         "learner.extraction.cloning=-1",
         "learner.critic.width=1000000000",
         "learner.critic.depth=1000000000",
-        "learner.critic_goals.end=renormalise",
     ] {
         let config = resolve("", &[said], None).unwrap();
         let setting = isochrone_learn::setting::Setting::of(

@@ -2,7 +2,7 @@
 
 use crate::support::{begin, config, states_only, walks};
 use isochrone_core::{GoalPolicy as _, TemporalDistance as _, rng};
-use isochrone_data::{EpisodeSink as _, Trajectories};
+use isochrone_data::{Dataset, EpisodeSink as _};
 use isochrone_learn::{
     algos::{Algorithm, AlgorithmConfig, Cmd1Config, Cmd2Config, CrlConfig, GciqlConfig, QrlConfig},
     evaluation::ObservedSteps,
@@ -89,7 +89,7 @@ impl Observer for StopAt<'_> {
 }
 
 /// Trains on until `until`, or to the end.
-fn train(run: &Run, data: &Arc<Trajectories>, until: u64) -> Outcome {
+fn train(run: &Run, data: &Arc<Dataset>, until: u64) -> Outcome {
     let config = run.config();
     let judge =
         ObservedSteps::new(data.clone(), config.discount(), config.metrics.evaluation_pairs, config.seed)
@@ -113,7 +113,7 @@ fn remains(run: &Run) -> (Checkpoint, Vec<Record>) {
     (checkpoint, records.collect())
 }
 
-fn trained(folder: &Path, config: &RunConfig, data: &Arc<Trajectories>) -> Run {
+fn trained(folder: &Path, config: &RunConfig, data: &Arc<Dataset>) -> Run {
     let run = begin(folder, config, data);
     assert_eq!(train(&run, data, u64::MAX), Outcome::Finished);
     run
@@ -262,7 +262,7 @@ fn everything_saved_is_read() {
 #[test]
 fn a_state_of_zeros_is_no_accident() {
     let spec = isochrone_data::Spec::new(2, 1);
-    let mut builder = isochrone_data::TrajectoriesBuilder::default();
+    let mut builder = isochrone_data::DatasetBuilder::default();
     builder.begin(&spec).unwrap();
     let episode =
         isochrone_data::Episode { observations: vec![0.0; 40], actions: vec![0.0; 19], ..Default::default() };

@@ -1,7 +1,7 @@
 //! Numbers that are not finite.
 
 use crate::support::{begin, config, walks};
-use isochrone_data::{Episode, EpisodeSink as _, Spec, TrajectoriesBuilder};
+use isochrone_data::{DatasetBuilder, Episode, EpisodeSink as _, Spec};
 use isochrone_learn::{
     algos::{Algorithm, AlgorithmConfig},
     error::LearnError,
@@ -40,7 +40,7 @@ fn a_run_that_diverges_says_where() {
 #[test]
 fn numbers_of_the_data_that_are_not_finite_are_named() {
     let spec = Spec::new(1, 1);
-    let mut builder = TrajectoriesBuilder::default();
+    let mut builder = DatasetBuilder::default();
     builder.begin(&spec).unwrap();
     for (number, bad) in [1.0, f32::NAN].into_iter().enumerate() {
         let episode = Episode {

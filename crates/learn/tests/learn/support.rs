@@ -1,7 +1,7 @@
 //! Small problems and runs.
 
 use isochrone_core::rng;
-use isochrone_data::{Episode, EpisodeSink as _, Spec, Trajectories, TrajectoriesBuilder};
+use isochrone_data::{Dataset, DatasetBuilder, Episode, EpisodeSink as _, Spec};
 use isochrone_learn::{
     algos::AlgorithmConfig,
     run::{DataConfig, DataFacts, Manifest, Run, RunConfig},
@@ -9,10 +9,10 @@ use isochrone_learn::{
 use std::{path::Path, sync::Arc};
 
 /// Walks in a square with momentum, so that there is something to learn: `[x, y, vx, vy]`, pushed by two forces.
-pub fn walks(episodes: usize, steps: usize) -> Arc<Trajectories> {
+pub fn walks(episodes: usize, steps: usize) -> Arc<Dataset> {
     let spec = Spec { goal: Some(0..2), ..Spec::new(4, 2) };
     let mut random = rng::stream(5, 0);
-    let mut builder = TrajectoriesBuilder::default();
+    let mut builder = DatasetBuilder::default();
     builder.begin(&spec).unwrap();
     for _ in 0..episodes {
         let mut draw = || 2.0 * rng::unit_f64(&mut random) as f32 - 1.0;
@@ -33,10 +33,10 @@ pub fn walks(episodes: usize, steps: usize) -> Arc<Trajectories> {
 }
 
 /// The same without actions.
-pub fn states_only() -> Arc<Trajectories> {
+pub fn states_only() -> Arc<Dataset> {
     let walks = walks(6, 40);
     let spec = Spec::new(4, 0);
-    let mut builder = TrajectoriesBuilder::default();
+    let mut builder = DatasetBuilder::default();
     builder.begin(&spec).unwrap();
     for number in 0..walks.n_episodes() {
         let observations = walks.episode(number).observations.to_vec();
@@ -47,7 +47,7 @@ pub fn states_only() -> Arc<Trajectories> {
 }
 
 /// A run of `steps` small steps.
-pub fn config(learner: AlgorithmConfig, data: &Trajectories, steps: u64) -> RunConfig {
+pub fn config(learner: AlgorithmConfig, data: &Dataset, steps: u64) -> RunConfig {
     let path = DataConfig { path: "walks".into(), ..DataConfig::default() };
     let mut config = RunConfig::for_data(learner, path, steps, data.index());
     config.batch_size = 32;
@@ -56,7 +56,7 @@ pub fn config(learner: AlgorithmConfig, data: &Trajectories, steps: u64) -> RunC
 }
 
 /// Its folder.
-pub fn begin(folder: &Path, config: &RunConfig, data: &Trajectories) -> Run {
+pub fn begin(folder: &Path, config: &RunConfig, data: &Dataset) -> Run {
     let facts = DataFacts::of("walks".as_ref(), data);
     let manifest = Manifest::now(&config.learner, config.seed, facts, None);
     Run::create(folder, config.clone(), manifest).unwrap().0

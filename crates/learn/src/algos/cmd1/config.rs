@@ -2,7 +2,7 @@ use crate::{
     algos::check,
     parts::{Extraction, MetricSizes, OptimiserConfig, Policy, PolicyConfig, Size},
 };
-use isochrone_data::sampling::GoalLawConfig;
+use isochrone_data::sampling::GoalDistributionConfig;
 use isochrone_nn::{error::ConfigError, loss::InfoNce};
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ pub struct Cmd1Config {
     /// The contrastive loss.
     pub contrast: InfoNce,
     /// Goals of the contrastive loss: geometric offsets, from 0 on.
-    pub critic_goals: GoalLawConfig,
+    pub critic_goals: GoalDistributionConfig,
     /// The share of rows that are shown without their action, so that distances between states are learned too.
     pub states_alone: f64,
     /// The policy.
@@ -32,7 +32,7 @@ impl Cmd1Config {
             critic: MetricSizes::of(size),
             critic_optimiser: OptimiserConfig::default(),
             contrast: InfoNce::default(),
-            critic_goals: GoalLawConfig::default(),
+            critic_goals: GoalDistributionConfig::default(),
             states_alone: 0.5,
             policy: PolicyConfig::of(size),
             extraction: Extraction::default(),

@@ -8,7 +8,7 @@ use crate::{
     setting::Setting,
 };
 use burn::{module::Module, tensor::Tensor};
-use isochrone_data::sampling::GoalLawConfig;
+use isochrone_data::sampling::GoalDistributionConfig;
 use isochrone_nn::{
     error::ConfigError,
     loss::{ContrastiveOptions, Loss, infonce},
@@ -77,7 +77,7 @@ impl Cmd1 {
 }
 
 impl Learner for Cmd1 {
-    fn goals(&self) -> Vec<GoalLawConfig> {
+    fn goals(&self) -> Vec<GoalDistributionConfig> {
         vec![self.config.critic_goals, self.config.policy.goals]
     }
 

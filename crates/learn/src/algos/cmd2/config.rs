@@ -2,7 +2,7 @@ use crate::{
     algos::check,
     parts::{ContrastConfig, Extraction, MetricSizes, OptimiserConfig, Policy, PolicyConfig, Size},
 };
-use isochrone_data::sampling::GoalLawConfig;
+use isochrone_data::sampling::GoalDistributionConfig;
 use isochrone_nn::{
     error::ConfigError,
     loss::{DualConfig, Hinge, InfoNce},
@@ -19,7 +19,7 @@ pub struct Cmd2Config {
     /// Its loss.
     pub infonce: InfoNce,
     /// Its goals: geometric offsets, from 0 on.
-    pub critic_goals: GoalLawConfig,
+    pub critic_goals: GoalDistributionConfig,
     /// Largest product of two normalised points at the start; learned from there.
     pub initial_temperature: f64,
     /// The quasimetric, second step.
@@ -45,7 +45,7 @@ impl Cmd2Config {
             contrast: ContrastConfig::of(size),
             contrast_optimiser: OptimiserConfig::default(),
             infonce: InfoNce::default(),
-            critic_goals: GoalLawConfig::default(),
+            critic_goals: GoalDistributionConfig::default(),
             initial_temperature: 5.0,
             critic: MetricSizes::of(size),
             critic_optimiser: OptimiserConfig::default(),

@@ -11,7 +11,7 @@ use burn::{
     module::{Module, Param},
     tensor::Tensor,
 };
-use isochrone_data::sampling::GoalLawConfig;
+use isochrone_data::sampling::GoalDistributionConfig;
 use isochrone_nn::{
     error::ConfigError,
     loss::{Dual, Loss, contrastive_targets, distil, infonce_of_logits},
@@ -108,7 +108,7 @@ fn on_sphere(rows: Tensor<2>) -> Tensor<2> {
 }
 
 impl Learner for Cmd2 {
-    fn goals(&self) -> Vec<GoalLawConfig> {
+    fn goals(&self) -> Vec<GoalDistributionConfig> {
         vec![self.config.critic_goals, self.config.policy.goals]
     }
 

@@ -2,7 +2,7 @@ use crate::{
     algos::check,
     parts::{ContrastConfig, Extraction, OptimiserConfig, Policy, PolicyConfig, Size},
 };
-use isochrone_data::sampling::GoalLawConfig;
+use isochrone_data::sampling::GoalDistributionConfig;
 use isochrone_nn::{error::ConfigError, loss::InfoNce};
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ pub struct CrlConfig {
     /// Its loss.
     pub loss: CrlLoss,
     /// Its goals: geometric offsets, from 0 on.
-    pub critic_goals: GoalLawConfig,
+    pub critic_goals: GoalDistributionConfig,
     /// The share of rows that are shown without their action, so that distances between states are learned too.
     pub states_alone: f64,
     /// The policy.
@@ -42,7 +42,7 @@ impl CrlConfig {
             critic: ContrastConfig { embedding: size.latent(), ..ContrastConfig::of(size) },
             critic_optimiser: OptimiserConfig::default(),
             loss,
-            critic_goals: GoalLawConfig::default(),
+            critic_goals: GoalDistributionConfig::default(),
             states_alone: 0.5,
             policy: PolicyConfig::of(size),
             extraction: Extraction::default(),

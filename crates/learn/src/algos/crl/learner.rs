@@ -8,7 +8,7 @@ use crate::{
     setting::Setting,
 };
 use burn::tensor::Tensor;
-use isochrone_data::sampling::GoalLawConfig;
+use isochrone_data::sampling::GoalDistributionConfig;
 use isochrone_nn::{
     error::ConfigError,
     loss::{ContrastiveOptions, Loss, binary_nce, infonce},
@@ -72,7 +72,7 @@ fn unlikeliness(critic: &ContrastiveCritic, rows: &Tensor<2>, goals: &Tensor<2>)
 }
 
 impl Learner for Crl {
-    fn goals(&self) -> Vec<GoalLawConfig> {
+    fn goals(&self) -> Vec<GoalDistributionConfig> {
         vec![self.config.critic_goals, self.config.policy.goals]
     }
 

@@ -2,7 +2,7 @@ use crate::{
     algos::{check, gciql::hindsight_goals},
     parts::{OptimiserConfig, PolicyConfig, Size, ValueConfig},
 };
-use isochrone_data::sampling::GoalLawConfig;
+use isochrone_data::sampling::GoalDistributionConfig;
 use isochrone_nn::error::ConfigError;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub struct DdpgConfig {
     /// How they are moved.
     pub critic_optimiser: OptimiserConfig,
     /// Their goals.
-    pub critic_goals: GoalLawConfig,
+    pub critic_goals: GoalDistributionConfig,
     /// How fast targets follow.
     pub target_rate: f32,
     /// Weight of likeness to the data.

@@ -10,7 +10,7 @@ use crate::{
 };
 use burn::{module::Module, tensor::Tensor};
 use isochrone_core::Discount;
-use isochrone_data::sampling::GoalLawConfig;
+use isochrone_data::sampling::GoalDistributionConfig;
 use isochrone_nn::{
     error::ConfigError,
     loss::{Loss, expectile},
@@ -57,7 +57,7 @@ fn possible(values: Tensor<1>, discount: Discount) -> Tensor<1> {
 }
 
 impl Learner for Ddpg {
-    fn goals(&self) -> Vec<GoalLawConfig> {
+    fn goals(&self) -> Vec<GoalDistributionConfig> {
         vec![self.config.critic_goals, self.config.policy.goals]
     }
 

@@ -7,7 +7,7 @@ use crate::{
     parts::Policy,
     setting::Setting,
 };
-use isochrone_data::sampling::GoalLawConfig;
+use isochrone_data::sampling::GoalDistributionConfig;
 use isochrone_nn::{error::ConfigError, module::Actor};
 
 /// Goal-conditioned behaviour cloning: do what the data did on the way to a later state, `- mean log pi(a|s, g)`.
@@ -31,7 +31,7 @@ impl Gcbc {
 }
 
 impl Learner for Gcbc {
-    fn goals(&self) -> Vec<GoalLawConfig> {
+    fn goals(&self) -> Vec<GoalDistributionConfig> {
         vec![self.config.policy.goals]
     }
 

@@ -2,7 +2,7 @@ use crate::{
     algos::check,
     parts::{Extraction, OptimiserConfig, Policy, PolicyConfig, Size, ValueConfig},
 };
-use isochrone_data::sampling::{GoalLawConfig, GoalMixture};
+use isochrone_data::sampling::{GoalDistributionConfig, GoalMixture};
 use isochrone_nn::error::ConfigError;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub struct GciqlConfig {
     /// How both are moved.
     pub critic_optimiser: OptimiserConfig,
     /// Their goals.
-    pub critic_goals: GoalLawConfig,
+    pub critic_goals: GoalDistributionConfig,
     /// Which expectile of the actions' values is a state's: 0.5 the mean, near 1 the best that was seen.
     pub expectile: f32,
     /// How fast targets follow.
@@ -26,9 +26,9 @@ pub struct GciqlConfig {
 }
 
 /// 0.2 here, 0.5 later in the episode, 0.3 anywhere, as in OGBench.
-pub(crate) fn hindsight_goals() -> GoalLawConfig {
+pub(crate) fn hindsight_goals() -> GoalDistributionConfig {
     let mixture = GoalMixture { current: 0.2, geometric: 0.5, uniform: 0.0, random: 0.3 };
-    GoalLawConfig { mixture, ..GoalLawConfig::default() }
+    GoalDistributionConfig { mixture, ..GoalDistributionConfig::default() }
 }
 
 impl GciqlConfig {

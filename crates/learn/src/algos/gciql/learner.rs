@@ -9,7 +9,7 @@ use crate::{
     setting::Setting,
 };
 use burn::{module::Module, tensor::Tensor};
-use isochrone_data::sampling::GoalLawConfig;
+use isochrone_data::sampling::GoalDistributionConfig;
 use isochrone_nn::{
     error::ConfigError,
     loss::{Loss, expectile},
@@ -58,7 +58,7 @@ impl Gciql {
 }
 
 impl Learner for Gciql {
-    fn goals(&self) -> Vec<GoalLawConfig> {
+    fn goals(&self) -> Vec<GoalDistributionConfig> {
         vec![self.config.critic_goals, self.config.policy.goals]
     }
 

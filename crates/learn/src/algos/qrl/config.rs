@@ -2,7 +2,7 @@ use crate::{
     algos::check,
     parts::{Extraction, MetricSizes, OptimiserConfig, Policy, PolicyConfig, Size},
 };
-use isochrone_data::sampling::{GoalLawConfig, GoalMixture};
+use isochrone_data::sampling::{GoalDistributionConfig, GoalMixture};
 use isochrone_nn::{error::ConfigError, loss::DualConfig};
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub struct QrlConfig {
     /// How both are moved.
     pub critic_optimiser: OptimiserConfig,
     /// Pairs that are pushed apart: any two states.
-    pub critic_goals: GoalLawConfig,
+    pub critic_goals: GoalDistributionConfig,
     /// Pairs that are farther apart than this many steps are pushed less and less.
     pub push_offset: f32,
     /// How suddenly pushing ends.
@@ -34,7 +34,7 @@ impl QrlConfig {
         Self {
             critic: MetricSizes::with_intervals(size),
             critic_optimiser: OptimiserConfig::default(),
-            critic_goals: GoalLawConfig { mixture, ..GoalLawConfig::default() },
+            critic_goals: GoalDistributionConfig { mixture, ..GoalDistributionConfig::default() },
             push_offset: 500.0,
             push_beta: 0.01,
             constraint: DualConfig { margin: 0.0025, learning_rate: 0.01, ..DualConfig::default() },

@@ -8,7 +8,7 @@ use crate::{
     setting::Setting,
 };
 use burn::{module::Module, tensor::Tensor};
-use isochrone_data::sampling::GoalLawConfig;
+use isochrone_data::sampling::GoalDistributionConfig;
 use isochrone_nn::{
     error::ConfigError,
     loss::{Dual, Loss, local_constraint, push_apart},
@@ -113,7 +113,7 @@ impl Qrl {
 }
 
 impl Learner for Qrl {
-    fn goals(&self) -> Vec<GoalLawConfig> {
+    fn goals(&self) -> Vec<GoalDistributionConfig> {
         vec![self.config.critic_goals, self.config.policy.goals]
     }
 

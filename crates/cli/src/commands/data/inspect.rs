@@ -1,0 +1,203 @@
+//! `isochrone data inspect`: what is in a data set.
+
+use super::source::Source;
+use crate::commands::hints::in_flags;
+use crate::commands::output::{Field, Report, Style, StyleArgs, named, save};
+use isochrone::{
+    data::{
+        ContentHasher, DataError, DatasetSummary, Defect, DimensionSummary, EpisodeSink, EpisodeView,
+        Feature, Spec,
+    },
+    plot::{Figure, TrajectoryPlot},
+};
+use serde_json::json;
+use std::{io::Write, path::PathBuf};
+
+/// What is in a data set: episodes, lengths, columns and their ranges
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    source: Source,
+
+    /// Draw a picture (.svg or .png): lengths of episodes, and the first two dimensions of their states
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+
+    #[command(flatten)]
+    style: StyleArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  isochrone data inspect examples/walks.csv --observations x,y --plot walks.svg
+  isochrone data inspect pointmaze-medium-navigate-v0.npz --json
+  isochrone data inspect ~/.minari/datasets/D4RL/pointmaze/open-v2
+  isochrone data inspect my-lerobot-dataset --observations observation.embedding
+
+Formats: docs/data.md.";
+
+/// Runs the verb; data goes to `out`.
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    if let Some(path) = &args.plot {
+        Figure::check_path(path)?;
+    }
+    let format = args.source.format()?;
+    let mut look = Look::default();
+    args.source.read(format, &mut look)?;
+    let Look { summary, hasher, first_defect, n_defects } = look;
+    let spec = summary.spec.clone().unwrap_or_else(|| Spec::new(0, 0));
+    let identity =
+        Identity { name: args.source.name(), format: format.name(), content_hash: hasher.finish() };
+    let style = args.style.style();
+    if style == Style::Text {
+        write!(out, "{}", heading(&spec, &summary, &identity))?;
+    }
+    write!(out, "{}", report(&spec, &summary, &identity).print(style))?;
+    if let Some(first) = first_defect {
+        let first = in_flags(&first.to_string());
+        eprintln!("warning: {first} (the first of {n_defects}; isochrone data validate lists them)");
+    }
+    if let Some(path) = &args.plot {
+        save(&picture(&spec, &summary, &identity.name), path)?;
+    }
+    Ok(())
+}
+
+/// Which data set it is.
+struct Identity {
+    name: String,
+    format: &'static str,
+    content_hash: String,
+}
+
+/// Gathers everything in one pass; broken episodes are noted and passed over.
+#[derive(Default)]
+struct Look {
+    summary: DatasetSummary,
+    hasher: ContentHasher,
+    first_defect: Option<Defect>,
+    n_defects: u64,
+}
+
+impl EpisodeSink for Look {
+    fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
+        self.summary.begin(spec)?;
+        self.hasher.begin(spec)
+    }
+
+    fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
+        self.summary.episode(episode)?;
+        self.hasher.episode(episode)
+    }
+
+    fn defect(&mut self, defect: Defect) -> Result<(), DataError> {
+        self.n_defects += 1;
+        self.first_defect.get_or_insert(defect);
+        Ok(())
+    }
+}
+
+fn report(spec: &Spec, summary: &DatasetSummary, identity: &Identity) -> Report {
+    let mut report = Report {
+        columns: named(["kind", "column", "min", "max", "mean", "std", "not_finite"]),
+        ..Report::default()
+    };
+    let mut add = |kind: &str, feature: &Feature, summaries: &[DimensionSummary]| {
+        for (index, summary) in summaries.iter().enumerate() {
+            let number = |value: f64| match summary.count {
+                0 => Field::Missing,
+                _ => Field::Number(value, 4),
+            };
+            report.rows.push(vec![
+                Field::Text(kind.to_owned()),
+                Field::Text(feature.dimension(index)),
+                number(summary.min.into()),
+                number(summary.max.into()),
+                number(summary.mean),
+                number(summary.standard_deviation()),
+                Field::Count(summary.non_finite as usize),
+            ]);
+        }
+    };
+    add("observation", &spec.observation, &summary.observations);
+    add("action", &spec.action, &summary.actions);
+    if spec.has_rewards {
+        add("reward", &Feature::new("reward", 1), std::slice::from_ref(&summary.rewards));
+    }
+    for (extra, summaries) in spec.extras.iter().zip(&summary.extras) {
+        add("extra", extra, summaries);
+    }
+    let (least, most) = (summary.lengths.keys().next().copied(), summary.lengths.keys().last().copied());
+    let facts = json!({
+        "input": identity.name,
+        "format": identity.format,
+        "episodes": summary.n_episodes(),
+        "transitions": summary.n_transitions(),
+        "states": summary.n_transitions() + summary.n_episodes(),
+        "steps": {"min": least, "max": most, "mean": mean_steps(summary)},
+        "endings": {"unknown": summary.endings[0], "terminated": summary.endings[1], "truncated": summary.endings[2]},
+        "observation_width": spec.observation.width,
+        "action_width": spec.action.width,
+        "frames_per_second": spec.frames_per_second,
+        "usual_gap_seconds": summary.typical_gap(),
+        "goal_space": [spec.goal_space().start, spec.goal_space().end],
+        "content_sha256": identity.content_hash,
+        "version": env!("CARGO_PKG_VERSION"),
+    });
+    if let serde_json::Value::Object(facts) = facts {
+        report.facts = facts;
+    }
+    report
+}
+
+fn mean_steps(summary: &DatasetSummary) -> Option<f64> {
+    (summary.n_episodes() > 0).then(|| summary.n_transitions() as f64 / summary.n_episodes() as f64)
+}
+
+/// The facts, as people read them.
+fn heading(spec: &Spec, summary: &DatasetSummary, identity: &Identity) -> String {
+    let mut lines = vec![format!("{} ({})", identity.name, identity.format)];
+    let (episodes, transitions) = (summary.n_episodes(), summary.n_transitions());
+    lines.push(format!(
+        "episodes     {episodes}, {transitions} transitions between {} states",
+        transitions + episodes
+    ));
+    let (least, most) = (summary.lengths.keys().next(), summary.lengths.keys().last());
+    if let (Some(least), Some(most), Some(mean)) = (least, most, mean_steps(summary)) {
+        lines.push(format!("steps        {least} to {most}, mean {mean:.1}"));
+    }
+    if summary.endings[0] < episodes {
+        lines.push(format!(
+            "endings      {} terminated, {} truncated, {} unknown",
+            summary.endings[1], summary.endings[2], summary.endings[0]
+        ));
+    }
+    lines.push(match (spec.frames_per_second, summary.timestamp_gap()) {
+        _ if let Some((said, found)) = summary.contradicted_rate() => {
+            format!("frame rate   {said} per second is said, but the timestamps have {found:.2}")
+        }
+        (Some(rate), _) => format!("frame rate   {rate} per second"),
+        (None, Some(gap)) => format!("frame rate   {:.4} per second, from the timestamps", 1.0 / gap),
+        (None, None) => "frame rate   not known; distances will be in steps".to_owned(),
+    });
+    lines.push(match &spec.goal {
+        Some(goal) => format!("goal space   dimensions {}..{} of an observation", goal.start, goal.end),
+        None => format!("goal space   all {} dimensions of an observation", spec.observation.width),
+    });
+    lines.push(format!("content      sha256 {}", identity.content_hash));
+    lines.join("\n") + "\n\n"
+}
+
+fn picture(spec: &Spec, summary: &DatasetSummary, name: &str) -> Figure {
+    let axis = |index: usize| {
+        if index < spec.observation.width { spec.observation.dimension(index) } else { String::new() }
+    };
+    TrajectoryPlot {
+        title: format!("{name}: {} transitions", summary.n_transitions()),
+        lengths: summary.lengths.iter().map(|(&steps, &count)| (steps, count)).collect(),
+        paths: summary.paths().to_vec(),
+        axes: [axis(0), axis(1)],
+    }
+    .draw()
+}

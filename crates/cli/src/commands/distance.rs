@@ -1,0 +1,121 @@
+//! `isochrone distance`: ask a run how far apart situations are.
+
+use crate::commands::{
+    output::{Field, Report, StyleArgs, named},
+    query::{Asker, RunArgs, Situations, parse_which},
+};
+use anyhow::bail;
+use isochrone::{
+    TemporalDistance as _,
+    learn::model::{LearnedDistance, Model, Which},
+};
+use serde_json::json;
+use std::{io::Write, path::PathBuf};
+
+/// How far apart are two situations, in steps? Asks a trained run
+///
+/// A situation is a point, `1.5,2` (one number for each dimension of an observation), or a state of the data: `@EPISODE:ROW`, `@EPISODE:last`; `@EPISODE:FROM..TO` for several, `@EPISODE` for all.
+/// Several situations on both sides give all pairs.
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    run: RunArgs,
+
+    /// Where one is: points, or states of the data; may be repeated
+    #[arg(long, required = true, value_name = "SITUATION", allow_hyphen_values = true)]
+    from: Vec<String>,
+
+    /// Where one wants to be: likewise
+    #[arg(long, required = true, value_name = "SITUATION", allow_hyphen_values = true)]
+    to: Vec<String>,
+
+    /// The first of --from with the first of --to, the second with the second, instead of all pairs
+    #[arg(long)]
+    paired: bool,
+
+    /// Logs that @EPISODE:ROW is about [default: those that the run learned from]
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+
+    /// Which checkpoint: last, best, or a step
+    #[arg(long, default_value = "best", value_name = "WHICH", value_parser = parse_which)]
+    checkpoint: Which,
+
+    /// States per second, to show seconds, whatever the data say
+    #[arg(long, value_name = "RATE")]
+    fps: Option<f64>,
+
+    #[command(flatten)]
+    style: StyleArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  isochrone distance runs/maze --from 0,0 --to 20,12
+  isochrone distance runs/maze --from 0,0 --from 4,8 --to 20,12 --json
+  isochrone distance runs/robot --from @3 --to @3:last --csv   # how far from done is each frame?";
+
+/// A table of more would not fit in memory.
+const MOST_PAIRS: usize = 5_000_000;
+
+/// Runs the verb; data goes to `out`.
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    if let Some(fps) = args.fps.filter(|fps| !(fps.is_finite() && *fps > 0.0)) {
+        bail!("--fps {fps}; hint: give a positive number of states per second");
+    }
+    let asker = Asker::open(&args.run, args.checkpoint, args.data.as_deref())?;
+    let distance = asker.distance()?;
+    let (from, to) = (asker.situations(&args.from, "--from")?, asker.situations(&args.to, "--to")?);
+    if args.paired && from.names.len() != to.names.len() {
+        bail!(
+            "--paired with {} from and {} to; hint: give as many of each",
+            from.names.len(),
+            to.names.len()
+        );
+    }
+    let pairs = if args.paired { from.names.len() } else { from.names.len().saturating_mul(to.names.len()) };
+    if pairs > MOST_PAIRS {
+        bail!("{pairs} pairs, more than {MOST_PAIRS}; hint: ask in parts, or use the library");
+    }
+    let fps = args.fps.or(asker.model.spec.frames_per_second);
+    let report = report(&asker.model, distance, args.paired, fps, &from, &to);
+    write!(out, "{}", report.print(args.style.style()))?;
+    Ok(())
+}
+
+fn report(
+    model: &Model,
+    distance: &LearnedDistance,
+    paired: bool,
+    fps: Option<f64>,
+    from: &Situations,
+    to: &Situations,
+) -> Report {
+    let pairs: Vec<(&String, &String)> = match paired {
+        true => from.names.iter().zip(&to.names).collect(),
+        false => from.names.iter().flat_map(|from| to.names.iter().map(move |to| (from, to))).collect(),
+    };
+    let nats = match paired {
+        true => distance.paired_nats(&from.rows, &to.rows),
+        false => distance.all_pairs_nats(&from.rows, &to.rows),
+    };
+    let mut table = named(["from", "to", "steps"]);
+    table.extend(fps.map(|_| "seconds".into()));
+    table.push("nats".into());
+    let rows = pairs.into_iter().zip(nats).map(|((from, to), nats)| {
+        // Rounding may leave a zero with a sign.
+        let nats = f64::from(nats) + 0.0;
+        let steps = distance.discount().steps_from_nats(nats);
+        let mut row = vec![Field::Text(from.clone()), Field::Text(to.clone()), Field::Number(steps, 2)];
+        row.extend(fps.map(|fps| Field::Number(steps / fps, 2)));
+        row.push(Field::Number(nats, 4));
+        row
+    });
+    let facts = json!({
+        "version": env!("CARGO_PKG_VERSION"), "checkpoint_step": model.step, "discount": distance.discount().gamma(),
+        "frames_per_second": fps,
+    });
+    let facts = facts.as_object().expect("it is one").clone();
+    Report { facts, columns: table, min_widths: Vec::new(), rows: rows.collect() }
+}

@@ -1,0 +1,163 @@
+//! `isochrone envs`: worlds to act in, and recordings of behaviour in them.
+
+use crate::commands::output::{Field, Report, StyleArgs, named, tell};
+use anyhow::bail;
+use clap::Subcommand;
+use indicatif::{ProgressBar, ProgressStyle};
+use isochrone::{
+    data::{ProgressSink, formats::Writer},
+    envs::{Recording, World, mujoco_version},
+};
+use serde_json::json;
+use std::{io::Write, path::PathBuf};
+
+/// Lists worlds to act in, and records behaviour in them
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES, arg_required_else_help = true)]
+pub struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Lists the worlds
+    List(ListArgs),
+    /// Records behaviour in a world, into a file that `isochrone train` reads
+    Generate(GenerateArgs),
+}
+
+#[derive(clap::Args)]
+struct ListArgs {
+    #[command(flatten)]
+    style: StyleArgs,
+}
+
+#[derive(clap::Args)]
+struct GenerateArgs {
+    /// Which data set, such as pointmaze-medium-navigate; `isochrone envs list` shows all
+    #[arg(value_name = "DATA SET", value_parser = recording)]
+    recording: Recording,
+
+    /// The file to write: .npz, .arrow, or a folder for Minari
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+
+    /// Recordings [default: as many as a data set of this world usually has]
+    #[arg(long, value_name = "N")]
+    episodes: Option<usize>,
+
+    /// Of everything random
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  isochrone envs list
+  isochrone envs generate nav2d --episodes 2000 --seed 1 -o nav2d.npz
+  isochrone envs generate antmaze-large-stitch --episodes 5000 -o antmaze-large-stitch.npz
+  isochrone train --data nav2d.npz --run runs/nav2d";
+
+/// More would fill a disk before anybody notices.
+const MOST_EPISODES: usize = 100_000_000;
+
+/// Reads a data set by its name.
+fn recording(name: &str) -> Result<Recording, String> {
+    let of_world = || Recording::all().filter(|recording| World::named(name) == Some(recording.world));
+    Recording::named(name).ok_or_else(|| {
+        let names: Vec<String> = of_world().map(Recording::name).collect();
+        match names.is_empty() {
+            true => "no data set is called that; hint: `isochrone envs list` shows all".into(),
+            false => format!("it is a world, not a data set; hint: say {}", names.join(" or ")),
+        }
+    })
+}
+
+/// Runs the verb; data goes to `out`.
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    match &args.verb {
+        Verb::List(args) => list(args, out),
+        Verb::Generate(args) => generate(args, out),
+    }
+}
+
+fn list(args: &ListArgs, out: &mut dyn Write) -> anyhow::Result<()> {
+    let rows = World::all().map(|world| {
+        let (observation, action, step_limit) = world.sizes();
+        let of_world = Recording::all().filter(|recording| recording.world == world);
+        let names: Vec<String> = of_world
+            .map(|recording| recording.name().replacen(&format!("{}-", world.name()), "", 1))
+            .filter(|name| *name != world.name())
+            .collect();
+        vec![
+            Field::Text(world.name()),
+            Field::Text(if names.is_empty() { "-".into() } else { names.join(", ") }),
+            Field::Count(observation),
+            Field::Count(action),
+            Field::Count(step_limit),
+            Field::Text(world.idea()),
+        ]
+    });
+    let columns = named(["world", "data_sets", "observation", "action", "step_limit", "idea"]);
+    let facts = [("version".to_owned(), json!(env!("CARGO_PKG_VERSION")))].into_iter().collect();
+    let report = Report { facts, columns, min_widths: Vec::new(), rows: rows.collect() };
+    write!(out, "{}", report.print(args.style.style()))?;
+    Ok(())
+}
+
+fn generate(args: &GenerateArgs, out: &mut dyn Write) -> anyhow::Result<()> {
+    let episodes = args.episodes.unwrap_or(args.recording.usual_episodes());
+    if episodes == 0 || episodes > MOST_EPISODES {
+        bail!("--episodes {episodes}; hint: give a number between 1 and {MOST_EPISODES}");
+    }
+    if args.output.exists() {
+        bail!(
+            "{}: it already exists, and runs may have learned from it; hint: choose another name, or remove it",
+            args.output.display()
+        );
+    }
+    let style = ProgressStyle::with_template("{bar:24} {human_pos}/{human_len} episodes  {eta} left");
+    let bar = ProgressBar::new(episodes as u64).with_style(style.expect("the template is well formed"));
+    // Before a file is begun: the world may need what this program does not have.
+    args.recording.world.check()?;
+    let mut writer = Writer::for_path(&args.output)?;
+    let leaves_out = writer.leaves_out(&args.recording.world.spec());
+    let mut transitions = 0;
+    let mut tell_bar = |steps: usize| {
+        transitions += steps;
+        bar.inc(1);
+    };
+    args.recording.record(
+        episodes,
+        args.seed,
+        &mut ProgressSink { sink: &mut writer, progress: &mut tell_bar },
+    )?;
+    bar.finish_and_clear();
+    let hash = writer.content_hash();
+    writer.finish()?;
+    let output = args.output.display();
+    if args.json {
+        let report = json!({
+            "output": output.to_string(), "data_set": args.recording.name(), "seed": args.seed, "episodes": episodes,
+            "transitions": transitions, "contents_sha256": hash, "mujoco": mujoco_version(),
+            "version": env!("CARGO_PKG_VERSION"),
+        });
+        writeln!(out, "{report:#}")?;
+    } else {
+        writeln!(
+            out,
+            "{output}: {episodes} episodes, {transitions} transitions of {}, seed {}; contents {hash}",
+            args.recording.name(),
+            args.seed
+        )?;
+    }
+    if !leaves_out.is_empty() {
+        tell(&format!("warning: the format of {output} does not hold {}", leaves_out.join(", ")));
+    }
+    Ok(())
+}

@@ -1,0 +1,316 @@
+//! `isochrone eval`: a policy attempts the tasks of a world.
+
+use crate::commands::{
+    output::{Field, Report, Style, StyleArgs, save, tell},
+    planner_args::PlannerArgs,
+    query::{Asker, RunArgs},
+};
+use anyhow::bail;
+use indicatif::{ProgressBar, ProgressStyle};
+use isochrone::{
+    envs::{
+        World,
+        maze::{Body, CELL, MazeWorld, PointCeiling, STEPS_PER_SECOND, ant_rods},
+        mujoco_version,
+    },
+    learn::model::Which,
+    plan::PlannedPolicy,
+    plot::{Figure, Filmstrip, Frame, Limb, rollout_chart},
+    rollout::{Rollout, RolloutConfig, Success, success_by_task, success_rate},
+};
+use serde_json::json;
+use std::{io::Write, path::PathBuf};
+
+/// Lets the policy of a run attempt the tasks of a world
+///
+/// The protocol is that of OGBench: every task as often as the others, the most likely action, success as the share of episodes that reach the goal within the step limit. Of several
+/// checkpoints, `last` is the success of the last, `last_three` the mean over the last three that were asked for, `best` the largest. `steps` is the mean over episodes that arrived.
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    run: RunArgs,
+
+    /// The world; `isochrone envs list` shows all
+    #[arg(long, value_name = "WORLD", value_parser = world)]
+    env: World,
+
+    /// Episodes of every task
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    episodes: u64,
+
+    /// Of tasks and of all chance in them
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    task_seed: u64,
+
+    /// How many of the last checkpoints
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    checkpoints: usize,
+
+    /// Plan over recorded states, and tell the policy where to go next
+    #[arg(long)]
+    plan: bool,
+
+    #[command(flatten)]
+    planner: PlannerArgs,
+
+    /// Draw the paths of the last checkpoint, task by task (.svg or .png); blue arrives
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+
+    /// Draw two seconds of the ant of the first episode that arrived, or else of the first (.svg or .png)
+    #[arg(long, value_name = "FILE")]
+    film: Option<PathBuf>,
+
+    /// Logs to plan over [default: those that the run learned from]
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+
+    #[command(flatten)]
+    style: StyleArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  isochrone eval runs/nav2d --env nav2d --episodes 500
+  isochrone eval runs/medium --env pointmaze-medium --checkpoints 3
+  isochrone eval runs/medium --env pointmaze-medium --plan --calibrated --reversible --horizon 16 --plot paths.svg";
+
+/// More than anybody waits for.
+const MAX_EPISODES: u64 = 10_000;
+
+/// Reads a world by its name.
+fn world(name: &str) -> Result<World, String> {
+    World::named(name).ok_or_else(|| "no world is called that; hint: `isochrone envs list` shows all".into())
+}
+
+/// Runs the verb; data goes to `out`.
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    if args.episodes == 0 || args.episodes > MAX_EPISODES {
+        bail!("--episodes {}; hint: give a number between 1 and {MAX_EPISODES}", args.episodes);
+    }
+    for path in [&args.plot, &args.film].into_iter().flatten() {
+        Figure::check_path(path)?;
+    }
+    let is_ant = matches!(args.env, World::Maze(MazeWorld { body: Body::Ant, .. }));
+    if args.film.is_some() && !is_ant {
+        bail!("--film: {} has no ant; hint: leave it out, or say --plot", args.env.name());
+    }
+    let run = args.run.open()?;
+    let manifest = run.manifest().clone();
+    let spec = &manifest.data.spec;
+    let (observation, action, _) = args.env.sizes();
+    if (spec.observation.width, spec.action.width) != (observation, action) {
+        bail!(
+            "{}: it learned from observations of {} numbers and actions of {}, {} has {observation} and {action}; hint: choose another --env",
+            args.run.run.display(),
+            spec.observation.width,
+            spec.action.width,
+            args.env.name()
+        );
+    }
+    if spec.goal_space() != args.env.spec().goal_space() {
+        bail!(
+            "{}: it learned goals of dimensions {:?}, those of {} are {:?}; hint: train with --goal {}..{} (.arrow files say it themselves, .npz do not)",
+            args.run.run.display(),
+            spec.goal_space(),
+            args.env.name(),
+            args.env.spec().goal_space(),
+            args.env.spec().goal_space().start,
+            args.env.spec().goal_space().end
+        );
+    }
+    if args.plan && spec.goal.is_some() {
+        bail!(
+            "--plan: goals of {} are places, and a plan needs whole situations; hint: leave it out",
+            args.env.name()
+        );
+    }
+    if args.checkpoints == 0 {
+        bail!("--checkpoints 0; hint: give at least 1");
+    }
+    if args.planner.is_said() && !args.plan {
+        bail!("--calibrated and --reversible are read by plans; hint: say --plan as well");
+    }
+    let entrance = args.env.open()?;
+    let mut steps = run.checkpoints().steps()?;
+    let first = steps.len().saturating_sub(args.checkpoints);
+    steps.drain(..first);
+    if steps.is_empty() {
+        bail!(
+            "{}: the run has no checkpoint yet; hint: wait for the first, or go on with --resume",
+            args.run.run.display()
+        );
+    }
+    if steps.len() < args.checkpoints {
+        tell(&format!(
+            "warning: {} of {} checkpoints were kept; hint: train with checkpoints.keep_last={}",
+            steps.len(),
+            args.checkpoints,
+            args.checkpoints
+        ));
+    }
+    let style = ProgressStyle::with_template("{spinner} {bar:24} {pos}/{len} checkpoints  {elapsed}");
+    let bar = ProgressBar::new(steps.len() as u64).with_style(style.expect("the template is well formed"));
+    bar.enable_steady_tick(std::time::Duration::from_millis(200));
+    let n_tasks = args.env.n_tasks();
+    let rollouts = RolloutConfig { episodes: args.episodes * n_tasks as u64, seed: args.task_seed };
+    // Paths of the last checkpoint are drawn; of the others, what counts is kept.
+    let (mut evaluated, mut last_attempts): (Vec<Evaluated>, Vec<Rollout>) = Default::default();
+    // Logs to plan over are read once, for all checkpoints.
+    let mut asker = Asker::of(run, Which::Step(steps[0]), args.data.as_deref())?;
+    for step in steps {
+        asker.turn_to(step)?;
+        let Some(policy) = &asker.model.policy else {
+            bail!(
+                "{}: it learned from logs without actions, and has no policy; hint: train on logs with actions",
+                args.run.run.display()
+            );
+        };
+        let attempts = if args.plan {
+            let planned = PlannedPolicy { planner: args.planner.planner(&asker)?, policy };
+            let attempts = rollouts.run(&*entrance, &planned);
+            let starts: Vec<f32> = attempts.iter().flat_map(|a| &a.states[..observation]).copied().collect();
+            let goals: Vec<f32> = attempts.iter().flat_map(|a| &a.goal).copied().collect();
+            let lost =
+                planned.planner.is_reachable(&starts, &goals).into_iter().filter(|known| !known).count();
+            if lost > 0 {
+                bar.suspend(|| {
+                    tell(&format!(
+                        "warning: no path was found in {lost} of {} episodes, and the policy was given the goal itself; hint: {}",
+                        attempts.len(),
+                        args.planner.hint()
+                    ));
+                });
+            }
+            attempts
+        } else {
+            rollouts.run(&*entrance, policy)
+        };
+        evaluated.push(Evaluated::of(step, &attempts, n_tasks));
+        last_attempts = attempts;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let mut columns: Vec<std::borrow::Cow<'static, str>> = vec!["checkpoint".into()];
+    if n_tasks > 1 {
+        columns.extend((1..=n_tasks).map(|task| format!("task {task}").into()));
+    }
+    columns.extend(["success".into(), "steps".into()]);
+    let rows = evaluated.iter().map(|evaluated| {
+        let mut row = vec![Field::Count(evaluated.step as usize)];
+        if n_tasks > 1 {
+            row.extend(evaluated.tasks.iter().map(|&share| Field::Number(share, 3)));
+        }
+        row.push(Field::Number(evaluated.success, 3));
+        row.push(evaluated.steps.map_or(Field::Missing, |steps| Field::Number(steps, 1)));
+        row
+    });
+    let success: Vec<f64> = evaluated.iter().map(|evaluated| evaluated.success).collect();
+    let Success { last, last_three, best } = Success::of(&success).expect("there is a checkpoint");
+    // What the best walker could do stands beside what this one did.
+    let ceiling = match args.env {
+        World::Maze(MazeWorld { body: Body::Point, maze, .. }) => {
+            Some(PointCeiling::new(maze).success(PointCeiling::EPISODES, args.task_seed))
+        }
+        _ => None,
+    };
+    let mut rows: Vec<Vec<Field>> = rows.collect();
+    if let (Some(tasks), Style::Text) = (&ceiling, args.style.style()) {
+        let mut row = vec![Field::Text("ceiling".into())];
+        row.extend(tasks.iter().map(|&share| Field::Number(share, 3)));
+        row.extend([Field::Number(tasks.iter().sum::<f64>() / tasks.len() as f64, 3), Field::Missing]);
+        rows.push(row);
+    }
+    let facts = json!({
+        "version": env!("CARGO_PKG_VERSION"), "mujoco": mujoco_version(), "world": args.env.name(), "run": args.run.run, "algorithm": manifest.algorithm, "data_sha256": manifest.data.content_hash,
+        "episodes_per_task": args.episodes, "task_seed": args.task_seed,
+        "planner": args.plan.then(|| args.planner.describe()), "ceiling": ceiling, "last": last, "last_three": last_three, "best": best,
+    });
+    let facts = facts.as_object().expect("it is one").clone();
+    let report = Report { facts, columns, min_widths: Vec::new(), rows };
+    write!(out, "{}", report.print(args.style.style()))?;
+    let (step, attempts) = (evaluated[evaluated.len() - 1].step, &last_attempts);
+    if let Some(path) = &args.plot {
+        let title = format!(
+            "{} of {} in {}, step {step}",
+            manifest.algorithm,
+            manifest.data.path.file_stem().unwrap_or_default().to_string_lossy(),
+            args.env.name()
+        );
+        let note = if args.plan { args.planner.describe() } else { "no plan".into() };
+        save(&rollout_chart(attempts, n_tasks, &walls(args.env), title, note).draw(), path)?;
+    }
+    if let Some(path) = &args.film {
+        save(
+            &ant_filmstrip(attempts, &format!("{} in {}", manifest.algorithm, args.env.name())).draw(),
+            path,
+        )?;
+    }
+    if let Some(last_three) = last_three {
+        tell(&format!("last {last:.3}, last three {last_three:.3}, best {best:.3}"));
+    }
+    Ok(())
+}
+
+/// What counts of a checkpoint's attempts.
+struct Evaluated {
+    step: u64,
+    /// The share that arrived, for every task.
+    tasks: Vec<f64>,
+    success: f64,
+    /// Mean steps of those that arrived.
+    steps: Option<f64>,
+}
+
+impl Evaluated {
+    fn of(step: u64, attempts: &[Rollout], n_tasks: usize) -> Self {
+        let arrived: Vec<usize> = attempts.iter().filter(|a| a.success).map(|a| a.steps).collect();
+        Self {
+            step,
+            tasks: success_by_task(attempts, n_tasks),
+            success: success_rate(attempts),
+            steps: (!arrived.is_empty()).then(|| arrived.iter().sum::<usize>() as f64 / arrived.len() as f64),
+        }
+    }
+}
+
+/// Rectangles of the walls, where the environment has them.
+fn walls(env: World) -> Vec<[[f64; 2]; 2]> {
+    let World::Maze(MazeWorld { maze, .. }) = env else { return Vec::new() };
+    let cells = maze.layout().walls();
+    cells
+        .map(|cell| {
+            let [x, y] = cell.centre();
+            [[x - CELL / 2.0, y - CELL / 2.0], [x + CELL / 2.0, y + CELL / 2.0]]
+        })
+        .collect()
+}
+
+/// Moments of a filmstrip, and the steps between them.
+const MOMENTS: usize = 12;
+const STEPS_BETWEEN: usize = 2;
+
+/// A walking ant, moment by moment: the first successful rollout, or the first of all.
+fn ant_filmstrip(rollouts: &[Rollout], title: &str) -> Filmstrip {
+    let Some(rollout) = rollouts.iter().find(|rollout| rollout.success).or(rollouts.first()) else {
+        return Filmstrip::default();
+    };
+    // Not before it is walking.
+    let first = (rollout.steps / 4).min(rollout.steps.saturating_sub(MOMENTS * STEPS_BETWEEN));
+    let rows: Vec<&[f32]> = rollout.states.chunks_exact(rollout.goal.len()).collect();
+    let frame = |step: usize| {
+        let limbs = ant_rods(rows[step]).into_iter().map(|(from, to, radius)| Limb { from, to, radius });
+        Frame {
+            label: format!("{:.1} s", step as f64 / STEPS_PER_SECOND),
+            centre: [f64::from(rows[step][0]), f64::from(rows[step][1])],
+            limbs: limbs.collect(),
+        }
+    };
+    let steps = (first..rows.len()).step_by(STEPS_BETWEEN).take(MOMENTS);
+    let note = match rollout.success {
+        true => format!("it reaches the goal after {:.1} s", rollout.steps as f64 / STEPS_PER_SECOND),
+        false => "it does not reach the goal".to_owned(),
+    };
+    Filmstrip { title: title.to_owned(), note, frames: steps.map(frame).collect() }
+}

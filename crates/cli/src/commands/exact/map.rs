@@ -1,0 +1,247 @@
+//! Text maps.
+
+use super::{Args, solve};
+use crate::commands::output::{Field, Report, Style, count, named, save};
+use anyhow::{Context, anyhow, bail};
+use isochrone::{
+    exact::{Cell, Direction, GoalDistances, GridWorld, TabularMdp, path_to_goal},
+    input::read_map,
+    plot::{FieldMap, Glyph},
+};
+use serde_json::json;
+use std::io::Write;
+
+/// Wider maps are listed cell by cell instead of drawn with numbers.
+const MAX_TEXT_WIDTH: usize = 160;
+
+struct Solved<'a> {
+    args: &'a Args,
+    world: GridWorld,
+    mdp: TabularMdp,
+    distances: GoalDistances,
+    goals: Vec<(usize, usize)>,
+    start: Option<(usize, usize)>,
+    /// From the start to the goal; empty without a start or a way.
+    path: Vec<(usize, usize)>,
+}
+
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    let world = read_map(&args.input)?;
+    let mdp = world.to_mdp(args.slip.unwrap_or(0.0)).context("--slip")?;
+    if args.all_pairs {
+        let name = |state| cell_name(world.position(state));
+        return solve::all_pairs(args, &mdp, name, out);
+    }
+    let solved = solve(args, world, mdp)?;
+    solved.summarise();
+    if let Some(path) = &args.plot {
+        save(&solved.field().draw(), path)?;
+    }
+    let text = match solved.text_grid() {
+        Some(grid) if args.style.style() == Style::Text => grid,
+        _ => solved.table().print(args.style.style()),
+    };
+    Ok(out.write_all(text.as_bytes())?)
+}
+
+fn solve<'a>(args: &'a Args, world: GridWorld, mdp: TabularMdp) -> anyhow::Result<Solved<'a>> {
+    let goals = if args.goal.is_empty() {
+        world.goals().to_vec()
+    } else {
+        args.goal.iter().map(|text| parse_cell(&world, "--goal", text)).collect::<anyhow::Result<_>>()?
+    };
+    if goals.is_empty() {
+        bail!("{}: no goal; hint: mark a cell with G, or say --goal ROW,COLUMN", args.input.display());
+    }
+    let start = match &args.start {
+        Some(text) => Some(parse_cell(&world, "--start", text)?),
+        None => world.start(),
+    };
+    let state = |(row, column)| world.state(row, column).expect("goals and starts are free cells");
+    let goal_states: Vec<usize> = goals.iter().map(|&goal| state(goal)).collect();
+    let distances = solve::to_goal_set(args, &mdp, &goal_states)?;
+    let path = start.map_or_else(Vec::new, |start| path_to_goal(&mdp, &distances, state(start)));
+    let path = path.into_iter().map(|state| world.position(state)).collect();
+    Ok(Solved { args, world, mdp, distances, goals, start, path })
+}
+
+fn parse_cell(world: &GridWorld, flag: &str, text: &str) -> anyhow::Result<(usize, usize)> {
+    let numbers = text.split_once(',').and_then(|(row, column)| {
+        Some((row.trim().parse::<usize>().ok()?, column.trim().parse::<usize>().ok()?))
+    });
+    let (row, column) = numbers.ok_or_else(|| {
+        anyhow!("{flag} {text:?} is not a cell; hint: write ROW,COLUMN, both from 0 at the top left")
+    })?;
+    if row >= world.height() || column >= world.width() {
+        let (height, width) = (world.height(), world.width());
+        bail!(
+            "{flag} {text}: outside the map; hint: rows are 0 to {}, columns 0 to {}",
+            height - 1,
+            width - 1
+        );
+    }
+    if world.cell(row, column) == Cell::Wall {
+        bail!("{flag} {text} is a wall; hint: ROW,COLUMN count from 0 at the top left");
+    }
+    Ok((row, column))
+}
+
+fn cell_name((row, column): (usize, usize)) -> String {
+    format!("{row},{column}")
+}
+
+impl Solved<'_> {
+    fn slip(&self) -> f64 {
+        self.args.slip.unwrap_or(0.0)
+    }
+
+    fn cells(&self) -> impl Iterator<Item = ((usize, usize), usize)> {
+        (0..self.world.n_states()).map(|state| (self.world.position(state), state))
+    }
+
+    /// What a person wants to know, on stderr.
+    fn summarise(&self) {
+        let world = &self.world;
+        eprintln!(
+            "{} x {} map, {}, slip {}, gamma {}; {}; every distance within {:.1e} (relative)",
+            world.height(),
+            world.width(),
+            count(world.n_states(), "free cell"),
+            self.slip(),
+            self.args.gamma,
+            solve::method_name(self.distances.method()),
+            self.distances.certificate().relative_error()
+        );
+        let is_on_the_way =
+            |state: usize| self.distances.nats(state) > 0.0 && self.distances.nats(state).is_finite();
+        let finite = self.cells().filter(|&(_, state)| is_on_the_way(state));
+        let farthest = finite.max_by(|a, b| self.distances.nats(a.1).total_cmp(&self.distances.nats(b.1)));
+        if let Some((cell, state)) = farthest {
+            eprintln!("farthest: {} at {}", cell_name(cell), self.steps_text(state));
+        }
+        let lost = self.cells().filter(|&(_, state)| self.distances.nats(state).is_infinite()).count();
+        if lost > 0 {
+            eprintln!("no way to the goal from {}", count(lost, "cell"));
+        }
+        if let Some((row, column)) = self.start {
+            let state = world.state(row, column).expect("a start is a free cell");
+            let name = cell_name((row, column));
+            match self.path.len() {
+                0 => eprintln!("start {name}: the goal cannot be reached"),
+                cells => {
+                    eprintln!(
+                        "start {name}: {}; best path of {}",
+                        self.steps_text(state),
+                        count(cells - 1, "move")
+                    );
+                }
+            }
+        }
+    }
+
+    fn steps_text(&self, state: usize) -> String {
+        let steps = self.distances.steps(state);
+        match self.args.step_seconds {
+            Some(seconds) => format!("{steps:.2} steps ({:.2} s)", steps * seconds),
+            None => format!("{steps:.2} steps"),
+        }
+    }
+
+    /// The map with a number of steps on each cell, if it fits a page.
+    fn text_grid(&self) -> Option<String> {
+        let world = &self.world;
+        let text = |row: usize, column: usize| match world.state(row, column) {
+            None => "#".to_owned(),
+            Some(state) if self.distances.nats(state).is_infinite() => "x".to_owned(),
+            Some(state) => format!("{:.1}", self.distances.steps(state)),
+        };
+        let cells: Vec<Vec<String>> = (0..world.height())
+            .map(|row| (0..world.width()).map(|column| text(row, column)).collect())
+            .collect();
+        let width = cells.iter().flatten().map(String::len).max().unwrap_or(1);
+        if (width + 1) * world.width() > MAX_TEXT_WIDTH {
+            return None;
+        }
+        let line = |row: &Vec<String>| {
+            row.iter().map(|cell| format!("{cell:>width$}")).collect::<Vec<_>>().join(" ")
+        };
+        Some(cells.iter().map(|row| line(row) + "\n").collect())
+    }
+
+    fn table(&self) -> Report {
+        let mut report = solve::facts(self.args, &self.mdp);
+        solve::add_certificate(&mut report, &self.distances);
+        report.facts.insert("slip".into(), json!(self.slip()));
+        report.facts.insert("goals".into(), json!(self.goals));
+        if let Some((row, column)) = self.start {
+            let state = self.world.state(row, column).expect("a start is a free cell");
+            let steps = self.distances.steps(state);
+            report
+                .facts
+                .insert("start".into(), json!({"cell": [row, column], "steps": steps, "path": self.path}));
+        }
+        let distance = solve::distance_columns(self.args);
+        report.columns = named(["row", "column"].into_iter().chain(distance).chain(["action"]));
+        for ((row, column), state) in self.cells() {
+            let mut fields = vec![Field::Count(row), Field::Count(column)];
+            fields.extend(solve::distance_fields(
+                self.args,
+                self.distances.steps(state),
+                self.distances.nats(state),
+            ));
+            let action = self.distances.action(state).map(|action| Direction::ALL[action].name().to_owned());
+            fields.push(action.map_or(Field::Missing, Field::Text));
+            report.rows.push(fields);
+        }
+        report
+    }
+
+    /// The picture.
+    fn field(&self) -> FieldMap {
+        let world = &self.world;
+        let slip = if self.slip() > 0.0 { format!(", slip {}", self.slip()) } else { String::new() };
+        let title = match self.start.and_then(|(row, column)| world.state(row, column)) {
+            Some(start) if !self.path.is_empty() => {
+                format!("{:.1} steps from start to goal{slip}", self.distances.steps(start))
+            }
+            Some(_) => format!("The start cannot reach the goal{slip}"),
+            None => format!("Steps to the goal{slip}"),
+        };
+        let legend = format!("effective steps (gamma {})", self.args.gamma);
+        let mut field = FieldMap::new(world.height(), world.width(), title, legend);
+        for ((row, column), state) in self.cells() {
+            field.set_steps((row, column), self.distances.steps(state));
+            match world.cell(row, column) {
+                Cell::OneWay(direction) => {
+                    let (rows, columns) = direction.offset();
+                    field.add_glyph((row, column), Glyph::Arrow(rows, columns));
+                }
+                Cell::Teleporter(digit) => {
+                    field.add_glyph((row, column), Glyph::Label((b'0' + digit) as char));
+                }
+                Cell::Free | Cell::Wall => {}
+            }
+            // Isochrones cross only where one can walk both ways.
+            for (there, back) in [(Direction::Right, Direction::Left), (Direction::Down, Direction::Up)] {
+                if let Some(next) = world.neighbour(row, column, there)
+                    && world.neighbour(next.0, next.1, back).is_some()
+                    && !self.is_teleporter(next)
+                    && !self.is_teleporter((row, column))
+                {
+                    field.join((row, column), next);
+                }
+            }
+        }
+        self.goals.iter().for_each(|&goal| field.add_goal(goal));
+        match self.start {
+            Some(start) if self.path.is_empty() => field.set_path(vec![start]),
+            _ => field.set_path(self.path.clone()),
+        }
+        field
+    }
+
+    /// Whoever enters is elsewhere at once: the cell is no neighbour of the floor around it.
+    fn is_teleporter(&self, (row, column): (usize, usize)) -> bool {
+        matches!(self.world.cell(row, column), Cell::Teleporter(_))
+    }
+}

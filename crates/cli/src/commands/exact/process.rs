@@ -1,0 +1,137 @@
+//! MDP files.
+
+use super::{
+    Args, solve,
+    solve::{MAX_BARS, left_out, quoted},
+};
+use crate::commands::output::{Field, Report, count, named, save};
+use anyhow::{anyhow, bail};
+use isochrone::{
+    exact::{GoalDistances, path_to_goal},
+    input::{NamedMdp, read_mdp_json, read_mdp_npz},
+    plot::{Bar, BarChart, Figure},
+};
+use serde_json::json;
+use std::io::{Read, Write};
+
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    let process = if is_archive(args) { read_mdp_npz(&args.input)? } else { read_mdp_json(&args.input)? };
+    if args.all_pairs {
+        return solve::all_pairs(args, &process.mdp, |state| process.state_name(state), out);
+    }
+    if args.goal.is_empty() {
+        bail!("no goal given; hint: name a state with --goal, or ask for --all-pairs");
+    }
+    let goals =
+        args.goal.iter().map(|name| find(&process, "--goal", name)).collect::<anyhow::Result<Vec<_>>>()?;
+    let start = args.start.as_ref().map(|name| find(&process, "--start", name)).transpose()?;
+    let distances = solve::to_goal_set(args, &process.mdp, &goals)?;
+    eprintln!(
+        "{}, {}; {}; every distance within {:.1e} (relative)",
+        count(process.mdp.n_states(), "state"),
+        count(process.mdp.n_transitions(), "transition"),
+        solve::method_name(distances.method()),
+        distances.certificate().relative_error()
+    );
+    let lost = distances.all_nats().iter().filter(|nats| nats.is_infinite()).count();
+    if lost > 0 {
+        eprintln!("no way to the goal from {}", count(lost, "state"));
+    }
+    let goal_names: Vec<String> = goals.iter().map(|&goal| process.state_name(goal)).collect();
+    let mut report = table(args, &process, &distances);
+    report.facts.insert("goals".into(), json!(goal_names));
+    if let Some(start) = start {
+        add_start(&mut report, &process, &distances, start);
+    }
+    if let Some(path) = &args.plot {
+        save(&picture(args, &process, &distances, &goal_names), path)?;
+    }
+    Ok(out.write_all(report.print(args.style.style()).as_bytes())?)
+}
+
+/// By name or, where that says nothing, by the first bytes of every zip archive.
+fn is_archive(args: &Args) -> bool {
+    let begins_with_magic = || {
+        let mut magic = [0; 2];
+        let read = std::fs::File::open(&args.input).and_then(|mut file| file.read_exact(&mut magic));
+        read.is_ok() && &magic == b"PK"
+    };
+    match args.extension().as_str() {
+        "npz" => true,
+        "json" => false,
+        _ => begins_with_magic(),
+    }
+}
+
+fn find(process: &NamedMdp, flag: &str, name: &str) -> anyhow::Result<usize> {
+    process.find_state(name).ok_or_else(|| {
+        let n_states = process.mdp.n_states();
+        let known = match process.states.len() {
+            0 => format!("states are numbered 0 to {}", n_states - 1),
+            _ => format!("there are {}", quoted(&process.states)),
+        };
+        anyhow!("{flag} {name:?}: no such state; hint: {known}")
+    })
+}
+
+fn table(args: &Args, process: &NamedMdp, distances: &GoalDistances) -> Report {
+    let mut report = solve::facts(args, &process.mdp);
+    solve::add_certificate(&mut report, distances);
+    report.columns = named(["state"].into_iter().chain(solve::distance_columns(args)).chain(["action"]));
+    for state in 0..process.mdp.n_states() {
+        let mut row = vec![Field::Text(process.state_name(state))];
+        row.extend(solve::distance_fields(args, distances.steps(state), distances.nats(state)));
+        row.push(distances.action(state).map_or(Field::Missing, |a| Field::Text(process.action_name(a))));
+        report.rows.push(row);
+    }
+    report
+}
+
+fn add_start(report: &mut Report, process: &NamedMdp, distances: &GoalDistances, start: usize) {
+    let path: Vec<String> = path_to_goal(&process.mdp, distances, start)
+        .into_iter()
+        .map(|state| process.state_name(state))
+        .collect();
+    if path.is_empty() {
+        eprintln!("from {}: the goal cannot be reached", process.state_name(start));
+    } else {
+        eprintln!(
+            "from {}: {:.2} steps; {}",
+            process.state_name(start),
+            distances.steps(start),
+            path.join(" -> ")
+        );
+    }
+    let steps = distances.steps(start);
+    report
+        .facts
+        .insert("start".into(), json!({"state": process.state_name(start), "steps": steps, "path": path}));
+}
+
+fn picture(args: &Args, process: &NamedMdp, distances: &GoalDistances, goals: &[String]) -> Figure {
+    let mut states: Vec<usize> =
+        (0..process.mdp.n_states()).filter(|&s| distances.nats(s).is_finite()).collect();
+    states.sort_by(|&a, &b| distances.nats(a).total_cmp(&distances.nats(b)));
+    let n_reaching = states.len();
+    states.truncate(MAX_BARS);
+    let farthest = states.last().map_or(1.0, |&state| distances.steps(state).max(1.0));
+    let bars = states.iter().map(|&state| Bar {
+        name: process.state_name(state),
+        length: distances.steps(state),
+        share: 1.0 - distances.steps(state) / farthest,
+        remark: match distances.action(state) {
+            None => "goal".into(),
+            Some(action) => format!("{:.1} steps, {}", distances.steps(state), process.action_name(action)),
+        },
+    });
+    let chart = BarChart {
+        title: format!("Distance to {}", goals.join(" or ")),
+        axis: format!("effective steps (gamma {})", args.gamma),
+        note: format!(
+            "beside each bar: the best action{}",
+            left_out(n_reaching, process.mdp.n_states() - n_reaching)
+        ),
+        bars: bars.collect(),
+    };
+    chart.draw()
+}

@@ -1,0 +1,163 @@
+//! From arguments to a solver, and what all kinds of input report alike.
+
+use super::{Args, MethodArg};
+use crate::commands::output::{Field, Report, Style, count, named};
+use anyhow::{Context, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use isochrone::exact::{ExactSolver, GoalDistances, Method, TabularMdp};
+use serde_json::{Value, json};
+use std::io::Write;
+
+/// More bars than this cannot be read.
+pub const MAX_BARS: usize = 60;
+/// Distances between more states than this would not fit in 4 GiB.
+const MAX_ALL_PAIRS: usize = 23_000;
+
+fn solver<'a>(args: &Args, mdp: &'a TabularMdp) -> anyhow::Result<ExactSolver<'a>> {
+    let solver = ExactSolver::new(mdp, args.discount()?).with_tolerance(args.tolerance);
+    let method = match args.method {
+        MethodArg::Auto => return Ok(solver),
+        MethodArg::Bfs => Method::BreadthFirst,
+        MethodArg::Lu => Method::SparseLu,
+        MethodArg::PolicyIteration => Method::PolicyIteration,
+    };
+    solver.with_method(method).context("--method")
+}
+
+/// Distances to whichever goal is reached first; warns if they are not as good as was asked for.
+pub fn to_goal_set(args: &Args, mdp: &TabularMdp, goals: &[usize]) -> anyhow::Result<GoalDistances> {
+    let distances = solver(args, mdp)?.to_goal_set(goals)?;
+    warn_if_loose(distances.certificate().relative_error(), args);
+    Ok(distances)
+}
+
+pub fn method_name(method: Method) -> &'static str {
+    match method {
+        Method::BreadthFirst => "breadth-first search",
+        Method::SparseLu => "sparse LU",
+        Method::PolicyIteration => "policy iteration",
+    }
+}
+
+/// The facts that every JSON report begins with.
+pub fn facts(args: &Args, mdp: &TabularMdp) -> Report {
+    let mut report = Report::default();
+    report.facts.insert("input".into(), json!(args.input.display().to_string()));
+    report.facts.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
+    report.facts.insert("gamma".into(), json!(args.gamma));
+    report.facts.insert("states".into(), json!(mdp.n_states()));
+    report
+}
+
+/// Adds how the distances were computed and how good they are.
+pub fn add_certificate(report: &mut Report, distances: &GoalDistances) {
+    report.facts.insert("method".into(), json!(method_name(distances.method())));
+    report.facts.insert("relative_error_bound".into(), json!(distances.certificate().relative_error()));
+}
+
+fn warn_if_loose(bound: f64, args: &Args) {
+    // Rounding alone costs about 1e-15 / (1 - gamma).
+    let is_rounding = bound < 1e-13 / (1.0 - args.gamma);
+    if bound > args.tolerance {
+        let hint = if is_rounding {
+            "rounding allows no more, ask for a larger --tolerance"
+        } else {
+            "it did not converge, try a smaller --gamma"
+        };
+        eprintln!(
+            "warning: the error is certified to {bound:.1e} only, not {:.1e}; hint: {hint}",
+            args.tolerance
+        );
+    }
+}
+
+/// The columns of a distance, with seconds if a step has a duration.
+pub fn distance_columns(args: &Args) -> Vec<&'static str> {
+    if args.step_seconds.is_some() { vec!["steps", "seconds", "nats"] } else { vec!["steps", "nats"] }
+}
+
+pub fn distance_fields(args: &Args, steps: f64, nats: f64) -> Vec<Field> {
+    let seconds = args.step_seconds.map(|seconds| Field::Number(steps * seconds, 2));
+    [Some(Field::Number(steps, 3)), seconds, Some(Field::Number(nats, 6))].into_iter().flatten().collect()
+}
+
+/// All pairs, written row by row: a table of `from, to, distance`, or a matrix in JSON.
+pub fn all_pairs(
+    args: &Args,
+    mdp: &TabularMdp,
+    name: impl Fn(usize) -> String,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let n = mdp.n_states();
+    if n > MAX_ALL_PAIRS {
+        bail!(
+            "--all-pairs: {n} states are more than {MAX_ALL_PAIRS}; hint: ask for the goals you need, one at a time"
+        );
+    }
+    let solver = solver(args, mdp)?;
+    let goals: Vec<usize> = (0..n).collect();
+    let bar = progress_bar(n, "goals");
+    let columns = solver.map_goals(&goals, |distances| {
+        bar.inc(1);
+        (distances.certificate().relative_error(), distances.into_nats())
+    })?;
+    bar.finish_and_clear();
+    let bound = columns.iter().map(|&(bound, _)| bound).fold(0.0, f64::max);
+    eprintln!("{}; every distance within {bound:.1e} (relative)", count(n * n, "pair"));
+    warn_if_loose(bound, args);
+    let discount = args.discount()?;
+    let steps_between = |from: usize, to: usize| discount.steps_from_nats(columns[to].1[from]);
+    let names: Vec<String> = (0..n).map(name).collect();
+    if args.style.style() == Style::Json {
+        let mut report = facts(args, mdp);
+        report.facts.insert("relative_error_bound".into(), json!(bound));
+        report.facts.insert("names".into(), json!(names));
+        let matrix = |from| (0..n).map(|to| steps_between(from, to)).collect::<Vec<f64>>();
+        report.facts.insert("steps_from_to".into(), (0..n).map(|from| json!(matrix(from))).collect());
+        return Ok(writeln!(out, "{}", Value::Object(report.facts))?);
+    }
+    // One state at a time: a table of all pairs would be many times larger than the distances. Columns as wide
+    // as the longest name keep the parts aligned.
+    let name_width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let min_widths = vec![name_width, name_width, 12, 12, 12];
+    for from in 0..n {
+        let mut report = Report {
+            columns: named(["from", "to"].into_iter().chain(distance_columns(args))),
+            min_widths: min_widths.clone(),
+            ..Report::default()
+        };
+        for to in 0..n {
+            let mut row = vec![Field::Text(names[from].clone()), Field::Text(names[to].clone())];
+            row.extend(distance_fields(args, steps_between(from, to), columns[to].1[from]));
+            report.rows.push(row);
+        }
+        let text = report.print(args.style.style());
+        let body = if from == 0 { text.as_str() } else { text.split_once('\n').map_or("", |(_, body)| body) };
+        out.write_all(body.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// A bar on a terminal, one plain line elsewhere.
+fn progress_bar(length: usize, what: &'static str) -> ProgressBar {
+    let bar = ProgressBar::new(length as u64);
+    if bar.is_hidden() {
+        eprintln!("solving {length} {what}");
+    }
+    let style = ProgressStyle::with_template(&format!("{{bar:32}} {{pos}}/{{len}} {what}, {{eta}} left"));
+    bar.with_style(style.expect("the template is well formed"))
+}
+
+/// What a chart of bars does not show, to follow its note.
+pub fn left_out(n_reaching: usize, n_lost: usize) -> String {
+    let beyond = n_reaching.saturating_sub(MAX_BARS);
+    let beyond = if beyond > 0 { format!("; not shown: {beyond} farther") } else { String::new() };
+    if n_lost > 0 { format!("{beyond}; not shown: {n_lost} that cannot reach it") } else { beyond }
+}
+
+/// The first few names, for a hint.
+pub fn quoted(names: &[String]) -> String {
+    let shown: Vec<String> = names.iter().take(20).map(|name| format!("{name:?}")).collect();
+    let more = names.len().saturating_sub(20);
+    if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
+}

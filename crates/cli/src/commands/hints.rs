@@ -1,0 +1,53 @@
+//! What hints of the library are called on the command line.
+
+#[cfg(feature = "learn")]
+use isochrone::learn::error::LearnError;
+use isochrone::{data::Remedy, exact::MapError};
+
+/// A message of the library, in the words of the command.
+pub fn in_flags(message: &str) -> String {
+    Remedy::ALL
+        .into_iter()
+        .fold(message.to_owned(), |message, remedy| message.replace(&remedy.to_string(), flag(remedy)))
+}
+
+/// What can be done about an error on the command line alone.
+pub fn addition(error: &anyhow::Error) -> &'static str {
+    if error.chain().any(|cause| matches!(cause.downcast_ref(), Some(MapError::SecondStart { .. }))) {
+        return " and use --start for others";
+    }
+    #[cfg(feature = "learn")]
+    if error.chain().any(|cause| matches!(cause.downcast_ref(), Some(LearnError::Edited { .. }))) {
+        return " (--accept-edits of train --resume, distance, plan, eval and plot map)";
+    }
+    ""
+}
+
+fn flag(remedy: Remedy) -> &'static str {
+    match remedy {
+        Remedy::Observations => "--observations",
+        Remedy::Episode => "--episode",
+        Remedy::Extras => "--no-extras",
+        Remedy::Ends => "--ends",
+        Remedy::FrameRate => "--fps",
+        Remedy::ActionBounds => "--action-range",
+        Remedy::Format => "--format",
+        Remedy::Summary => "isochrone data inspect",
+        Remedy::Writer => "isochrone data convert",
+        Remedy::CaseColumn => "--case",
+        Remedy::ActivityColumn => "--activity",
+        Remedy::TimestampColumn => "--timestamp",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_remedy_has_a_flag() {
+        for remedy in Remedy::ALL {
+            assert_eq!(in_flags(&format!("use {remedy} here")), format!("use {} here", flag(remedy)));
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! What the command can do.
+
+pub mod data;
+#[cfg(feature = "learn")]
+pub mod distance;
+pub mod envs;
+#[cfg(feature = "learn")]
+pub mod eval;
+pub mod exact;
+pub mod hints;
+mod output;
+#[cfg(feature = "learn")]
+pub mod plan;
+#[cfg(feature = "learn")]
+mod planner_args;
+#[cfg(feature = "learn")]
+pub mod plot;
+#[cfg(feature = "learn")]
+mod query;
+mod read_args;
+#[cfg(feature = "learn")]
+pub mod reproduce;
+#[cfg(feature = "learn")]
+pub mod runs;
+#[cfg(feature = "learn")]
+pub mod train;

@@ -1,0 +1,124 @@
+//! `isochrone plan`: a way from one situation to another, over what was recorded.
+
+use crate::commands::{
+    output::{Field, Report, StyleArgs, save, tell},
+    planner_args::{PlannerArgs, found},
+    query::{Asker, RunArgs, parse_which},
+};
+use anyhow::bail;
+use isochrone::{
+    TemporalDistance as _,
+    learn::model::Which,
+    plan::Path,
+    plot::{Figure, MapDirection, MapFrame, PlaneChart},
+};
+use serde_json::json;
+use std::{io::Write, path::PathBuf};
+
+/// Finds a way from one situation to another, over recorded states, with the distance that a run learned
+///
+/// Situations are given as for `isochrone distance`. The way is a list of recorded states, each with the steps from the one before and those that are left.
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    run: RunArgs,
+
+    /// Where one is: a point, or a state of the data
+    #[arg(long, value_name = "SITUATION", allow_hyphen_values = true)]
+    from: String,
+
+    /// Where one wants to be: likewise
+    #[arg(long, value_name = "SITUATION", allow_hyphen_values = true)]
+    to: String,
+
+    #[command(flatten)]
+    planner: PlannerArgs,
+
+    /// Draw the way over the data (.svg or .png)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+
+    /// Logs to find the way in [default: those that the run learned from]
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+
+    /// Which checkpoint: last, best, or a step
+    #[arg(long, default_value = "best", value_name = "WHICH", value_parser = parse_which)]
+    checkpoint: Which,
+
+    #[command(flatten)]
+    style: StyleArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  isochrone plan runs/nav2d --from -12,0 --to 0,-20
+  isochrone plan runs/nav2d --from -12,0 --to -16,0 --planner greedy --radius 0.8 --states 5000 --plot way.svg
+  isochrone plan runs/robot --from @3:0 --to @7:last --json";
+
+/// Usual moves from anything recorded, beyond which a way leads through nowhere.
+const FAR_OFF: f64 = 5.0;
+
+/// Cells on the longer side of a picture.
+const CELLS: usize = 110;
+
+/// Runs the verb; data goes to `out`.
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    if let Some(path) = &args.plot {
+        Figure::check_path(path)?;
+    }
+    let asker = Asker::open(&args.run, args.checkpoint, args.data.as_deref())?;
+    let distance = asker.distance()?;
+    let (from, to) = (asker.situation(&args.from, "--from")?, asker.situation(&args.to, "--to")?);
+    let planner = args.planner.planner(&asker)?;
+    for (flag, text, state) in [("--from", &args.from, &from), ("--to", &args.to, &to)] {
+        let away = planner.distance_to_data(state);
+        if away > FAR_OFF {
+            tell(&format!(
+                "warning: {flag} {text}: the nearest recorded state is {away:.0} transitions away; nothing was recorded there"
+            ));
+        }
+    }
+    let path = found(planner.plan(&from, &to))?;
+    let width = distance.width();
+    if let Some(file) = &args.plot {
+        if width < 2 {
+            bail!("--plot: observations of one number are not places; hint: leave it out");
+        }
+        let frame = MapFrame::new(asker.data()?, [0, 1], CELLS);
+        let mut panel = frame.panel(
+            if path.is_some() { "" } else { "no path was found" },
+            distance,
+            &to,
+            MapDirection::To,
+        );
+        frame.draw_path(&mut panel, &from, path.as_ref().map(Path::states));
+        let title = format!("From {} to {}", args.from, args.to);
+        let axes = [0, 1].map(|dimension| asker.model.spec.observation.dimension(dimension));
+        save(&PlaneChart { title, note: args.planner.describe(), axes, panels: vec![panel] }.draw(), file)?;
+    }
+    let Some(path) = path else {
+        bail!("no path was found from {} to {}; hint: {}", args.from, args.to, args.planner.hint());
+    };
+    let mut columns: Vec<std::borrow::Cow<'static, str>> = vec!["waypoint".into()];
+    columns.extend((0..width).map(|dimension| asker.model.spec.observation.dimension(dimension).into()));
+    columns.extend(["steps".into(), "steps_left".into()]);
+    // In the steps that the plan was made with; the start is no steps from itself.
+    let edge_steps = std::iter::once(0.0).chain(path.edge_steps().iter().copied());
+    let rows =
+        path.states().chunks_exact(width).zip(edge_steps).enumerate().map(|(number, (state, steps))| {
+            let mut row = vec![Field::Count(number)];
+            row.extend(state.iter().map(|&x| Field::Number(f64::from(x), 3)));
+            row.extend([Field::Number(steps, 2), Field::Number(path.steps_left()[number], 2)]);
+            row
+        });
+    let facts = json!({
+        "version": env!("CARGO_PKG_VERSION"), "checkpoint_step": asker.model.step, "planner": args.planner.describe(),
+        "steps_straight": path.steps_left()[0], "steps_over_waypoints": path.steps(),
+    });
+    let facts = facts.as_object().expect("it is one").clone();
+    let report = Report { facts, columns, min_widths: Vec::new(), rows: rows.collect() };
+    write!(out, "{}", report.print(args.style.style()))?;
+    Ok(())
+}

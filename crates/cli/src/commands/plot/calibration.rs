@@ -1,0 +1,60 @@
+use crate::commands::{
+    output::{save, tell},
+    query::{Asker, parse_which},
+    runs::{display_name, found},
+};
+use anyhow::bail;
+use isochrone::{
+    calibration::observed_pairs,
+    learn::{model::Which, run::Run},
+    plot::{Figure, calibration_chart},
+};
+use std::path::PathBuf;
+
+/// Predicted steps against observed ones, over pairs of states of one episode
+///
+/// Behaviour that dawdles takes more steps than needed: the distance of a good policy lies below the line.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Runs, or folders of runs
+    #[arg(default_value = "runs")]
+    folders: Vec<PathBuf>,
+
+    /// Logs to take the pairs from [default: those that each run learned from]
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+
+    /// Pairs of each run
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
+    pairs: u32,
+
+    /// Which checkpoint: last, best, or a step
+    #[arg(long, default_value = "best", value_name = "WHICH", value_parser = parse_which)]
+    checkpoint: Which,
+
+    /// The picture (.svg or .png)
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    Figure::check_path(&args.output)?;
+    let mut series = Vec::new();
+    let runs = found(&args.folders)?;
+    let runs: Vec<&Run> = runs.iter().collect();
+    for run in &runs {
+        // One data set at a time in memory.
+        let asker = Asker::of(Run::open(run.folder())?, args.checkpoint, args.data.as_deref())?;
+        let name = display_name(run, &runs);
+        let Some(distance) = &asker.model.distance else {
+            tell(&format!("warning: {name} is left out: behaviour cloning knows no distance"));
+            continue;
+        };
+        series.push((name, observed_pairs(distance, asker.data()?, args.pairs as usize, 0)));
+    }
+    if series.is_empty() {
+        bail!("no run knows a distance; hint: train with another --algorithm");
+    }
+    let chart = calibration_chart("Predicted against observed steps", "observed steps", &series);
+    save(&chart.draw(), &args.output)
+}

@@ -1,0 +1,109 @@
+use crate::commands::{
+    query::Asker,
+    runs::{display_name, found},
+};
+use anyhow::{Context as _, bail};
+use isochrone::{
+    calibration::observed_pairs,
+    learn::{
+        model::Which,
+        run::{MadeBy, Run, metrics, write_file},
+    },
+    plot::{MapDirection, MapFrame, PlaneChart, RunSummary, run_report},
+};
+use std::{io::Write, path::PathBuf};
+
+/// A page about a run, or about several side by side: settings, curves, calibration, maps; one HTML file that needs nothing else
+#[derive(clap::Args)]
+pub struct Args {
+    /// Runs, or folders of runs
+    #[arg(default_value = "runs")]
+    folders: Vec<PathBuf>,
+
+    /// The page (.html)
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+}
+
+/// Cells on the longer side of a map.
+const CELLS: usize = 90;
+/// Pairs of states of a calibration.
+const PAIRS: usize = 20_000;
+/// Maps of more runs would make the report too long.
+const MAX_MAPS: usize = 12;
+
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    if !args.output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("html")) {
+        bail!("{}: a report is HTML; hint: end the name in .html", args.output.display());
+    }
+    let askers: Vec<Asker> = found(&args.folders)?
+        .into_iter()
+        .map(|run| Asker::of(run, Which::Last, None))
+        .collect::<anyhow::Result<_>>()?;
+    let runs: Vec<&Run> = askers.iter().map(|asker| &asker.run).collect();
+    let summaries: Vec<RunSummary> =
+        askers.iter().map(|asker| summary(asker, &runs)).collect::<anyhow::Result<_>>()?;
+    let mut maps = Vec::new();
+    for asker in askers.iter().take(MAX_MAPS) {
+        let data = asker.data()?;
+        let Some(distance) = &asker.model.distance else { continue };
+        if data.spec().observation.width < 2 {
+            continue;
+        }
+        // The end of the first episode: a state that is known to be reached.
+        let view = data.episode(0);
+        let goal = &view.observations[view.steps * data.spec().observation.width..];
+        let frame = MapFrame::new(data, [0, 1], CELLS);
+        let panels = vec![
+            frame.panel("to the star", distance, goal, MapDirection::To),
+            frame.panel("from the circle", distance, goal, MapDirection::From),
+        ];
+        let title = asker.run.folder().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let axes = [0, 1].map(|dimension| data.spec().observation.dimension(dimension));
+        let chart = PlaneChart { title, note: String::new(), axes, panels };
+        maps.push((chart.draw(), "Steps to the last state of the first episode, and from it.".to_owned()));
+    }
+    let revision = MadeBy::revision().unwrap_or("unknown");
+    let provenance = format!("Made by isochrone {} at revision {revision}.", env!("CARGO_PKG_VERSION"));
+    let page = run_report(&summaries, &maps, &provenance);
+    write_file(&args.output, page.html().as_bytes())
+        .with_context(|| format!("{}: the report cannot be written", args.output.display()))?;
+    writeln!(out, "{}: {} runs", args.output.display(), summaries.len())?;
+    Ok(())
+}
+
+/// What a report says of a run.
+fn summary(asker: &Asker, among: &[&Run]) -> anyhow::Result<RunSummary> {
+    let run = &asker.run;
+    let (manifest, config, status) = (run.manifest(), run.config(), run.status()?);
+    let best = status.best.as_ref();
+    let facts = vec![
+        ("data", manifest.data.path.file_name().unwrap_or_default().to_string_lossy().into_owned()),
+        ("contents", manifest.data.content_hash.chars().take(12).collect()),
+        ("seed", manifest.seed.to_string()),
+        ("steps", format!("{} of {}", status.step, config.steps)),
+        ("batch", config.batch_size.to_string()),
+        ("discount", config.discount.to_string()),
+        ("state", run.standing(status.state).to_owned()),
+        ("seconds", format!("{:.0}", status.seconds)),
+        (
+            "best evaluation",
+            best.map_or("-".into(), |best| {
+                format!("{} {:.3} at step {}", best.metric, best.value, best.step)
+            }),
+        ),
+    ];
+    let records = run.records()?;
+    let names = metrics::names(&records).into_iter().filter(|name| metrics::is_main(name));
+    let curves = names.map(|name| (name.to_owned(), metrics::curve(&records, name))).collect();
+    let distance = asker.model.distance.as_ref();
+    let calibration = distance.map(|distance| anyhow::Ok(observed_pairs(distance, asker.data()?, PAIRS, 0)));
+    Ok(RunSummary {
+        name: display_name(run, among),
+        algorithm: manifest.algorithm.clone(),
+        facts,
+        curves,
+        calibration: calibration.transpose()?,
+        config: toml::to_string(config).unwrap_or_default(),
+    })
+}

@@ -1,0 +1,232 @@
+//! Situations that a run is asked about: points, or states of its data.
+
+use crate::commands::output::tell;
+use anyhow::{Context as _, bail};
+use isochrone::{
+    data::Dataset,
+    learn::{
+        model::{LearnedDistance, Model, Which},
+        run::Run,
+    },
+};
+use std::{
+    cell::OnceCell,
+    ops::Range,
+    path::{Path, PathBuf},
+};
+
+/// Deviations from the mean of the data, in any dimension, beyond which a network guesses.
+const FAR_OUT: f32 = 6.0;
+
+/// Where situations stand, and what they are called.
+#[derive(Default)]
+pub struct Situations {
+    pub names: Vec<String>,
+    /// `[n, width]`
+    pub rows: Vec<f32>,
+}
+
+/// `last`, `best` or a step.
+pub fn parse_which(text: &str) -> Result<Which, String> {
+    match text {
+        "last" => Ok(Which::Last),
+        "best" => Ok(Which::Best),
+        step => step.parse().map(Which::Step).map_err(|_| "not last, best or a step".into()),
+    }
+}
+
+/// Which run is asked.
+#[derive(clap::Args)]
+pub struct RunArgs {
+    /// The folder of a run
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+
+    /// Ask it although its config.toml or manifest.json was edited
+    #[arg(long)]
+    accept_edits: bool,
+}
+
+impl RunArgs {
+    /// Opens it.
+    pub fn open(&self) -> anyhow::Result<Run> {
+        open_run(&self.run, self.accept_edits)
+    }
+}
+
+/// Opens a run; one that was edited, only if that is accepted.
+pub fn open_run(folder: &Path, accepts_edits: bool) -> anyhow::Result<Run> {
+    Ok(if accepts_edits { Run::open_accepting_edits(folder) } else { Run::open(folder) }?)
+}
+
+/// A run that is asked.
+pub struct Asker {
+    pub run: Run,
+    pub model: Model,
+    /// Others than those that the run learned from.
+    other_data: Option<PathBuf>,
+    data: OnceCell<Dataset>,
+}
+
+impl Asker {
+    /// Opens a run; warns about what is not as it should be.
+    pub fn open(run: &RunArgs, which: Which, other_data: Option<&Path>) -> anyhow::Result<Self> {
+        Self::of(run.open()?, which, other_data)
+    }
+
+    /// Asks a run that is open.
+    pub fn of(run: Run, which: Which, other_data: Option<&Path>) -> anyhow::Result<Self> {
+        let model = Model::of_run(&run, which)?;
+        model.warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
+        let other_data = other_data.map(Path::to_owned);
+        Ok(Self { run, model, other_data, data: OnceCell::new() })
+    }
+
+    /// Asks another checkpoint of the run.
+    pub fn turn_to(&mut self, step: u64) -> anyhow::Result<()> {
+        if self.model.step != step {
+            self.model = Model::of_run(&self.run, Which::Step(step))?;
+        }
+        Ok(())
+    }
+
+    /// What it learned of distances.
+    pub fn distance(&self) -> anyhow::Result<&LearnedDistance> {
+        let Some(distance) = &self.model.distance else {
+            bail!(
+                "{}: behaviour cloning knows no distance; hint: train with another --algorithm",
+                self.run.folder().display()
+            );
+        };
+        Ok(distance)
+    }
+
+    /// What states are of; read when they are first asked for.
+    pub fn data(&self) -> anyhow::Result<&Dataset> {
+        if let Some(data) = self.data.get() {
+            return Ok(data);
+        }
+        let data = self.load()?;
+        Ok(self.data.get_or_init(|| data))
+    }
+
+    fn load(&self) -> anyhow::Result<Dataset> {
+        let config = &self.run.config().data;
+        let path = self.other_data.as_ref().unwrap_or(&config.path);
+        let data = Dataset::load(path, &config.read)?;
+        if self.other_data.is_none() && data.content_hash() != self.run.manifest().data.content_hash {
+            bail!(
+                "{}: its contents are not those that the run learned from; hint: say --data FILE to ask about others",
+                path.display()
+            );
+        }
+        if data.n_transitions() == 0 {
+            bail!(
+                "{}: it has no transition; hint: isochrone data inspect shows what is in it",
+                path.display()
+            );
+        }
+        let (found, width) = (data.spec().observation.width, self.model.spec.observation.width);
+        if found != width {
+            bail!(
+                "{}: observations of {found} dimensions, not {width}; hint: give data like those that the run learned from",
+                path.display()
+            );
+        }
+        Ok(data)
+    }
+
+    /// Points and states as rows; warns about those that nothing was learned of.
+    pub fn situations(&self, texts: &[String], flag: &str) -> anyhow::Result<Situations> {
+        let width = self.model.spec.observation.width;
+        let mut situations = Situations::default();
+        for text in texts {
+            match text.strip_prefix('@') {
+                None => {
+                    situations.rows.extend(point(text, width).with_context(|| flag.to_owned())?);
+                    situations.names.push(text.clone());
+                }
+                Some(place) => {
+                    states(place, self.data()?, &mut situations).with_context(|| flag.to_owned())?;
+                }
+            }
+        }
+        if let Some(distance) = &self.model.distance {
+            let (row, deviations) = distance.farthest(&situations.rows);
+            if deviations > FAR_OUT {
+                tell(&format!(
+                    "warning: {flag} {}: {deviations:.0} deviations from the mean of the data; nothing was learned out there",
+                    situations.names[row]
+                ));
+            }
+        }
+        Ok(situations)
+    }
+
+    /// One situation.
+    pub fn situation(&self, text: &str, flag: &str) -> anyhow::Result<Vec<f32>> {
+        let situations = self.situations(&[text.to_owned()], flag)?;
+        if situations.names.len() != 1 {
+            bail!("{flag} {text}: {} situations; hint: give one, like @0:10", situations.names.len());
+        }
+        Ok(situations.rows)
+    }
+}
+
+fn point(text: &str, width: usize) -> anyhow::Result<Vec<f32>> {
+    let numbers: Result<Vec<f32>, _> = text.split(',').map(|number| number.trim().parse::<f32>()).collect();
+    let Ok(numbers) = numbers else {
+        bail!(
+            "'{text}' is not a point; hint: give {width} numbers like {}, or a state of the data like @0:10",
+            example(width)
+        );
+    };
+    if numbers.len() != width || numbers.iter().any(|number| !number.is_finite()) {
+        bail!(
+            "'{text}' is not {width} finite numbers; hint: distances compare whole observations, of {width} dimensions here; or give a state of the data like @0:10"
+        );
+    }
+    Ok(numbers)
+}
+
+fn example(width: usize) -> String {
+    (0..width).map(|dimension| dimension.to_string()).collect::<Vec<_>>().join(",")
+}
+
+/// `EPISODE:ROW`, `EPISODE:last` or `EPISODE:FROM..TO`, the last not included; `EPISODE` alone is all of its states.
+fn states(place: &str, data: &Dataset, situations: &mut Situations) -> anyhow::Result<()> {
+    let wrong = || {
+        format!("'@{place}' is not a state; hint: @EPISODE:ROW or @EPISODE:FROM..TO, like @0:10 or @0:10..20")
+    };
+    let (episode, rows) =
+        place.split_once(':').map_or((place, None), |(episode, rows)| (episode, Some(rows)));
+    let episode: usize = episode.parse().ok().with_context(wrong)?;
+    if episode >= data.n_episodes() {
+        bail!("'@{place}': there are {} episodes; hint: they are counted from 0", data.n_episodes());
+    }
+    let view = data.episode(episode);
+    let states = view.steps + 1;
+    let rows: Range<usize> = match rows {
+        None => 0..states,
+        Some(rows) => match rows.split_once("..") {
+            Some((from, to)) => {
+                from.parse().ok().with_context(wrong)?..to.parse().ok().with_context(wrong)?
+            }
+            None if rows == "last" => states - 1..states,
+            None => {
+                let row: usize = rows.parse().ok().with_context(wrong)?;
+                row..row.saturating_add(1)
+            }
+        },
+    };
+    if rows.start >= rows.end || rows.end > states {
+        bail!(
+            "'@{place}': episode {episode} has rows 0 to {}; hint: FROM is less than TO, TO is not included, and @EPISODE alone is all of them",
+            states - 1
+        );
+    }
+    let width = data.spec().observation.width;
+    situations.rows.extend(&view.observations[rows.start * width..rows.end * width]);
+    situations.names.extend(rows.map(|row| format!("@{episode}:{row}")));
+    Ok(())
+}

@@ -1,0 +1,192 @@
+//! `isochrone runs`: what has been trained, side by side.
+
+use crate::commands::output::{Field, Report, Style, StyleArgs, named, save, tell};
+use anyhow::bail;
+use isochrone::{
+    learn::run::{Record, Run, State, Status, metrics},
+    plot::{Figure, LineChart, Panel, Series},
+};
+use serde_json::json;
+use std::{
+    borrow::Cow,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+/// Lists runs and compares them: how far each is, its best evaluation, its last metrics, their curves
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Args {
+    /// Runs, or folders of runs
+    #[arg(default_value = "runs")]
+    folders: Vec<PathBuf>,
+
+    /// Metrics to show and draw; `all` for all of them [default: losses and evaluations]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    metrics: Vec<String>,
+
+    /// Draw the curves (.svg or .png)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+
+    #[command(flatten)]
+    style: StyleArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  isochrone runs
+  isochrone runs runs/maze-cmd1 runs/maze-qrl --plot curves.svg
+  isochrone runs --metrics critic/accuracy,evaluation/rank_correlation --csv";
+
+/// Runs the verb; data goes to `out`.
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    if let Some(path) = &args.plot {
+        Figure::check_path(path)?;
+    }
+    let runs = found(&args.folders)?;
+    let records: Vec<Vec<Record>> = runs.iter().map(Run::records).collect::<Result<_, _>>()?;
+    let names = metric_names(&args.metrics, &records)?;
+    let report = report(&runs, &records, &names)?;
+    write!(out, "{}", report.print(args.style.style()))?;
+    if args.style.style() == Style::Text && runs.len() == 1 {
+        writeln!(out, "\nconfiguration: {}", runs[0].folder().join("config.toml").display())?;
+    }
+    if let Some(path) = &args.plot {
+        save(&curves(&runs, &records, &names).draw(), path)?;
+    }
+    Ok(())
+}
+
+/// Every folder that is a run, and every run right below one that is not.
+pub fn found(folders: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
+    let is_run = |folder: &Path| folder.join("config.toml").is_file();
+    let mut runs = Vec::new();
+    for folder in folders {
+        if is_run(folder) {
+            runs.push(Run::open(folder)?);
+            continue;
+        }
+        if !folder.is_dir() {
+            bail!("{}: there is no such folder; hint: isochrone train makes runs in runs/", folder.display());
+        }
+        let mut inside: Vec<PathBuf> =
+            std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+        inside.sort();
+        for folder in inside.into_iter().filter(|folder| is_run(folder)) {
+            match Run::open(&folder) {
+                Ok(run) => runs.push(run),
+                // One that is damaged does not hide the others.
+                Err(error) => tell(&format!("warning: passed over {error}")),
+            }
+        }
+    }
+    // Named twice, it is still one.
+    let mut seen = std::collections::HashSet::new();
+    runs.retain(|run| {
+        seen.insert(std::fs::canonicalize(run.folder()).unwrap_or_else(|_| run.folder().to_owned()))
+    });
+    if runs.is_empty() {
+        bail!("{}: there is no run in it; hint: isochrone train makes one", folders[0].display());
+    }
+    Ok(runs)
+}
+
+/// The metrics to show, in the order in which runs report them.
+fn metric_names(asked: &[String], records: &[Vec<Record>]) -> anyhow::Result<Vec<String>> {
+    let known = metrics::names(records.iter().flatten());
+    if let Some(unknown) = asked.iter().find(|name| *name != "all" && !known.contains(&name.as_str())) {
+        bail!("--metrics {unknown}: no run has it; hint: there are {}", known.join(", "));
+    }
+    let is_shown = |name: &&str| match asked {
+        [] => metrics::is_main(name),
+        _ => asked.iter().any(|asked| asked == "all" || asked == *name),
+    };
+    Ok(known.into_iter().filter(is_shown).map(str::to_owned).collect())
+}
+
+fn report(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> anyhow::Result<Report> {
+    let mut table = named([
+        "run",
+        "algorithm",
+        "data",
+        "seed",
+        "state",
+        "step",
+        "steps",
+        "seconds",
+        "best",
+        "best_metric",
+        "best_step",
+    ]);
+    table.extend(names.iter().cloned().map(Cow::Owned));
+    let mut rows = Vec::new();
+    for (run, records) in runs.iter().zip(records) {
+        let (manifest, config) = (run.manifest(), run.config());
+        let status = run.status().unwrap_or_else(|error| {
+            // One that is damaged does not hide the others.
+            tell(&format!("warning: {error}"));
+            Status { state: State::Running, step: 0, seconds: f64::NAN, best: None, reason: None }
+        });
+        let data = manifest.data.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        // Evaluations are rarer than losses: the last of each.
+        let last = |name: &String| {
+            let value = records.iter().rev().find_map(|record| record.get(name));
+            value.map_or(Field::Missing, |value| Field::Number(value, 4))
+        };
+        let best = status.best.as_ref();
+        let mut row = vec![
+            Field::Text(run.folder().display().to_string()),
+            Field::Text(manifest.algorithm.clone()),
+            Field::Text(data),
+            Field::Count(usize::try_from(manifest.seed)?),
+            Field::Text(run.standing(status.state).to_owned()),
+            Field::Count(usize::try_from(status.step)?),
+            Field::Count(usize::try_from(config.steps)?),
+            Field::Number(status.seconds, 0),
+            best.map_or(Field::Missing, |best| Field::Number(best.value, 4)),
+            best.map_or(Field::Missing, |best| Field::Text(best.metric.clone())),
+            best.map_or(Ok::<_, std::num::TryFromIntError>(Field::Missing), |best| {
+                Ok(Field::Count(usize::try_from(best.step)?))
+            })?,
+        ];
+        row.extend(names.iter().map(last));
+        rows.push(row);
+    }
+    let facts = [("version".to_owned(), json!(env!("CARGO_PKG_VERSION")))].into_iter().collect();
+    Ok(Report { facts, columns: table, min_widths: Vec::new(), rows })
+}
+
+fn curves(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> LineChart {
+    let series = |name: &String| {
+        let pairs = runs.iter().zip(records);
+        let series = pairs.map(|(run, records)| {
+            let curve = metrics::curve(records, name);
+            let points = curve.into_iter().map(|(step, value)| (step as f64, value)).collect();
+            let label = run.folder().file_name().unwrap_or_default().to_string_lossy().into_owned();
+            Series { name: label, points, band: Vec::new() }
+        });
+        series.collect()
+    };
+    let panels = names.iter().map(|name| Panel {
+        title: name.replace('_', " "),
+        series: series(name),
+        ..Panel::default()
+    });
+    let title = match runs {
+        [run] => format!(
+            "{} on {}",
+            run.manifest().algorithm,
+            run.manifest().data.path.file_stem().unwrap_or_default().to_string_lossy()
+        ),
+        _ => format!("{} runs", runs.len()),
+    };
+    LineChart { title, note: String::new(), x_axis: "training steps".into(), panels: panels.collect() }
+}
+
+/// The folder's name, or all of its path where another run has the same.
+pub fn display_name(run: &Run, among: &[&Run]) -> String {
+    let name = |run: &Run| run.folder().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let is_alone = among.iter().filter(|other| name(other) == name(run)).count() < 2;
+    if is_alone { name(run) } else { run.folder().display().to_string() }
+}

@@ -1,0 +1,128 @@
+//! The `isochrone` command. One file per command.
+
+mod commands;
+
+use clap::{Parser, Subcommand};
+use std::{
+    io::{BufWriter, Write as _},
+    process::ExitCode,
+};
+
+/// How far apart are two situations, in time?
+#[derive(Parser)]
+#[command(version, about, max_term_width = 100, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Data(commands::data::Args),
+    #[cfg(feature = "learn")]
+    Distance(Box<commands::distance::Args>),
+    Envs(commands::envs::Args),
+    #[cfg(feature = "learn")]
+    Eval(Box<commands::eval::Args>),
+    Exact(Box<commands::exact::Args>),
+    #[cfg(feature = "learn")]
+    Plan(Box<commands::plan::Args>),
+    #[cfg(feature = "learn")]
+    Plot(Box<commands::plot::Args>),
+    #[cfg(feature = "learn")]
+    Reproduce(commands::reproduce::Args),
+    #[cfg(feature = "learn")]
+    Runs(Box<commands::runs::Args>),
+    #[cfg(feature = "learn")]
+    Train(Box<commands::train::Args>),
+}
+
+fn main() -> ExitCode {
+    stay_silent_about_guarded_panics();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error),
+    };
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let outcome = match cli.command {
+        Command::Data(args) => commands::data::run(&args, &mut out),
+        #[cfg(feature = "learn")]
+        Command::Distance(args) => commands::distance::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
+        Command::Envs(args) => commands::envs::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
+        #[cfg(feature = "learn")]
+        Command::Eval(args) => commands::eval::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
+        #[cfg(feature = "learn")]
+        Command::Plan(args) => commands::plan::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
+        #[cfg(feature = "learn")]
+        Command::Plot(args) => commands::plot::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
+        #[cfg(feature = "learn")]
+        Command::Reproduce(args) => commands::reproduce::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
+        #[cfg(feature = "learn")]
+        Command::Runs(args) => commands::runs::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
+        #[cfg(feature = "learn")]
+        Command::Train(args) => commands::train::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
+        Command::Exact(args) => commands::exact::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
+    };
+    match outcome.and_then(|code| Ok(out.flush().map(|()| code)?)) {
+        Ok(code) => code,
+        // A reader that has seen enough (`| head`) is not an error.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!(
+                "error: {}{}",
+                commands::hints::in_flags(&one_line(&error)),
+                commands::hints::addition(&error)
+            );
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// A library that panics on a damaged file is caught, and the file's error is all that a user should read.
+fn stay_silent_about_guarded_panics() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !isochrone::data::is_catching_panics() {
+            usual(panic);
+        }
+    }));
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+/// Help and version as they are; wrong arguments in one line that ends in a hint, like every other error.
+fn refuse(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
+    if matches!(error.kind(), DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand) {
+        let _ = error.print();
+        return ExitCode::from(error.exit_code() as u8);
+    }
+    let text = error.to_string();
+    let before_usage = text.split("Usage:").next().unwrap_or(&text);
+    let before_usage = before_usage.split("For more information").next().unwrap_or(before_usage);
+    let lines = before_usage.lines().map(str::trim).filter(|line| !line.is_empty());
+    let (tips, problem): (Vec<&str>, Vec<&str>) = lines.partition(|line| line.starts_with("tip: "));
+    let hint =
+        tips.first().map_or("see isochrone --help, or the --help of the verb", |tip| &tip["tip: ".len()..]);
+    let problem = problem.join(" ");
+    // A value that we refused has a better hint already.
+    match problem.contains("hint:") {
+        true => eprintln!("{problem}"),
+        false => eprintln!("{problem}; hint: {hint}"),
+    }
+    ExitCode::from(2)
+}
+
+/// The error and its causes, leaving out causes that a message before them already quotes.
+fn one_line(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if !line.contains(&cause) {
+            line += if line.is_empty() { "" } else { ": " };
+            line += &cause;
+        }
+    }
+    line.replace("\nhint:", "; hint:").replace('\n', " ")
+}

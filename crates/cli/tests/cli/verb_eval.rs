@@ -1,0 +1,176 @@
+//! `isochrone eval`, and mazes.
+
+use crate::run::isochrone_in;
+use serde_json::Value;
+
+#[test]
+fn help_says_what_is_meant() {
+    let help = isochrone_in(std::path::Path::new("."), "eval --help");
+    insta::assert_snapshot!("help_eval", help.stdout);
+}
+
+#[test]
+fn a_policy_is_let_loose_on_streets() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &str| isochrone_in(folder.path(), arguments);
+    for arguments in [
+        "envs generate nav2d --episodes 100 --seed 1 -o streets.npz",
+        "train --data streets.npz --size small --steps 40 discount=0.9 checkpoints.every=10 checkpoints.keep_last=4 --run runs/a",
+    ] {
+        let done = run(arguments);
+        assert_eq!(done.code, Some(0), "{}", done.stderr);
+    }
+    let judged = run("eval runs/a --env nav2d --episodes 20 --checkpoints 3 --plot paths.svg --json");
+    assert_eq!(judged.code, Some(0), "{}", judged.stderr);
+    let report: Value = serde_json::from_str(&judged.stdout).unwrap();
+    assert_eq!(report["rows"].as_array().unwrap().len(), 3);
+    let success: Vec<f64> =
+        report["rows"].as_array().unwrap().iter().map(|row| row["success"].as_f64().unwrap()).collect();
+    assert!((report["last_three"].as_f64().unwrap() - success.iter().sum::<f64>() / 3.0).abs() < 1e-12);
+    assert_eq!(report["last"].as_f64().unwrap(), success[2]);
+    assert!(std::fs::read_to_string(folder.path().join("paths.svg")).unwrap().contains("of 20 arrive"));
+    let again = run("eval runs/a --env nav2d --episodes 20 --checkpoints 3 --json");
+    assert_eq!(again.stdout, judged.stdout, "the same tasks, the same attempts");
+    let planned =
+        run("eval runs/a --env nav2d --episodes 5 --plan --calibrated --reversible --horizon 8 --states 100");
+    assert_eq!(planned.code, Some(0), "{}", planned.stderr);
+    for (arguments, part) in [
+        ("eval runs/a --env nav2d --episodes 0", "--episodes 0"),
+        ("eval runs/a --env nav4d", "envs list"),
+        ("eval runs/a --env antmaze-medium", "choose another --env"),
+        ("eval runs/a --env nav2d --film ant.png", "has no ant"),
+        ("eval runs/a --env nav2d --plot paths.txt", ".svg or .png"),
+        ("eval runs/none --env nav2d", "runs/none"),
+        ("eval runs/a --env nav2d --plan --horizon 0", "--horizon 0"),
+    ] {
+        let refused = run(arguments);
+        assert_eq!(refused.code, Some(2), "{arguments}: {}", refused.stdout);
+        assert!(
+            refused.stderr.contains(part) && refused.stderr.contains("hint:"),
+            "{arguments}: {}",
+            refused.stderr
+        );
+        assert_eq!(refused.stderr.trim_end().lines().count(), 1, "{arguments}: {}", refused.stderr);
+    }
+}
+
+#[test]
+#[cfg(not(feature = "mujoco"))]
+fn a_build_without_physics_says_how_to_get_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in
+        ["envs generate antmaze-large-stitch --episodes 1 -o a.npz", "reproduce mazes --quick -o study"]
+    {
+        let refused = isochrone_in(folder.path(), arguments);
+        assert_eq!(refused.code, Some(2), "{}", refused.stdout);
+        assert!(refused.stderr.contains("just mujoco"), "{}", refused.stderr);
+    }
+    assert!(!folder.path().join("a.npz").exists());
+}
+
+#[test]
+#[cfg(feature = "mujoco")]
+fn a_ball_and_an_ant_are_recorded_trained_judged_and_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &str| {
+        let done = isochrone_in(folder.path(), arguments);
+        assert_eq!(done.code, Some(0), "{arguments}: {}", done.stderr);
+        done
+    };
+    let made = run("envs generate pointmaze-medium-navigate --episodes 4 --seed 1 -o ball.npz --json");
+    let made: Value = serde_json::from_str(&made.stdout).unwrap();
+    assert_eq!(
+        (made["transitions"].as_u64(), made["data_set"].as_str()),
+        (Some(4000), Some("pointmaze-medium-navigate"))
+    );
+    assert!(made["mujoco"].as_str().unwrap().starts_with("3."));
+    run("train --data ball.npz --size small --steps 30 --run runs/ball");
+    let judged = run("eval runs/ball --env pointmaze-medium --episodes 1 --plot ball.svg");
+    assert!(judged.stdout.contains("ceiling") && judged.stdout.contains("task 5"), "{}", judged.stdout);
+    assert!(std::fs::read_to_string(folder.path().join("ball.svg")).unwrap().contains("task 5"));
+    run("envs generate antmaze-medium-stitch --episodes 3 --seed 1 -o ant.npz");
+    run("train --data ant.npz --size small --steps 10 --run runs/ant");
+    let judged = run("eval runs/ant --env antmaze-medium --episodes 1 --film ant.svg --json");
+    let report: Value = serde_json::from_str(&judged.stdout).unwrap();
+    assert_eq!(report["ceiling"], Value::Null, "nobody knows what an ant could do");
+    assert!(std::fs::read_to_string(folder.path().join("ant.svg")).unwrap().contains("frame-11"));
+    let other = isochrone_in(folder.path(), "eval runs/ant --env pointmaze-medium");
+    assert!(other.code == Some(2) && other.stderr.contains("actions of 8"), "{}", other.stderr);
+    let world = isochrone_in(folder.path(), "envs generate antmaze-large -o x.npz");
+    assert!(world.code == Some(2) && world.stderr.contains("antmaze-large-stitch"), "{}", world.stderr);
+}
+
+/// The study of mazes in little: it is done once, found done the second time, and does not take other data for its own.
+#[test]
+#[cfg(feature = "mujoco")]
+fn a_study_of_mazes_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &str| isochrone_in(folder.path(), arguments);
+    let first = run("reproduce mazes --quick --methods gcbc -o study --json");
+    assert_eq!(first.code, Some(0), "{}", first.stderr);
+    let report: Value = serde_json::from_str(&first.stdout).unwrap();
+    let runs = report["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 3);
+    for run in runs {
+        assert_eq!(run["alone"].as_array().unwrap().len(), 3, "three checkpoints");
+        assert_eq!(run["planned"].as_array().unwrap().len(), 0, "cloning knows no distance");
+    }
+    let page = std::fs::read_to_string(folder.path().join("study/report.md")).unwrap();
+    for part in ["pointmaze-teleport-navigate", "Ceiling: **100.0**", "Published", "gcbc"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let again = run("reproduce mazes --quick --methods gcbc -o study --json");
+    assert_eq!(again.stdout, first.stdout, "nothing is trained or judged twice");
+    let refused = run("reproduce mazes --quick --methods crl-cpc -o study");
+    assert!(refused.code == Some(2) && refused.stderr.contains("crl-cpc"), "{}", refused.stderr);
+    let data = folder.path().join("study/pointmaze-medium-navigate.arrow");
+    std::fs::copy(folder.path().join("study/pointmaze-teleport-navigate.arrow"), &data).unwrap();
+    let refused = run("reproduce mazes --quick --methods gcbc -o study");
+    assert!(
+        refused.code == Some(2) && refused.stderr.contains("not the 50 recordings"),
+        "{}",
+        refused.stderr
+    );
+}
+
+/// The study of the ant in little: its curve is drawn and listed.
+#[test]
+#[cfg(feature = "mujoco")]
+fn a_study_of_the_ant_draws_its_curve() {
+    let folder = tempfile::tempdir().unwrap();
+    let study = isochrone_in(folder.path(), "reproduce antmaze --quick -o study --json");
+    assert_eq!(study.code, Some(0), "{}", study.stderr);
+    let report: Value = serde_json::from_str(&study.stdout).unwrap();
+    let run = &report["runs"][0];
+    assert_eq!(run["checkpoints"], serde_json::json!([21, 24, 27, 30]));
+    assert_eq!(run["alone"].as_array().unwrap().len(), 4);
+    assert_eq!(run["planned"].as_array().unwrap().len(), 1, "the last of them");
+    let page = std::fs::read_to_string(folder.path().join("study/report.md")).unwrap();
+    assert!(page.contains("| cmd1 | 0 | 21 |") && !page.contains("Ceiling"), "{page}");
+    assert!(folder.path().join("study/curve-antmaze-medium-navigate.svg").exists());
+}
+
+/// The committed results are of these recipes: settings, data sets, and every run that there should be.
+#[test]
+fn the_committed_results_are_of_these_recipes() {
+    use isochrone_studies::mazes::{Mazes, Recipe};
+    for (which, name) in [(Mazes::Point, "mazes"), (Mazes::Ant, "antmaze")] {
+        let path = crate::run::workspace().join("docs/results").join(name).join("results.json");
+        let results: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let recipe = Recipe::new(which, false);
+        assert_eq!(results["recipe"], serde_json::to_value(&recipe).unwrap(), "run `just {name}` again");
+        let runs = results["runs"].as_array().unwrap();
+        let n_runs = recipe.recordings().len() * recipe.methods().len() * recipe.seeds as usize;
+        assert_eq!(runs.len(), n_runs, "run `just {name}` again");
+    }
+}
+
+/// What a study lacks is said before anything is recorded.
+#[test]
+#[cfg(feature = "mujoco")]
+fn a_method_that_a_study_lacks_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = isochrone_in(folder.path(), "reproduce antmaze --methods qrl -o study");
+    assert!(refused.code == Some(2) && refused.stderr.contains("--methods qrl"), "{}", refused.stderr);
+    assert!(!folder.path().join("study").exists(), "nothing was begun");
+}

@@ -1,0 +1,206 @@
+//! `isochrone envs`, `plan`, `plot` and `reproduce`, from the outside.
+
+use crate::run::{isochrone, isochrone_in};
+use std::path::Path;
+
+#[test]
+fn help() {
+    for verb in ["envs", "plan", "plot", "plot map", "reproduce", "reproduce nav2d"] {
+        let name = verb.replace(' ', "_");
+        insta::assert_snapshot!(format!("help_{name}"), isochrone(&format!("{verb} --help")).transcript());
+    }
+}
+
+#[test]
+fn worlds_are_listed() {
+    insta::assert_snapshot!("envs_list", isochrone("envs list").transcript());
+}
+
+/// Recordings, and a run of some seconds on them.
+fn trained(folder: &Path) {
+    let made = isochrone_in(folder, "envs generate nav2d --episodes 200 --seed 1 -o streets.npz --json");
+    assert_eq!(made.code, Some(0), "{}", made.stderr);
+    let facts: serde_json::Value = serde_json::from_str(&made.stdout).unwrap();
+    assert_eq!((facts["episodes"].as_u64(), facts["seed"].as_u64()), (Some(200), Some(1)));
+    assert!(facts["transitions"].as_u64().unwrap() > 1000);
+    let run = isochrone_in(
+        folder,
+        "train --data streets.npz --size small --threads 1 --steps 60 batch_size=64 --run runs/a",
+    );
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+}
+
+/// The same seed makes the same file, whatever else happens.
+#[test]
+fn recordings_can_be_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a.arrow", "b.arrow"] {
+        let made =
+            isochrone_in(folder.path(), &format!("envs generate nav2d --episodes 30 --seed 7 -o {name}"));
+        assert_eq!(made.code, Some(0), "{}", made.stderr);
+    }
+    let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    assert!(read("a.arrow") == read("b.arrow"));
+    let refused = isochrone_in(folder.path(), "envs generate nav2d --episodes 5 -o a.arrow");
+    assert!(refused.code == Some(2) && refused.stderr.contains("already exists"), "{}", refused.stderr);
+    let refused = isochrone_in(folder.path(), "envs generate nav2d --episodes 0 -o c.npz");
+    assert!(refused.code == Some(2) && refused.stderr.contains("hint:"), "{}", refused.stderr);
+    let refused = isochrone_in(folder.path(), "envs generate nav3d -o c.npz");
+    assert!(refused.code == Some(2) && refused.stderr.contains("envs list"), "{}", refused.stderr);
+    let refused = isochrone_in(folder.path(), "envs generate nav2d -o c.xyz");
+    assert!(refused.code == Some(2) && refused.stderr.contains("hint:"), "{}", refused.stderr);
+}
+
+#[test]
+fn ways_maps_and_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    trained(folder.path());
+    let run = |arguments: &str| isochrone_in(folder.path(), arguments);
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+
+    let planned = run("plan runs/a --from @0:0 --to @0:last --horizon 1000 --json --plot way.svg");
+    assert_eq!(planned.code, Some(0), "{}", planned.stderr);
+    let plan: serde_json::Value = serde_json::from_str(&planned.stdout).unwrap();
+    let stops = plan["rows"].as_array().unwrap();
+    // Everything is within such a horizon: there is no stop between the two.
+    assert_eq!(stops.len(), 2);
+    assert_eq!(stops[1]["steps_left"].as_f64(), Some(0.0));
+    assert!((stops[1]["steps"].as_f64().unwrap() - plan["steps_straight"].as_f64().unwrap()).abs() < 1e-6);
+    assert!(read("way.svg").contains("steps to the star"));
+    let far = run("plan runs/a --from @0:0 --to 15,-15 --horizon 1000");
+    assert!(far.code == Some(0) && far.stderr.contains("nothing was recorded there"), "{}", far.stderr);
+    let greedy = run("plan runs/a --from @0:0 --to @0:last --planner greedy --radius 100");
+    assert!(greedy.code == Some(0) && greedy.stdout.contains("steps_left"), "{}", greedy.stderr);
+
+    for (arguments, file, said) in [
+        ("plot map runs/a --to 0,0", "to.svg", "steps to the star"),
+        ("plot map runs/a --from 0,0", "from.svg", "steps from the circle"),
+        (
+            "plot map runs/a --from @0:0 --to 0,0 --dimensions 1,0 --cells 20",
+            "both.svg",
+            "steps from the circle",
+        ),
+        (
+            "plot map runs/a --from @0:0 --to @0:last --way --horizon 1000",
+            "ways.svg",
+            "graph: up to 1000 recorded states",
+        ),
+        ("plot curves --metric critic/loss", "curves.svg", "training steps"),
+        ("plot calibration runs/a", "calibration.svg", "observed steps"),
+    ] {
+        let drawn = run(&format!("{arguments} -o {file}"));
+        assert_eq!(drawn.code, Some(0), "{arguments}: {}", drawn.stderr);
+        assert!(read(file).contains(said), "{arguments}");
+    }
+    let page = run("plot report -o page.html");
+    assert_eq!(page.code, Some(0), "{}", page.stderr);
+    let html = read("page.html");
+    assert!(
+        html.contains("Calibration") && html.contains("batch_size = 64") && html.matches("<svg").count() >= 4
+    );
+    assert!(!html.contains("<script") && !html.contains("src="));
+}
+
+#[test]
+fn wrong_questions_have_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    trained(folder.path());
+    for (arguments, said) in [
+        ("plan runs/none --from 0,0 --to 1,1", "runs/none"),
+        ("plan runs/a --from 0,0,0 --to 1,1", "--from"),
+        ("plan runs/a --from @0 --to 1,1", "situations"),
+        ("plan runs/a --from @0:0 --to @9999:0", "there are 200 episodes"),
+        ("plan runs/a --from 0,0 --to 1,1 --horizon 0", "--horizon 0"),
+        ("plan runs/a --from 0,0 --to 1,1 --planner greedy --radius nan", "--radius"),
+        ("plan runs/a --from 0,0 --to 1,1 --states 0", "--states 0"),
+        ("plan runs/a --from -12,0 --to 0,-20 --horizon 0.0001", "no way was found"),
+        ("plot map runs/a -o x.svg", "--to"),
+        ("plot map runs/a --to 0,0 -o x.bmp", "x.bmp"),
+        ("plot map runs/a --to 0,0 --dimensions 0,0 -o x.svg", "--dimensions 0,0"),
+        ("plot map runs/a --to 0,0 --dimensions 0,7 -o x.svg", "--dimensions 0,7"),
+        ("plot curves runs/a --metric nothing -o x.svg", "critic/loss"),
+        ("plot calibration runs/a --data nowhere.npz -o x.svg", "nowhere.npz"),
+        ("plot report runs/a -o x.txt", ".html"),
+        ("reproduce nav2d --seeds 0", "--seeds 0"),
+    ] {
+        let refused = isochrone_in(folder.path(), arguments);
+        assert_eq!(refused.code, Some(2), "{arguments}: {}", refused.stdout);
+        assert!(
+            refused.stderr.contains(said) && refused.stderr.contains("hint:"),
+            "{arguments}: {}",
+            refused.stderr
+        );
+        assert_eq!(refused.stderr.trim_end().lines().count(), 1, "{arguments}: {}", refused.stderr);
+    }
+}
+
+/// A network computes in parallel while plans are looked up: neither waits for the other, and the results are the same.
+#[test]
+fn plans_of_a_network_do_not_depend_on_threads() {
+    use isochrone::{
+        data::{Dataset, formats::ReadOptions},
+        envs::World,
+        learn::model::{Model, Which},
+        plan::{PlanMethod, PlannedPolicy, Planner, Transitions},
+        rollout::RolloutConfig,
+    };
+    let folder = tempfile::tempdir().unwrap();
+    trained(folder.path());
+    let model = Model::open(&folder.path().join("runs/a"), Which::Last).unwrap();
+    let data = Dataset::load(folder.path().join("streets.npz"), ReadOptions::default()).unwrap();
+    let (distance, policy) = (model.distance.as_ref().unwrap(), model.policy.as_ref().unwrap());
+    let run = |threads: usize, method: PlanMethod| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let planner = Planner::new(method, distance, Transitions::sample(&data, 300, 0)).unwrap();
+            let planned = PlannedPolicy { planner, policy };
+            let world = World::Nav2d.open().unwrap();
+            RolloutConfig { episodes: 200, seed: 1 }.run(&world, &planned)
+        })
+    };
+    for method in [PlanMethod::Greedy { radius: 1.0 }, PlanMethod::Graph { max_edge_steps: 20.0 }] {
+        assert_eq!(run(1, method), run(4, method), "{method:?}");
+    }
+}
+
+/// The content hash as it was defined when the committed reports were made, of data without rewards, timestamps and extra columns.
+fn first_content_hash(data: &isochrone::data::Dataset) -> String {
+    let spec = data.spec();
+    assert!(!spec.has_rewards && !spec.has_timestamps && spec.extras.is_empty());
+    let mut bytes = b"isochrone trajectories 1\n".to_vec();
+    for (name, width) in [("observations", spec.observation.width), ("actions", spec.action.width)] {
+        bytes.extend((name.len() as u64).to_le_bytes());
+        bytes.extend(name.bytes());
+        bytes.extend((width as u64).to_le_bytes());
+    }
+    bytes.extend([0, 0]);
+    for episode in (0..data.n_episodes()).map(|number| data.episode(number)) {
+        bytes.extend((episode.steps as u64).to_le_bytes());
+        bytes.extend(episode.ending.name().bytes());
+        bytes
+            .extend(episode.observations.iter().chain(episode.actions).flat_map(|value| value.to_le_bytes()));
+    }
+    isochrone::learn::run::checkpoint::sha256(&bytes)
+}
+
+/// The study is what its committed report says: the recipe, the recordings and the configurations are those of the program.
+#[test]
+fn the_committed_report_is_of_this_recipe() {
+    use isochrone::envs::nav2d::Nav2d;
+    use isochrone_studies::nav2d::Recipe;
+    let folder = crate::run::workspace().join("docs/results/nav2d");
+    let text = std::fs::read_to_string(folder.join("results.json")).unwrap();
+    let results: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let recipe = Recipe::new(false);
+    assert_eq!(results["recipe"], serde_json::to_value(&recipe).unwrap(), "run `just reproduce` again");
+    let data = Nav2d::standard().recordings(recipe.episodes, recipe.data_seed);
+    let recorded = first_content_hash(&data);
+    assert_eq!(results["data"].as_str(), Some(&*recorded), "run `just reproduce` again");
+    let runs = results["runs"].as_array().unwrap();
+    assert_eq!(runs.len() as u64, recipe.methods().len() as u64 * recipe.seeds);
+    let report = std::fs::read_to_string(folder.join("README.md")).unwrap();
+    assert!(report.contains(&recorded[..16]));
+    for name in report.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+        assert!(folder.join(name).exists(), "{name}");
+    }
+}

@@ -1,0 +1,264 @@
+//! A dataset: episodes as blocks of columns, in memory or in a mapped file.
+
+use crate::{
+    Access, ContentHasher, DataError, Episode, EpisodeIndex, EpisodeSink, EpisodeView, Spec,
+    column_buffers::ColumnBuffers,
+    episode::Ending,
+    formats::{Format, ReadOptions, arrow},
+    huge_pages::on_large_pages,
+    mapping::Mapping,
+};
+use arrow_buffer::ScalarBuffer;
+use std::{borrow::Borrow, path::Path, sync::Arc};
+
+/// Episodes that can be read in any order. Clones share the columns.
+///
+/// The columns are the same slices whether they are in memory or in a file of the isochrone Arrow format ([`open`](Self::open)), where the
+/// system brings pages in when they are touched: nothing else in this crate knows the difference.
+///
+/// ```
+/// use isochrone_data::Dataset;
+///
+/// // Two episodes on a line: T + 1 observations of width 1 and T actions of width 1.
+/// let data = Dataset::from_arrays(1, 1, [(vec![0.0, 1.0, 2.0], vec![1.0, 1.0]), (vec![5.0, 4.0], vec![-1.0])])?;
+/// assert_eq!((data.n_episodes(), data.n_transitions()), (2, 3));
+/// # Ok::<(), isochrone_data::DataError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Dataset {
+    columns: Arc<Columns>,
+}
+
+/// What clones share.
+#[derive(Debug)]
+pub(crate) struct Columns {
+    pub spec: Spec,
+    pub blocks: Vec<Block>,
+    pub index: EpisodeIndex,
+    pub content_hash: String,
+    pub mapping: Option<Arc<Mapping>>,
+}
+
+/// Episodes that lie together, column by column.
+#[derive(Debug, Clone)]
+pub(crate) struct Block {
+    pub first_episode: usize,
+    pub first_state: u64,
+    pub observations: ScalarBuffer<f32>,
+    pub actions: ScalarBuffer<f32>,
+    /// Empty if there are none.
+    pub rewards: ScalarBuffer<f32>,
+    /// Empty if there are none.
+    pub timestamps: ScalarBuffer<f64>,
+    pub extras: Vec<ScalarBuffer<f32>>,
+    /// One for each episode.
+    pub endings: Vec<Ending>,
+}
+
+impl Dataset {
+    /// Loads a dataset from a file or folder of any [`Format`]. The isochrone Arrow format is mapped, everything else is read into memory.
+    pub fn load(path: impl AsRef<Path>, options: impl Borrow<ReadOptions>) -> Result<Self, DataError> {
+        let (path, options) = (path.as_ref(), options.borrow());
+        match Format::detect(path)? {
+            Format::Arrow => arrow::open(path, options, Access::Random),
+            format => {
+                let mut builder = DatasetBuilder::default();
+                format.read(path, options, &mut builder)?;
+                Ok(builder.finish())
+            }
+        }
+    }
+
+    /// Maps a file of the isochrone Arrow format, after every byte of it was compared with its checksum. Memory does not grow with the file.
+    pub fn open(path: impl AsRef<Path>, access: Access) -> Result<Self, DataError> {
+        arrow::open(path.as_ref(), &ReadOptions::default(), access)
+    }
+
+    /// A dataset of arrays in memory. Each episode has observations `[T + 1, observation_width]` and actions `[T, action_width]`, row after row.
+    ///
+    /// # Errors
+    /// If arrays do not have these sizes, an episode has no transition, or a number is not finite. The error says which episode.
+    pub fn from_arrays<O: Into<Vec<f32>>, A: Into<Vec<f32>>>(
+        observation_width: usize,
+        action_width: usize,
+        episodes: impl IntoIterator<Item = (O, A)>,
+    ) -> Result<Self, DataError> {
+        let episode = |(observations, actions): (O, A)| Episode {
+            observations: observations.into(),
+            actions: actions.into(),
+            ..Episode::default()
+        };
+        Self::from_episodes(&Spec::new(observation_width, action_width), episodes.into_iter().map(episode))
+    }
+
+    /// A dataset of episodes in memory, with all columns that `spec` describes.
+    ///
+    /// # Errors
+    /// If the spec is impossible, columns do not fit it, an episode has no transition, or a number is not finite. The error says which episode.
+    pub fn from_episodes(
+        spec: &Spec,
+        episodes: impl IntoIterator<Item = impl Borrow<Episode>>,
+    ) -> Result<Self, DataError> {
+        spec.check().map_err(|problem| DataError::setting(problem.to_string(), problem.hint()))?;
+        let mut builder = DatasetBuilder::default();
+        builder.begin(spec)?;
+        for (number, episode) in episodes.into_iter().enumerate() {
+            let view = episode.borrow().view(spec).and_then(|view| view.require_finite(spec).map(|()| view));
+            builder
+                .episode(&view.map_err(|problem| DataError::episode(number, problem))?.numbered(number))?;
+        }
+        Ok(builder.finish())
+    }
+
+    pub(crate) fn new(columns: Columns) -> Self {
+        Self { columns: Arc::new(columns) }
+    }
+
+    /// The same dataset, not shared yet, with its content hash.
+    pub(crate) fn with_content_hash(mut self, content_hash: String) -> Self {
+        Arc::get_mut(&mut self.columns).expect("not shared yet").content_hash = content_hash;
+        self
+    }
+
+    /// What the columns are.
+    pub fn spec(&self) -> &Spec {
+        &self.columns.spec
+    }
+
+    /// The position of each episode.
+    pub fn index(&self) -> &EpisodeIndex {
+        &self.columns.index
+    }
+
+    /// The number of episodes.
+    pub fn n_episodes(&self) -> usize {
+        self.index().n_episodes()
+    }
+
+    /// The number of transitions, T for each episode.
+    pub fn n_transitions(&self) -> u64 {
+        self.index().n_transitions()
+    }
+
+    /// What the dataset contains; see [`ContentHasher`]. It is always computed from the episodes: a file's own word is only compared with it.
+    pub fn content_hash(&self) -> &str {
+        &self.columns.content_hash
+    }
+
+    /// Whether the columns lie in a file.
+    pub fn is_mapped(&self) -> bool {
+        self.mapping().is_some()
+    }
+
+    /// The episode of this number.
+    ///
+    /// # Panics
+    /// If there are not that many.
+    pub fn episode(&self, episode: usize) -> EpisodeView<'_> {
+        let block = &self.blocks()[self.block_of_episode(episode)];
+        let states = self.index().states(episode);
+        let (from, to) =
+            ((states.start - block.first_state) as usize, (states.end - block.first_state) as usize);
+        let before = episode - block.first_episode;
+        let (first_action, last_action) = (from - before, to - before - 1);
+        let rows = |width: usize| from * width..to * width;
+        let spec = self.spec();
+        EpisodeView {
+            number: episode,
+            steps: to - from - 1,
+            observations: &block.observations[rows(spec.observation.width)],
+            actions: &block.actions[first_action * spec.action.width..last_action * spec.action.width],
+            rewards: if spec.has_rewards { &block.rewards[first_action..last_action] } else { &[] },
+            timestamps: if spec.has_timestamps { &block.timestamps[from..to] } else { &[] },
+            extras: block
+                .extras
+                .iter()
+                .zip(&spec.extras)
+                .map(|(values, extra)| &values[rows(extra.width)])
+                .collect(),
+            ending: block.endings[before],
+        }
+    }
+
+    /// Gives every episode to a sink, in order.
+    pub fn send(&self, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
+        sink.begin(self.spec())?;
+        for episode in 0..self.n_episodes() {
+            sink.episode(&self.episode(episode))?;
+            self.touched(episode);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn blocks(&self) -> &[Block] {
+        &self.columns.blocks
+    }
+
+    pub(crate) fn mapping(&self) -> Option<&Mapping> {
+        self.columns.mapping.as_deref()
+    }
+
+    /// Says that an episode was read: pages of a mapped file are given back now and then.
+    pub(crate) fn touched(&self, episode: usize) {
+        if let Some(mapping) = self.mapping() {
+            mapping.touched(self.spec().episode_bytes(self.index().steps(episode)));
+        }
+    }
+
+    pub(crate) fn block_of_episode(&self, episode: usize) -> usize {
+        match self.blocks() {
+            [_] => 0,
+            blocks => blocks.partition_point(|block| block.first_episode <= episode) - 1,
+        }
+    }
+}
+
+/// A sink that collects episodes in memory.
+#[derive(Debug, Default)]
+pub struct DatasetBuilder {
+    spec: Option<Spec>,
+    buffers: ColumnBuffers,
+    hasher: ContentHasher,
+}
+
+impl DatasetBuilder {
+    /// The dataset of all episodes so far.
+    ///
+    /// # Panics
+    /// If `begin` was never called.
+    pub fn finish(self) -> Dataset {
+        let ColumnBuffers { steps, observations, actions, rewards, timestamps, extras, endings } =
+            self.buffers;
+        let block = Block {
+            first_episode: 0,
+            first_state: 0,
+            observations: on_large_pages(observations),
+            actions: on_large_pages(actions),
+            rewards: on_large_pages(rewards),
+            timestamps: timestamps.into(),
+            extras: extras.into_iter().map(Into::into).collect(),
+            endings,
+        };
+        Dataset::new(Columns {
+            spec: self.spec.expect("a reader begins with the spec"),
+            blocks: vec![block],
+            index: EpisodeIndex::new(steps.into_iter()),
+            content_hash: self.hasher.finish(),
+            mapping: None,
+        })
+    }
+}
+
+impl EpisodeSink for DatasetBuilder {
+    fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
+        self.buffers = ColumnBuffers::new(spec);
+        self.spec = Some(spec.clone());
+        self.hasher.begin(spec)
+    }
+
+    fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
+        episode.require_transition()?;
+        self.buffers.push(episode);
+        self.hasher.episode(episode)
+    }
+}

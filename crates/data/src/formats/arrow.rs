@@ -1,0 +1,481 @@
+//! The isochrone Arrow format: an Arrow IPC file with one row per episode.
+//!
+//! | column | type | an episode of T steps has |
+//! |---|---|---|
+//! | `observations` | list of fixed-size lists of float32 | T + 1 entries |
+//! | `actions` (if any) | list of fixed-size lists of float32 | T entries |
+//! | `rewards` (if any) | list of float32 | T entries |
+//! | `timestamps` (if any) | list of float64, seconds | T + 1 entries |
+//! | `extra.NAME` | list of fixed-size lists of float32 | T + 1 entries |
+//! | `ending` | string | `terminated`, `truncated` or `unknown` |
+//!
+//! The schema's metadata hold the [`Spec`] as JSON under `isochrone.spec`, the footer's the content hash under `isochrone.sha256` and a
+//! checksum of the whole file under `isochrone.checksum`. Both are computed and compared whenever a file is opened or read.
+//! Nothing is compressed and record batches end between episodes, so a mapped file *is* the dataset: a row is a slice of the file. Why not Parquet: see `docs/data.md`, where both are measured. Any Arrow library reads
+//! the file: `pyarrow.ipc.open_file("x.arrow").read_all()`.
+
+use crate::{
+    Access, ContentHasher, DataError, Dataset, Defect, EpisodeIndex, EpisodeSink, EpisodeView, Remedy, Spec,
+    atomic::AtomicFile,
+    catch_panics::catch_panic,
+    column_buffers::ColumnBuffers,
+    content_hash::{Hashes, hexadecimal},
+    dataset::{Block, Columns},
+    episode::Ending,
+    formats::{ReadOptions, flat::MAX_EPISODE_BYTES},
+    mapping::Mapping,
+};
+use arrow_array::{
+    Array, ArrayRef, FixedSizeListArray, Float32Array, Float64Array, ListArray, RecordBatch, StringArray,
+};
+use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use arrow_ipc::{
+    convert::try_fb_to_schema,
+    reader::{FileDecoder, read_footer_length},
+    root_as_footer, root_as_message,
+    writer::FileWriter,
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use sha2::{Digest as _, Sha256};
+use std::{
+    io::{BufWriter, Seek as _, SeekFrom, Write as _},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+const SPEC_KEY: &str = "isochrone.spec";
+const HASH_KEY: &str = "isochrone.sha256";
+const CHECKSUM_KEY: &str = "isochrone.checksum";
+/// Where the checksum will be, until everything else is written.
+const NO_CHECKSUM: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+/// A record batch is written when its episodes reach this size: large enough that batches are few, small enough to be gathered in memory.
+const BATCH_BYTES: usize = 16 << 20;
+
+/// Arrow's rule for where buffers begin; a mapped file begins at a page.
+const ALIGNMENT: usize = 8;
+
+fn vectors(name: &str, width: usize) -> Field {
+    let row = DataType::FixedSizeList(Arc::new(Field::new("item", DataType::Float32, false)), width as i32);
+    Field::new(name, DataType::List(Arc::new(Field::new("row", row, false))), false)
+}
+
+fn scalars(name: &str, kind: DataType) -> Field {
+    Field::new(name, DataType::List(Arc::new(Field::new("row", kind, false))), false)
+}
+
+/// The columns that files of this spec have, in order.
+fn schema_of(spec: &Spec) -> Schema {
+    let mut fields = vec![vectors("observations", spec.observation.width)];
+    fields.extend((spec.action.width > 0).then(|| vectors("actions", spec.action.width)));
+    fields.extend(spec.has_rewards.then(|| scalars("rewards", DataType::Float32)));
+    fields.extend(spec.has_timestamps.then(|| scalars("timestamps", DataType::Float64)));
+    fields.extend(spec.extras.iter().map(|extra| vectors(&format!("extra.{}", extra.name), extra.width)));
+    fields.push(Field::new("ending", DataType::Utf8, false));
+    let text = serde_json::to_string(spec).expect("a spec is plain data");
+    Schema::new_with_metadata(fields, std::collections::HashMap::from([(SPEC_KEY.to_owned(), text)]))
+}
+
+/// Writes episodes as they come. Nothing is left of the file unless [`finish`](Self::finish) is reached.
+pub(super) struct ArrowWriter {
+    path: PathBuf,
+    open: Option<Open>,
+}
+
+struct Open {
+    writer: FileWriter<BufWriter<AtomicFile>>,
+    spec: Spec,
+    /// The episodes of the next record batch, and their size.
+    batch: ColumnBuffers,
+    batch_bytes: usize,
+}
+
+impl ArrowWriter {
+    /// A writer of a file that does not have to exist yet.
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.into(), open: None }
+    }
+
+    /// Completes the file, with the hashes of its contents, and puts it in its place.
+    pub fn finish(self, hashes: &Hashes) -> Result<(), DataError> {
+        let Self { path, open } = self;
+        let Some(mut open) = open else {
+            return Err(DataError::setting("nothing was written", "give the writer a dataset"));
+        };
+        open.flush().map_err(|error| write_error(&path, &error))?;
+        open.writer.write_metadata(HASH_KEY, &hashes.content);
+        open.writer.write_metadata(CHECKSUM_KEY, NO_CHECKSUM);
+        open.writer.finish().map_err(|error| write_error(&path, &error))?;
+        let buffered = open.writer.into_inner().map_err(|error| write_error(&path, &error))?;
+        let mut file = buffered.into_inner().map_err(|error| DataError::write(&path, error.into_error()))?;
+        let written = Mapped::new(&path, Mapping::of(file.as_file(), &path)?, &ReadOptions::default())?;
+        let mut put = |at: usize, text: &str| -> std::io::Result<()> {
+            file.seek(SeekFrom::Start(at as u64))?;
+            file.write_all(text.as_bytes())
+        };
+        put(written.declared.checksum_at, &written.checksum(hashes))
+            .map_err(|error| DataError::write(&path, error))?;
+        file.commit().map_err(|error| DataError::write(&path, error))
+    }
+}
+
+impl Open {
+    /// Writes what was gathered as a record batch.
+    fn flush(&mut self) -> Result<(), ArrowError> {
+        if self.batch.steps.is_empty() {
+            return Ok(());
+        }
+        let gathered = std::mem::replace(&mut self.batch, ColumnBuffers::new(&self.spec));
+        self.batch_bytes = 0;
+        let batch = record_batch(gathered, &self.spec, self.writer.schema().clone());
+        self.writer.write(&batch)
+    }
+}
+
+fn write_error(path: &Path, error: &ArrowError) -> DataError {
+    DataError::write(path, std::io::Error::other(error.to_string()))
+}
+
+impl EpisodeSink for ArrowWriter {
+    fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
+        let file = BufWriter::with_capacity(
+            1 << 20,
+            AtomicFile::create(&self.path).map_err(|error| DataError::write(&self.path, error))?,
+        );
+        let writer =
+            FileWriter::try_new(file, &schema_of(spec)).map_err(|error| write_error(&self.path, &error))?;
+        self.open =
+            Some(Open { writer, spec: spec.clone(), batch: ColumnBuffers::new(spec), batch_bytes: 0 });
+        Ok(())
+    }
+
+    fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
+        let open = self.open.as_mut().expect("begin comes first");
+        let bytes = open.spec.episode_bytes(episode.steps);
+        // Offsets inside a batch have 31 bits, which is enough for what any reader puts together.
+        if bytes > MAX_EPISODE_BYTES {
+            return Err(DataError::setting(
+                format!("an episode of {} steps takes {} MiB", episode.steps, bytes >> 20),
+                "split episodes above 1 GiB",
+            ));
+        }
+        if open.batch_bytes + bytes > BATCH_BYTES {
+            open.flush().map_err(|error| write_error(&self.path, &error))?;
+        }
+        open.batch_bytes += bytes;
+        open.batch.push(episode);
+        Ok(())
+    }
+}
+
+fn record_batch(episodes: ColumnBuffers, spec: &Spec, schema: SchemaRef) -> RecordBatch {
+    let states = OffsetBuffer::from_lengths(episodes.steps.iter().map(|steps| steps + 1));
+    let steps = OffsetBuffer::from_lengths(episodes.steps.iter().copied());
+    let list = |name: &str, offsets: &OffsetBuffer<i32>, values: ArrayRef| -> ArrayRef {
+        let DataType::List(row) = schema.field_with_name(name).expect("of the schema").data_type() else {
+            unreachable!("every column but the last is a list")
+        };
+        Arc::new(ListArray::new(row.clone(), offsets.clone(), values, None))
+    };
+    let vectors = |name: &str, offsets: &OffsetBuffer<i32>, values: Vec<f32>, width: usize| {
+        let item = Arc::new(Field::new("item", DataType::Float32, false));
+        let rows = FixedSizeListArray::new(item, width as i32, Arc::new(Float32Array::from(values)), None);
+        list(name, offsets, Arc::new(rows))
+    };
+    let mut columns = vec![vectors("observations", &states, episodes.observations, spec.observation.width)];
+    if spec.action.width > 0 {
+        columns.push(vectors("actions", &steps, episodes.actions, spec.action.width));
+    }
+    if spec.has_rewards {
+        columns.push(list("rewards", &steps, Arc::new(Float32Array::from(episodes.rewards))));
+    }
+    if spec.has_timestamps {
+        columns.push(list("timestamps", &states, Arc::new(Float64Array::from(episodes.timestamps))));
+    }
+    for (extra, values) in spec.extras.iter().zip(episodes.extras) {
+        columns.push(vectors(&format!("extra.{}", extra.name), &states, values, extra.width));
+    }
+    columns
+        .push(Arc::new(StringArray::from_iter_values(episodes.endings.iter().map(|ending| ending.name()))));
+    RecordBatch::try_new(schema, columns).expect("columns made from the schema")
+}
+
+/// A mapped file whose structure is sound, and whose contents are not yet compared with its checksum.
+struct Mapped {
+    /// Without a content hash: that is computed.
+    data: Dataset,
+    mapping: Arc<Mapping>,
+    declared: Declared,
+}
+
+/// What the footer declares.
+struct Declared {
+    content_hash: String,
+    checksum: String,
+    /// Where the checksum's digits begin in the file.
+    checksum_at: usize,
+}
+
+impl Mapped {
+    fn new(path: &Path, mapping: Mapping, options: &ReadOptions) -> Result<Self, DataError> {
+        mapping.advise(Access::Sequential);
+        let mapping = Arc::new(mapping);
+        let (mut columns, declared) = parse(path, Buffer::from(mapping.bytes()))?;
+        columns.mapping = Some(mapping.clone());
+        options.complete(path, &mut columns.spec)?;
+        Ok(Self { data: Dataset::new(columns), mapping, declared })
+    }
+
+    /// The checksum of the whole file: of the hashes of all its numbers, and of every byte that is not one of them. The checksum's own
+    /// digits count as absent.
+    fn checksum(&self, hashes: &Hashes) -> String {
+        let bytes = self.mapping.bytes();
+        let digits = self.declared.checksum_at..self.declared.checksum_at + NO_CHECKSUM.len();
+        let mut hashed = vec![digits];
+        for block in self.data.blocks() {
+            let columns = [&block.observations, &block.actions, &block.rewards];
+            hashed
+                .extend(columns.into_iter().chain(&block.extras).map(|values| self.mapping.range_of(values)));
+            hashed.push(self.mapping.range_of(&block.timestamps));
+        }
+        hashed.retain(|range| !range.is_empty());
+        hashed.sort_by_key(|range| range.start);
+        let mut state = Sha256::new();
+        state.update(&hashes.content);
+        state.update(&hashes.rest);
+        let mut at = 0;
+        for range in hashed {
+            // Columns of a file by another writer may overlap.
+            state.update(&bytes[at.min(range.start)..range.start]);
+            at = at.max(range.end);
+        }
+        state.update(&bytes[at..]);
+        hexadecimal(state)
+    }
+
+    /// Whether the file holds what it was written with.
+    fn is_intact(&self, hashes: &Hashes) -> bool {
+        self.declared.content_hash == hashes.content && self.declared.checksum == self.checksum(hashes)
+    }
+}
+
+/// Maps a file after every byte of it was compared with its checksum.
+pub(crate) fn open(path: &Path, options: &ReadOptions, access: Access) -> Result<Dataset, DataError> {
+    let mapped = Mapped::new(path, Mapping::open(path)?, options)?;
+    let hashes = Hashes::of(&mapped.data)?;
+    if !mapped.is_intact(&hashes) {
+        return Err(Defect::corrupt(path).into());
+    }
+    mapped.mapping.advise(access);
+    Ok(mapped.data.with_content_hash(hashes.content))
+}
+
+/// Reads a file from front to back. One that is corrupt is a defect, after the last episode.
+pub(super) fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
+    let mapped = Mapped::new(path, Mapping::open(path)?, options)?;
+    let mut hasher = ContentHasher::default();
+    mapped.data.send(&mut Hashing { sink, hasher: &mut hasher })?;
+    if mapped.is_intact(&hasher.hashes()) { Ok(()) } else { sink.defect(Defect::corrupt(path)) }
+}
+
+/// Passes everything on, and hashes it.
+struct Hashing<'a> {
+    sink: &'a mut dyn EpisodeSink,
+    hasher: &'a mut ContentHasher,
+}
+
+impl EpisodeSink for Hashing<'_> {
+    fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
+        self.hasher.begin(spec)?;
+        self.sink.begin(spec)
+    }
+
+    fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
+        self.hasher.episode(episode)?;
+        self.sink.episode(episode)
+    }
+}
+
+/// The dataset in the bytes of a file, without a copy, and what its footer declares. Nothing that the file declares is believed unchecked.
+fn parse(path: &Path, bytes: Buffer) -> Result<(Columns, Declared), DataError> {
+    let fail = |problem: String| {
+        let hint = Remedy::Writer
+            .hint(|tool| format!("make the file with {tool}, or check that it was copied completely"));
+        DataError::malformed(path, problem, hint)
+    };
+    let wrong = |error: &dyn std::fmt::Display| fail(format!("not a readable Arrow file: {error}"));
+    let end = bytes.len().checked_sub(10).ok_or_else(|| fail("too short for an Arrow file".into()))?;
+    let trailer = bytes[end..].try_into().expect("ten bytes");
+    let footer_length = read_footer_length(trailer).map_err(|error| wrong(&error))?;
+    let footer_start =
+        end.checked_sub(footer_length).ok_or_else(|| fail("its footer is longer than the file".into()))?;
+    let footer = root_as_footer(&bytes[footer_start..end]).map_err(|error| wrong(&error))?;
+    let schema = footer.schema().ok_or_else(|| fail("it has no schema".into()))?;
+    let schema = try_fb_to_schema(schema).map_err(|error| wrong(&error))?;
+    let spec = schema.metadata().get(SPEC_KEY).ok_or_else(|| {
+        DataError::malformed(
+            path,
+            "an Arrow file, but not of trajectories",
+            "export it as Parquet or CSV and read that with named columns",
+        )
+    })?;
+    let spec: Spec = serde_json::from_str(spec).map_err(|error| fail(format!("{SPEC_KEY}: {error}")))?;
+    spec.check().map_err(|problem| fail(problem.to_string()))?;
+    if schema_of(&spec).fields() != schema.fields() {
+        return Err(fail("its columns are not those that its spec describes".into()));
+    }
+    let declared = |key: &str| {
+        let entries = footer.custom_metadata()?;
+        entries.iter().find(|entry| entry.key() == Some(key))?.value()
+    };
+    let content_hash = declared(HASH_KEY).ok_or_else(|| fail(format!("it has no {HASH_KEY}")))?.to_owned();
+    let checksum =
+        declared(CHECKSUM_KEY).filter(|digits| digits.len() == NO_CHECKSUM.len()).ok_or_else(|| {
+            DataError::malformed(
+                path,
+                "it was written by an earlier version, without a checksum",
+                "convert or generate it again from its source",
+            )
+        })?;
+    let checksum_at = checksum.as_ptr() as usize - bytes.as_ptr() as usize;
+    let declared = Declared { content_hash, checksum: checksum.to_owned(), checksum_at };
+
+    let schema: SchemaRef = Arc::new(schema);
+    let decoder = FileDecoder::new(schema, footer.version()).with_require_alignment(true);
+    let mut blocks = Vec::new();
+    let mut steps = Vec::new();
+    let mut first_state = 0;
+    for (number, place) in footer.recordBatches().iter().flatten().enumerate() {
+        let message = checked_message(&bytes[..footer_start], place)
+            .map_err(|problem| fail(format!("record batch {number}: {problem}")))?;
+        let data = bytes.slice_with_length(place.offset() as usize, message);
+        let batch = catch_panic(|| decoder.read_record_batch(place, &data))
+            .map_err(|error| fail(format!("record batch {number}: {error}")))?
+            .ok_or_else(|| fail(format!("record batch {number} is empty")))?;
+        let first_episode = steps.len();
+        let block = block_of(&spec, &batch, first_episode, first_state, &mut steps)
+            .map_err(|problem| fail(format!("record batch {number}: {problem}")))?;
+        first_state += steps[first_episode..].iter().map(|&steps| steps as u64 + 1).sum::<u64>();
+        blocks.push(block);
+    }
+    let index = EpisodeIndex::new(steps.into_iter());
+    Ok((Columns { spec, blocks, index, content_hash: String::new(), mapping: None }, declared))
+}
+
+/// The length of a record batch's message and body, once every buffer that it declares is known to lie inside.
+fn checked_message(bytes: &[u8], place: &arrow_ipc::Block) -> Result<usize, String> {
+    let outside = || "it lies outside the file".to_owned();
+    let part = |number: i64| usize::try_from(number).map_err(|_| outside());
+    let (offset, head, body) =
+        (part(place.offset())?, part(place.metaDataLength().into())?, part(place.bodyLength())?);
+    let length = head.checked_add(body).ok_or_else(outside)?;
+    let end = offset.checked_add(length).filter(|&end| end <= bytes.len()).ok_or_else(outside)?;
+    if !(offset + head).is_multiple_of(ALIGNMENT) {
+        return Err("its body is not aligned".into());
+    }
+    let message = &bytes[offset..end - body];
+    let message = match message {
+        [0xff, 0xff, 0xff, 0xff, _, _, _, _, rest @ ..] => rest,
+        _ => return Err("its message has no prefix".into()),
+    };
+    let message = root_as_message(message).map_err(|error| error.to_string())?;
+    let batch = message.header_as_record_batch().ok_or("it is not a record batch")?;
+    if batch.compression().is_some() {
+        return Err("it is compressed, which cannot be mapped".into());
+    }
+    if batch.length() < 0 {
+        return Err("it has a negative number of episodes".into());
+    }
+    for node in batch.nodes().iter().flatten() {
+        if node.length() < 0 || node.null_count() != 0 {
+            return Err("it has missing values".into());
+        }
+    }
+    for buffer in batch.buffers().iter().flatten() {
+        let (offset, length) = (part(buffer.offset())?, part(buffer.length())?);
+        if offset.checked_add(length).is_none_or(|end| end > body) {
+            return Err("a buffer lies outside".into());
+        }
+        if offset % ALIGNMENT != 0 {
+            return Err("a buffer is not aligned".into());
+        }
+    }
+    Ok(length)
+}
+
+/// Checks that the columns of a batch fit each other and takes them as they lie in the file.
+fn block_of(
+    spec: &Spec,
+    batch: &RecordBatch,
+    first_episode: usize,
+    first_state: u64,
+    steps: &mut Vec<usize>,
+) -> Result<Block, String> {
+    let list = |name: &str| -> &ListArray {
+        let column = batch.column_by_name(name).expect("checked against the schema");
+        column.as_any().downcast_ref().expect("checked against the schema")
+    };
+    let offsets = list("observations").offsets();
+    for (from, to) in offsets.iter().zip(&offsets[1..]) {
+        let states = (to - from) as usize;
+        if states < 2 {
+            return Err(format!("episode {} has no transition", steps.len()));
+        }
+        steps.push(states - 1);
+    }
+    let steps = &steps[first_episode..];
+    // The lengths of a column's lists are those of the observations, less what `fewer` says.
+    let values_of = |name: &str, fewer: usize| -> Result<&ArrayRef, String> {
+        let column = list(name);
+        let offsets = column.offsets();
+        let fit = offsets.iter().zip(&offsets[1..]).zip(steps);
+        if let Some(episode) =
+            fit.clone().position(|((from, to), &steps)| (to - from) as usize != steps + 1 - fewer)
+        {
+            let at = first_episode + episode;
+            return Err(format!(
+                "column '{name}' of episode {at} has a wrong length for {} steps",
+                steps[episode]
+            ));
+        }
+        let (first, last) = (offsets[0], offsets[offsets.len() - 1]);
+        if first != 0 || last as usize != column.values().len() {
+            return Err(format!("column '{name}' has values that belong to no episode"));
+        }
+        Ok(column.values())
+    };
+    let vectors = |name: &str, fewer: usize| -> Result<ScalarBuffer<f32>, String> {
+        let rows: &FixedSizeListArray = values_of(name, fewer)?.as_any().downcast_ref().expect("checked");
+        let values: &Float32Array = rows.values().as_any().downcast_ref().expect("checked");
+        Ok(values.values().clone())
+    };
+    let endings: &StringArray =
+        batch.column_by_name("ending").and_then(|column| column.as_any().downcast_ref()).expect("checked");
+    let endings = endings
+        .iter()
+        .map(|name| name.and_then(Ending::from_name).ok_or_else(|| format!("unknown ending {name:?}")))
+        .collect::<Result<_, _>>()?;
+    Ok(Block {
+        first_episode,
+        first_state,
+        observations: vectors("observations", 0)?,
+        actions: if spec.action.width > 0 { vectors("actions", 1)? } else { Vec::new().into() },
+        rewards: if spec.has_rewards {
+            let values: &Float32Array = values_of("rewards", 1)?.as_any().downcast_ref().expect("checked");
+            values.values().clone()
+        } else {
+            Vec::new().into()
+        },
+        timestamps: if spec.has_timestamps {
+            let values: &Float64Array = values_of("timestamps", 0)?.as_any().downcast_ref().expect("checked");
+            values.values().clone()
+        } else {
+            Vec::new().into()
+        },
+        extras: spec
+            .extras
+            .iter()
+            .map(|extra| vectors(&format!("extra.{}", extra.name), 0))
+            .collect::<Result<_, _>>()?,
+        endings,
+    })
+}

@@ -1,0 +1,240 @@
+//! What a dataset looks like, gathered while its episodes pass by.
+
+use crate::{DataError, EpisodeSink, EpisodeView, Feature, Spec, episode::Ending};
+use std::collections::BTreeMap;
+
+/// Episodes kept for a picture.
+const MAX_PATHS: usize = 256;
+/// States kept of each of them.
+const MAX_PATH_STATES: usize = 512;
+/// A frame rate is wrong if it differs from the timestamps' by this share.
+const RATE_TOLERANCE: f64 = 0.05;
+/// Gaps between timestamps kept to find the typical one.
+const MAX_GAPS: usize = 4096;
+
+/// Counts, lengths, ranges: everything `isochrone data inspect` shows. Memory does not grow with the number of states.
+#[derive(Debug, Clone, Default)]
+pub struct DatasetSummary {
+    /// What the columns are.
+    pub spec: Option<Spec>,
+    /// How many episodes have how many steps.
+    pub lengths: BTreeMap<usize, u64>,
+    /// How many episodes ended how: unknown, terminated, truncated.
+    pub endings: [u64; 3],
+    /// For each dimension of an observation.
+    pub observations: Vec<DimensionSummary>,
+    /// For each dimension of an action.
+    pub actions: Vec<DimensionSummary>,
+    /// For each dimension of each extra column.
+    pub extras: Vec<Vec<DimensionSummary>>,
+    /// Of the rewards.
+    pub rewards: DimensionSummary,
+    /// Numbers of actions outside [-1, 1].
+    pub actions_beyond_one: u64,
+    /// For each dimension of an observation: how far it moves in a step.
+    pub(crate) moves: Vec<MoveHistogram>,
+    gaps: Vec<f64>,
+    paths: Vec<Vec<[f32; 2]>>,
+    path_stride: usize,
+}
+
+/// The numbers of one dimension. Those that are not finite are counted and left out of the rest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DimensionSummary {
+    /// How many are finite.
+    pub count: u64,
+    /// How many are not.
+    pub non_finite: u64,
+    /// The smallest.
+    pub min: f32,
+    /// The largest.
+    pub max: f32,
+    /// The mean.
+    pub mean: f64,
+    squares: f64,
+}
+
+impl Default for DimensionSummary {
+    fn default() -> Self {
+        Self { count: 0, non_finite: 0, min: f32::INFINITY, max: f32::NEG_INFINITY, mean: 0.0, squares: 0.0 }
+    }
+}
+
+impl DimensionSummary {
+    /// The standard deviation.
+    pub fn standard_deviation(&self) -> f64 {
+        (self.squares / self.count.max(1) as f64).sqrt()
+    }
+
+    /// Whether all numbers are equal.
+    pub fn is_constant(&self) -> bool {
+        self.count > 1 && self.min == self.max
+    }
+
+    /// Welford's update: stable for any number of values.
+    fn add(&mut self, value: f32) {
+        if !value.is_finite() {
+            self.non_finite += 1;
+            return;
+        }
+        self.count += 1;
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+        let value = f64::from(value);
+        let delta = value - self.mean;
+        self.mean += delta / self.count as f64;
+        self.squares += delta * (value - self.mean);
+    }
+}
+
+/// How often a dimension moves how far in a step, by quarters of an octave.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct MoveHistogram {
+    still: u64,
+    /// Empty until something moves.
+    bins: Vec<u64>,
+}
+
+const BINS_PER_OCTAVE: f64 = 4.0;
+const OCTAVES: i32 = 80;
+
+const BINS: usize = 2 * OCTAVES as usize * BINS_PER_OCTAVE as usize;
+
+impl MoveHistogram {
+    fn add(&mut self, distance: f32) {
+        if distance == 0.0 {
+            self.still += 1;
+        } else if distance.is_finite() {
+            let bin = (f64::from(distance).log2() + f64::from(OCTAVES)) * BINS_PER_OCTAVE;
+            self.bins.resize(BINS, 0);
+            self.bins[(bin.max(0.0) as usize).min(BINS - 1)] += 1;
+        }
+    }
+
+    /// A distance that this share of all steps does not exceed, up to a quarter of an octave. `None` if they do not move at all.
+    pub fn quantile(&self, share: f64) -> Option<f64> {
+        let total = self.still + self.bins.iter().sum::<u64>();
+        let wanted = (share * total as f64).ceil() as u64;
+        let mut seen = self.still;
+        if seen >= wanted {
+            return None;
+        }
+        for (bin, count) in self.bins.iter().enumerate() {
+            seen += count;
+            if seen >= wanted {
+                return Some(((bin + 1) as f64 / BINS_PER_OCTAVE - f64::from(OCTAVES)).exp2());
+            }
+        }
+        None
+    }
+}
+
+impl DatasetSummary {
+    /// The number of episodes.
+    pub fn n_episodes(&self) -> u64 {
+        self.endings.iter().sum()
+    }
+
+    /// The number of transitions.
+    pub fn n_transitions(&self) -> u64 {
+        self.lengths.iter().map(|(&steps, &count)| steps as u64 * count).sum()
+    }
+
+    /// The typical time between two states in seconds: the median of the first timestamps or, without any, from the frame rate.
+    pub fn typical_gap(&self) -> Option<f64> {
+        let rate = self.spec.as_ref().and_then(|spec| spec.frames_per_second);
+        self.timestamp_gap().or(rate.map(|rate| 1.0 / rate))
+    }
+
+    /// The median time between the first timestamps, if it is positive.
+    pub fn timestamp_gap(&self) -> Option<f64> {
+        let mut gaps = self.gaps.clone();
+        gaps.sort_by(f64::total_cmp);
+        gaps.get(gaps.len() / 2).copied().filter(|gap| *gap > 0.0)
+    }
+
+    /// The declared frame rate and that of the timestamps, where they contradict each other.
+    pub fn contradicted_rate(&self) -> Option<(f64, f64)> {
+        let declared = self.spec.as_ref()?.frames_per_second?;
+        let found = 1.0 / self.timestamp_gap()?;
+        ((declared / found - 1.0).abs() > RATE_TOLERANCE).then_some((declared, found))
+    }
+
+    /// The first two dimensions of some episodes, spread over the dataset and thinned, for a picture.
+    pub fn paths(&self) -> &[Vec<[f32; 2]>] {
+        &self.paths
+    }
+
+    fn keep_path(&mut self, width: usize, episode: &EpisodeView<'_>) {
+        let number = self.n_episodes() as usize;
+        self.path_stride = self.path_stride.max(1);
+        if width < 2 || !number.is_multiple_of(self.path_stride) {
+            return;
+        }
+        if self.paths.len() == MAX_PATHS {
+            // Every other one makes room, so that what is left is spread evenly.
+            let mut at = 0;
+            self.paths.retain(|_| {
+                at += 1;
+                at % 2 == 1
+            });
+            self.path_stride *= 2;
+            if !number.is_multiple_of(self.path_stride) {
+                return;
+            }
+        }
+        let stride = (episode.steps + 1).div_ceil(MAX_PATH_STATES);
+        let states = episode.observations.chunks_exact(width).step_by(stride);
+        self.paths.push(states.map(|state| [state[0], state[1]]).collect());
+    }
+}
+
+fn add_rows(summaries: &mut [DimensionSummary], feature: &Feature, rows: &[f32]) {
+    if feature.width > 0 {
+        for row in rows.chunks_exact(feature.width) {
+            summaries.iter_mut().zip(row).for_each(|(summary, &value)| summary.add(value));
+        }
+    }
+}
+
+impl EpisodeSink for DatasetSummary {
+    fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
+        let summaries = |feature: &Feature| vec![DimensionSummary::default(); feature.width];
+        self.observations = summaries(&spec.observation);
+        self.actions = summaries(&spec.action);
+        self.extras = spec.extras.iter().map(summaries).collect();
+        self.moves = vec![MoveHistogram::default(); spec.observation.width];
+        self.spec = Some(spec.clone());
+        Ok(())
+    }
+
+    fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
+        let spec = self.spec.take().expect("begin comes first");
+        let width = spec.observation.width;
+        self.keep_path(width, episode);
+        *self.lengths.entry(episode.steps).or_default() += 1;
+        self.endings[match episode.ending {
+            Ending::Unknown => 0,
+            Ending::Terminated => 1,
+            Ending::Truncated => 2,
+        }] += 1;
+        add_rows(&mut self.observations, &spec.observation, episode.observations);
+        add_rows(&mut self.actions, &spec.action, episode.actions);
+        for ((summaries, feature), rows) in self.extras.iter_mut().zip(&spec.extras).zip(&episode.extras) {
+            add_rows(summaries, feature, rows);
+        }
+        episode.rewards.iter().for_each(|&reward| self.rewards.add(reward));
+        self.actions_beyond_one += episode.actions.iter().filter(|action| action.abs() > 1.0).count() as u64;
+        for (before, after) in
+            episode.observations.chunks_exact(width).zip(episode.observations[width..].chunks_exact(width))
+        {
+            for ((moves, before), after) in self.moves.iter_mut().zip(before).zip(after) {
+                moves.add((after - before).abs());
+            }
+        }
+        let room = MAX_GAPS - self.gaps.len();
+        self.gaps.extend(episode.timestamps.windows(2).take(room).map(|pair| pair[1] - pair[0]));
+        self.spec = Some(spec);
+        Ok(())
+    }
+}

@@ -1,0 +1,65 @@
+//! Readers of the files that describe a process.
+//!
+//! Every error names the file and what is wrong in it, and ends in a hint. No reader allocates more than a
+//! small multiple of what the file really contains, whatever sizes it declares.
+
+mod csr;
+mod error;
+mod event_log;
+mod mdp_json;
+mod mdp_npz;
+
+pub use error::TabularError;
+pub use event_log::{EventLog, LogColumns, read_event_log};
+pub use mdp_json::read_mdp_json;
+pub use mdp_npz::read_mdp_npz;
+
+use isochrone_core::exact::{GridWorld, TabularMdp};
+use std::path::Path;
+
+/// A process with the names of its states and actions, if the file gives any.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedMdp {
+    /// The process.
+    pub mdp: TabularMdp,
+    /// Names of the states; empty if they have none.
+    pub states: Vec<String>,
+    /// Names of the actions; empty if they have none.
+    pub actions: Vec<String>,
+}
+
+impl NamedMdp {
+    /// The name of a state, or its number.
+    pub fn state_name(&self, state: usize) -> String {
+        self.states.get(state).cloned().unwrap_or_else(|| state.to_string())
+    }
+
+    /// The name of an action, or its number.
+    pub fn action_name(&self, action: usize) -> String {
+        self.actions.get(action).cloned().unwrap_or_else(|| action.to_string())
+    }
+
+    /// The state with this name or, failing that, this number.
+    pub fn find_state(&self, name: &str) -> Option<usize> {
+        let by_number = || name.parse().ok().filter(|&state| state < self.mdp.n_states());
+        self.states.iter().position(|state| state == name).or_else(by_number)
+    }
+}
+
+/// Reads a text map.
+pub fn read_map(path: &Path) -> Result<GridWorld, TabularError> {
+    let bytes = read(path)?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        TabularError::malformed(
+            path,
+            format!("byte {at} is not UTF-8 text"),
+            "a map is plain text: # . ^ > v < 0-9 S G",
+        )
+    })?;
+    GridWorld::parse(&text).map_err(|source| TabularError::Map { path: path.into(), source })
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, TabularError> {
+    std::fs::read(path).map_err(|source| TabularError::Read { path: path.into(), source })
+}

@@ -1,0 +1,63 @@
+//! What can be wrong with a plan.
+
+use super::{method::PlanMethod, transitions::Transitions};
+use thiserror::Error;
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// Nothing was recorded.
+    #[error("there are no transitions to plan over; hint: use a dataset with at least one transition")]
+    NoTransitions,
+    /// A radius or an edge length is not a positive number.
+    #[error("{setting} = {value} is not a positive number; hint: give a finite number above 0")]
+    Setting {
+        /// The name of the setting.
+        setting: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// Rows do not have the width of the distance.
+    #[error(
+        "{argument} has {numbers} numbers, which are not rows of {width}; hint: give whole states of the dataset"
+    )]
+    Shape {
+        /// Which argument.
+        argument: &'static str,
+        /// How many numbers it has.
+        numbers: usize,
+        /// Numbers of a state.
+        width: usize,
+    },
+    /// The search did not reach the goal.
+    #[error("no path was found; hint: allow longer edges or a larger radius, or use more transitions")]
+    NoPath,
+}
+
+pub(super) fn check(method: PlanMethod, transitions: &Transitions, width: usize) -> Result<(), PlanError> {
+    let (setting, value) = match method {
+        PlanMethod::Greedy { radius } => ("radius", radius),
+        PlanMethod::Graph { max_edge_steps } => ("max_edge_steps", max_edge_steps),
+    };
+    if !(value.is_finite() && value > 0.0) {
+        return Err(PlanError::Setting { setting, value });
+    }
+    let Transitions { states, next_states, .. } = transitions;
+    if states.is_empty() {
+        return Err(PlanError::NoTransitions);
+    }
+    for (argument, rows) in [("states", states), ("next_states", next_states)] {
+        if rows.len() != states.len() || !rows.len().is_multiple_of(width) {
+            return Err(PlanError::Shape { argument, numbers: rows.len(), width });
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn check_state(argument: &'static str, state: &[f32], width: usize) -> Result<(), PlanError> {
+    match state.len() == width {
+        true => Ok(()),
+        false => Err(PlanError::Shape { argument, numbers: state.len(), width }),
+    }
+}

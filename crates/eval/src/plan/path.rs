@@ -1,0 +1,52 @@
+//! A planned path.
+
+use isochrone_core::TemporalDistance;
+
+/// States from a start to a goal, both included, with the steps between them as the planner's distance sees them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Path {
+    width: usize,
+    states: Vec<f32>,
+    edge_steps: Vec<f64>,
+    steps_left: Vec<f64>,
+}
+
+impl Path {
+    pub(super) fn new(distance: &dyn TemporalDistance, states: Vec<f32>) -> Self {
+        let (width, discount) = (distance.width(), distance.discount());
+        let in_steps = |nats: Vec<f32>| -> Vec<f64> {
+            // Rounding may leave a zero with a sign.
+            nats.into_iter().map(|nats| discount.steps_from_nats(f64::from(nats)) + 0.0).collect()
+        };
+        let (before, after) = (&states[..states.len() - width], &states[width..]);
+        let edge_steps = in_steps(distance.paired_nats(before, after));
+        let goal = &states[states.len() - width..];
+        let steps_left = in_steps(distance.all_pairs_nats(&states, goal));
+        Self { width, states, edge_steps, steps_left }
+    }
+
+    /// All states, `[n, width]`: the start, the waypoints, the goal.
+    pub fn states(&self) -> &[f32] {
+        &self.states
+    }
+
+    /// The states between start and goal, one after the other.
+    pub fn waypoints(&self) -> impl ExactSizeIterator<Item = &[f32]> {
+        self.states[self.width..self.states.len() - self.width].chunks_exact(self.width)
+    }
+
+    /// Steps of each edge; one fewer than there are states.
+    pub fn edge_steps(&self) -> &[f64] {
+        &self.edge_steps
+    }
+
+    /// Steps of all edges together.
+    pub fn steps(&self) -> f64 {
+        self.edge_steps.iter().sum()
+    }
+
+    /// The distance from each state straight to the goal, in steps.
+    pub fn steps_left(&self) -> &[f64] {
+        &self.steps_left
+    }
+}

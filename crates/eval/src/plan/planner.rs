@@ -1,0 +1,194 @@
+//! The planner: a method, a distance and the transitions it searches.
+
+use super::{
+    error::{PlanError, check, check_state},
+    graph::Graph,
+    greedy,
+    method::PlanMethod,
+    path::Path,
+    transitions::Transitions,
+};
+use isochrone_core::{TemporalDistance, statistics};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
+
+/// Plans paths over recorded transitions with a distance that it owns; `D` may be a reference, a `Box` or an `Arc`.
+pub struct Planner<D> {
+    pub(super) search: Search,
+    distance: D,
+    pub(super) transitions: Transitions,
+    /// Nats from every node to the goals that were asked for, by the bits of the goal.
+    to_goals: Mutex<HashMap<Vec<u32>, Arc<Vec<f32>>>>,
+}
+
+/// A method with what it needs.
+pub(super) enum Search {
+    Greedy { radius: f64 },
+    Graph(Graph),
+}
+
+/// Goals that are cached: those of some thousand rollouts.
+const MAX_CACHED_GOALS: usize = 4096;
+
+impl<D: TemporalDistance> Planner<D> {
+    /// A graph evaluates the distances between all pairs of states: `n^2` of them.
+    ///
+    /// # Errors
+    /// If there is no transition, a row is incomplete, or a setting is not a positive number.
+    pub fn new(method: PlanMethod, distance: D, transitions: Transitions) -> Result<Self, PlanError> {
+        check(method, &transitions, distance.width())?;
+        let search = match method {
+            PlanMethod::Greedy { radius } => Search::Greedy { radius },
+            PlanMethod::Graph { max_edge_steps } => {
+                let nats = distance.all_pairs_nats(&transitions.states, &transitions.states);
+                let max_edge = max_edge_steps * distance.discount().nats_per_step();
+                Search::Graph(Graph::new(&nats, max_edge as f32))
+            }
+        };
+        Ok(Self { search, distance, transitions, to_goals: Mutex::default() })
+    }
+
+    /// The distance that plans are made with.
+    pub fn distance(&self) -> &D {
+        &self.distance
+    }
+
+    /// How far a state is in space from the nearest recorded one, in transitions of median length.
+    pub fn distance_to_data(&self, state: &[f32]) -> f64 {
+        let states = self.transitions.states.chunks_exact(self.width());
+        let lengths = states.clone().zip(self.transitions.next_states.chunks_exact(self.width()));
+        let typical = statistics::median(lengths.map(|(from, to)| greedy::apart(from, to)).collect());
+        let nearest = states.map(|other| greedy::apart(state, other)).fold(f64::INFINITY, f64::min);
+        if typical > 0.0 { nearest / typical } else { 0.0 }
+    }
+
+    fn width(&self) -> usize {
+        self.distance.width()
+    }
+
+    fn row<'b>(&self, rows: &'b [f32], number: usize) -> &'b [f32] {
+        &rows[number * self.width()..][..self.width()]
+    }
+
+    /// Candidate waypoints, `[n, width]`: the next states of transitions, or the states of the graph.
+    fn nodes(&self) -> &[f32] {
+        match self.search {
+            Search::Greedy { .. } => &self.transitions.next_states,
+            Search::Graph(_) => &self.transitions.states,
+        }
+    }
+
+    /// Nats from every node to each of some goals, `[n, width]`: straight, or along the graph.
+    pub(super) fn to_goals(&self, goals: &[f32]) -> Vec<Arc<Vec<f32>>> {
+        let keys: Vec<Vec<u32>> =
+            goals.chunks_exact(self.width()).map(|goal| goal.iter().map(|x| x.to_bits()).collect()).collect();
+        let known = |key: &Vec<u32>| {
+            self.to_goals.lock().expect("no thread panics while holding it").get(key).cloned()
+        };
+        let mut found: Vec<Option<Arc<Vec<f32>>>> = keys.iter().map(known).collect();
+        let unknown: Vec<usize> = (0..keys.len()).filter(|&row| found[row].is_none()).collect();
+        if !unknown.is_empty() {
+            let rows: Vec<f32> = unknown.iter().flat_map(|&row| self.row(goals, row)).copied().collect();
+            // All at once: nodes are encoded once. Without the lock: a network computes in parallel, and a thread that waits for it may pick up work that comes back here.
+            let nats = self.distance.all_pairs_nats(self.nodes(), &rows);
+            for (column, &row) in unknown.iter().enumerate() {
+                let straight: Vec<f32> = nats.iter().skip(column).step_by(unknown.len()).copied().collect();
+                found[row] = Some(Arc::new(match &self.search {
+                    Search::Greedy { .. } => straight,
+                    Search::Graph(graph) => graph.to_goal(&straight),
+                }));
+            }
+            let mut known = self.to_goals.lock().expect("no thread panics while holding it");
+            if known.len() + unknown.len() > MAX_CACHED_GOALS {
+                known.clear();
+            }
+            known.extend(unknown.iter().filter_map(|&row| Some((keys[row].clone(), found[row].clone()?))));
+        }
+        found.into_iter().map(|nats| nats.expect("all are found or computed")).collect()
+    }
+
+    /// The next waypoint from each row of `from` on the path to the same row of `goals`: the goal itself where it is near or no path is known.
+    ///
+    /// # Shapes
+    /// `[n, width]` twice gives `[n, width]`.
+    pub fn next(&self, from: &[f32], goals: &[f32]) -> Vec<f32> {
+        self.next_rows(from, goals, &[])
+            .into_iter()
+            .zip(goals.chunks_exact(self.width()))
+            .flat_map(|(next, goal)| self.target(next, goal))
+            .copied()
+            .collect()
+    }
+
+    /// The number of the next node for every row; `None` for the goal itself. A greedy search skips transitions that are `visited`.
+    fn next_rows(&self, from: &[f32], goals: &[f32], visited: &[bool]) -> Vec<Option<usize>> {
+        let rows = 0..from.len() / self.width();
+        let to_goals = self.to_goals(goals);
+        match &self.search {
+            &Search::Greedy { radius } => rows
+                .map(|row| {
+                    let (here, goal) = (self.row(from, row), self.row(goals, row));
+                    greedy::next(here, goal, &self.transitions, radius, &to_goals[row], visited)
+                })
+                .collect(),
+            Search::Graph(graph) => {
+                let straight = self.distance.paired_nats(from, goals);
+                let reach = self.distance.all_pairs_nats(from, self.nodes());
+                let n = self.nodes().len() / self.width();
+                rows.map(|row| graph.next(&reach[row * n..][..n], straight[row], &to_goals[row])).collect()
+            }
+        }
+    }
+
+    /// Whether a path is known from each row of `from` to the same row of `goals`, or the goal is near. Where not, a policy is given the goal itself.
+    ///
+    /// # Shapes
+    /// `[n, width]` twice gives `[n]`.
+    pub fn is_reachable(&self, from: &[f32], goals: &[f32]) -> Vec<bool> {
+        let pairs = from.chunks_exact(self.width()).zip(goals.chunks_exact(self.width()));
+        let next = self.next_rows(from, goals, &[]);
+        next.into_iter()
+            .zip(pairs)
+            .map(|(next, (from, goal))| next.is_some() || self.is_near(from, goal))
+            .collect()
+    }
+
+    fn target<'b>(&'b self, next: Option<usize>, goal: &'b [f32]) -> &'b [f32] {
+        next.map_or(goal, |number| self.row(self.nodes(), number))
+    }
+
+    /// Plans a path from a state to a goal. A greedy plan takes no transition twice.
+    ///
+    /// # Errors
+    /// [`PlanError::NoPath`] if the search does not reach the goal, [`PlanError::Shape`] if a state has the wrong width.
+    pub fn plan(&self, from: &[f32], goal: &[f32]) -> Result<Path, PlanError> {
+        check_state("from", from, self.width())?;
+        check_state("goal", goal, self.width())?;
+        let mut visited = vec![false; self.transitions.states.len() / self.width()];
+        let (mut states, mut here) = (from.to_vec(), from.to_vec());
+        loop {
+            match self.next_rows(&here, goal, &visited)[0] {
+                None if self.is_near(&here, goal) => break,
+                // Over a graph, coming back to a node means going in circles.
+                None => return Err(PlanError::NoPath),
+                Some(next) if visited[next] => return Err(PlanError::NoPath),
+                Some(next) => {
+                    visited[next] = true;
+                    here = self.target(Some(next), goal).to_vec();
+                    states.extend(&here);
+                }
+            }
+        }
+        states.extend(goal);
+        Ok(Path::new(&self.distance, states))
+    }
+
+    fn is_near(&self, from: &[f32], goal: &[f32]) -> bool {
+        match &self.search {
+            Search::Greedy { radius } => greedy::apart(from, goal) <= *radius,
+            Search::Graph(graph) => self.distance.paired_nats(from, goal)[0] <= graph.max_edge(),
+        }
+    }
+}

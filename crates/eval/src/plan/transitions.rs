@@ -1,0 +1,36 @@
+//! Recorded transitions that plans are made of.
+
+use isochrone_core::rng;
+use isochrone_data::Dataset;
+
+/// Recorded transitions, row by row.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Transitions {
+    /// States, `[n, width]`.
+    pub states: Vec<f32>,
+    /// Actions, `[n, action width]`; empty where the data have none.
+    pub actions: Vec<f32>,
+    /// Next states, `[n, width]`.
+    pub next_states: Vec<f32>,
+}
+
+impl Transitions {
+    /// Samples transitions of a dataset uniformly, with replacement; the same for the same seed. All of them, in order, if `n` is at least their number.
+    pub fn sample(data: &Dataset, n: usize, seed: u64) -> Self {
+        let (index, spec) = (data.index(), data.spec());
+        let (width, action_width) = (spec.observation.width, spec.action.width);
+        let mut random = rng::stream(seed, 0);
+        let mut transitions = Self::default();
+        let total = index.n_transitions();
+        let takes_all = n as u64 >= total;
+        for number in 0..total.min(n as u64) {
+            let transition = if takes_all { number } else { rng::below(&mut random, total as usize) as u64 };
+            let (episode, row) = index.row_of_transition(transition);
+            let view = data.episode(episode);
+            transitions.states.extend(&view.observations[row * width..][..width]);
+            transitions.next_states.extend(&view.observations[(row + 1) * width..][..width]);
+            transitions.actions.extend(&view.actions[row * action_width..][..action_width]);
+        }
+        transitions
+    }
+}

@@ -1,0 +1,75 @@
+//! Round-trip distances, for agents that do not gamble.
+//!
+//! A discounted distance counts a small chance to be near as if it were near: at a discount of 0.9, one chance in three costs no more than ten steps. Where chance carries an agent off, there is
+//! usually no short path back, so the larger of the two directed distances tells the one from the other.
+
+use isochrone_core::{Discount, TemporalDistance};
+
+/// The larger of the two directed distances between states.
+pub struct RoundTrip<D>(pub D);
+
+impl<D: TemporalDistance> TemporalDistance for RoundTrip<D> {
+    fn width(&self) -> usize {
+        self.0.width()
+    }
+
+    fn discount(&self) -> Discount {
+        self.0.discount()
+    }
+
+    fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+        let (there, back) = (self.0.paired_nats(from, to), self.0.paired_nats(to, from));
+        there.into_iter().zip(back).map(|(there, back)| larger(there, back)).collect()
+    }
+
+    fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+        let mut nats = self.0.all_pairs_nats(from, to);
+        let back = self.0.all_pairs_nats(to, from);
+        let (rows, columns) = (from.len() / self.width(), to.len() / self.width());
+        for row in 0..rows {
+            for column in 0..columns {
+                let there = &mut nats[row * columns + column];
+                *there = larger(*there, back[column * rows + row]);
+            }
+        }
+        nats
+    }
+}
+
+/// NaN stays NaN.
+fn larger(there: f32, back: f32) -> f32 {
+    if there >= back || there.is_nan() { there } else { back }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// States on a line: forward costs one per unit, backward three.
+    struct Slope;
+
+    impl TemporalDistance for Slope {
+        fn width(&self) -> usize {
+            1
+        }
+
+        fn discount(&self) -> Discount {
+            Discount::new(0.9).unwrap()
+        }
+
+        fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+            from.iter().zip(to).map(|(a, b)| if b >= a { b - a } else { 3.0 * (a - b) }).collect()
+        }
+
+        fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+            from.iter().flat_map(|&a| to.iter().flat_map(move |&b| Self.paired_nats(&[a], &[b]))).collect()
+        }
+    }
+
+    #[test]
+    fn both_directions_cost_what_the_larger_does() {
+        let round_trip = RoundTrip(Slope);
+        assert_eq!(round_trip.paired_nats(&[0.0, 2.0], &[2.0, 0.0]), [6.0, 6.0]);
+        assert_eq!(round_trip.all_pairs_nats(&[0.0, 1.0], &[0.0, 1.0, 2.0]), [0.0, 3.0, 6.0, 3.0, 0.0, 3.0]);
+    }
+}

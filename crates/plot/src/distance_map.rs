@@ -1,0 +1,147 @@
+//! Learned distances over a plane through the observation space.
+
+use crate::{Colors, PlaneChart, PlaneField, PlanePanel};
+use isochrone_core::TemporalDistance;
+use isochrone_data::Dataset;
+
+/// The direction of the distances of a map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MapDirection {
+    /// From cells to one state.
+    To,
+    /// From one state to cells.
+    From,
+}
+
+/// States that are looked at to know where data are.
+const LOOKED_AT: usize = 40_000;
+/// A cell this many cells from any state is not shown: nothing is known there.
+const MARGIN_CELLS: isize = 1;
+
+/// The part of a plane through the space of observations that the data cover.
+pub struct MapFrame {
+    dimensions: [usize; 2],
+    x: (f64, f64),
+    y: (f64, f64),
+    columns: usize,
+    rows: usize,
+    is_known: Vec<bool>,
+}
+
+impl MapFrame {
+    /// Looks at where states of the data lie in two dimensions; the longer side has `cells` cells.
+    pub fn new(data: &Dataset, dimensions: [usize; 2], cells: usize) -> Self {
+        let width = data.spec().observation.width;
+        let every = (data.index().n_states() / LOOKED_AT as u64).max(1);
+        let places: Vec<[f64; 2]> = (0..data.n_episodes())
+            .flat_map(|episode| {
+                let view = data.episode(episode);
+                // Every so many states of all episodes together: short episodes are not seen by their starts alone.
+                let first = data.index().states(episode).start;
+                let rows = view.observations.chunks_exact(width).zip(first..);
+                let rows = rows.filter(|(_, state)| state.is_multiple_of(every));
+                rows.map(|(row, _)| dimensions.map(|dimension| f64::from(row[dimension]))).collect::<Vec<_>>()
+            })
+            .filter(|place| place.iter().all(|x| x.is_finite()))
+            .collect();
+        let range = |axis: usize| {
+            let values = places.iter().map(|place| place[axis]);
+            let (low, high) =
+                values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
+            let room = 0.03 * (high - low).max(1e-6);
+            if high >= low { (low - room, high + room) } else { (0.0, 1.0) }
+        };
+        let (x, y) = (range(0), range(1));
+        let (longer, shorter) = ((x.1 - x.0).max(y.1 - y.0), (x.1 - x.0).min(y.1 - y.0));
+        let is_shared = longer <= PlaneChart::MAX_ASPECT * shorter;
+        let count = |(low, high): (f64, f64)| match is_shared {
+            true => ((cells as f64 * (high - low) / longer).round() as usize).max(1),
+            false => cells,
+        };
+        let (columns, rows) = (count(x), count(y));
+        let mut is_known = vec![false; columns * rows];
+        for place in &places {
+            let column = ((place[0] - x.0) / (x.1 - x.0) * columns as f64) as isize;
+            let row = ((y.1 - place[1]) / (y.1 - y.0) * rows as f64) as isize;
+            for (row, column) in (-MARGIN_CELLS..=MARGIN_CELLS).flat_map(|down| {
+                (-MARGIN_CELLS..=MARGIN_CELLS).map(move |right| (row + down, column + right))
+            }) {
+                if (0..rows as isize).contains(&row) && (0..columns as isize).contains(&column) {
+                    is_known[row as usize * columns + column as usize] = true;
+                }
+            }
+        }
+        Self { dimensions, x, y, columns, rows, is_known }
+    }
+
+    /// Steps between cells and one state, with their isochrones. The other dimensions of cells are those of the state.
+    pub fn panel(
+        &self,
+        title: &str,
+        distance: &dyn TemporalDistance,
+        state: &[f32],
+        direction: MapDirection,
+    ) -> PlanePanel {
+        let middles = PlaneField::middles(self.x, self.y, self.columns, self.rows);
+        let known: Vec<usize> = (0..middles.len()).filter(|&cell| self.is_known[cell]).collect();
+        let cells: Vec<f32> = known
+            .iter()
+            .flat_map(|&cell| {
+                let mut row = state.to_vec();
+                for (axis, &dimension) in self.dimensions.iter().enumerate() {
+                    row[dimension] = middles[cell][axis] as f32;
+                }
+                row
+            })
+            .collect();
+        let nats = match direction {
+            MapDirection::To => distance.all_pairs_nats(&cells, state),
+            MapDirection::From => distance.all_pairs_nats(state, &cells),
+        };
+        let discount = distance.discount();
+        // Rounding may leave a zero with a sign.
+        let steps: Vec<f64> =
+            nats.into_iter().map(|nats| discount.steps_from_nats(f64::from(nats)) + 0.0).collect();
+        let largest = steps.iter().copied().filter(|steps| steps.is_finite()).fold(0.0, f64::max).max(1e-9);
+        let mut values = vec![None; middles.len()];
+        known.into_iter().zip(steps).for_each(|(cell, steps)| values[cell] = Some(steps));
+        let (legend, starts, goals) = match direction {
+            MapDirection::To => ("steps to the star", vec![], vec![self.place(state)]),
+            MapDirection::From => ("steps from the circle", vec![self.place(state)], vec![]),
+        };
+        PlanePanel {
+            title: title.to_owned(),
+            colors: Some(Colors::Distance { legend: legend.to_owned(), largest }),
+            field: Some(PlaneField { x: self.x, y: self.y, columns: self.columns, values }),
+            starts,
+            goals,
+            ..PlanePanel::default()
+        }
+    }
+
+    /// Draws a planned path on a map of steps to its goal: all its states, `[n, width]`, or only its start if no path was found.
+    pub fn draw_path(&self, panel: &mut PlanePanel, from: &[f32], states: Option<&[f32]>) {
+        let states = states.unwrap_or_default();
+        panel.planned = vec![states.chunks_exact(from.len()).map(|row| self.place(row)).collect()];
+        panel.starts = vec![self.place(from)];
+    }
+
+    /// Where a state is on the map.
+    fn place(&self, state: &[f32]) -> [f64; 2] {
+        self.dimensions.map(|dimension| f64::from(state[dimension]))
+    }
+}
+
+/// Gives maps of distances the same colors for the same distance, so that they can be compared.
+pub fn on_one_scale(panels: &mut [PlanePanel]) {
+    let largest_of = |panel: &PlanePanel| match &panel.colors {
+        Some(Colors::Distance { largest, .. }) => *largest,
+        _ => 0.0,
+    };
+    let most = panels.iter().map(largest_of).fold(0.0, f64::max);
+    for panel in panels {
+        if let Some(Colors::Distance { largest, .. }) = &mut panel.colors {
+            *largest = most;
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! A moving body as a strip of pictures.
+
+use crate::{
+    export::{Figure, paper, sheet},
+    field::{heading, rectangle, text},
+    palette,
+};
+use svg::node::element::{Circle, ClipPath, Definitions, Group, Line};
+
+const FRAME_SIDE: f64 = 150.0;
+const GAP: f64 = 8.0;
+const TOP: f64 = 56.0;
+const LABEL: f64 = 18.0;
+const COLUMNS: usize = 6;
+/// Pixels per metre.
+const SCALE: f64 = 60.0;
+/// The camera looks from this angle around the vertical, and this far above the horizon.
+const TURN: f64 = 0.6;
+const TILT: f64 = 0.55;
+/// Lines on the floor are this far apart, in metres.
+const FLOOR_LINES: f64 = 0.5;
+
+/// Pictures of one body, one after another.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Filmstrip {
+    /// What it shows.
+    pub title: String,
+    /// What else a viewer must know.
+    pub note: String,
+    /// First to last.
+    pub frames: Vec<Frame>,
+}
+
+/// A body at one moment.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Frame {
+    /// When it is.
+    pub label: String,
+    /// Where the camera looks: a place on the floor, in metres.
+    pub centre: [f64; 2],
+    /// What is seen.
+    pub limbs: Vec<Limb>,
+}
+
+/// A rod with round ends, in metres; a ball where both ends are one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limb {
+    /// One end.
+    pub from: [f64; 3],
+    /// The other.
+    pub to: [f64; 3],
+    /// Half of its thickness.
+    pub radius: f64,
+}
+
+/// A camera above a place.
+struct Camera {
+    centre: [f64; 2],
+    /// Where the centre is on the page.
+    at: (f64, f64),
+}
+
+impl Camera {
+    /// Where a point is on the page, and how far away it is.
+    fn project(&self, [x, y, z]: [f64; 3]) -> ((f64, f64), f64) {
+        let (x, y) = (x - self.centre[0], y - self.centre[1]);
+        let (sin, cos) = TURN.sin_cos();
+        let (right, away) = (cos * x + sin * y, cos * y - sin * x);
+        let (lift, flat) = (TILT.cos(), TILT.sin());
+        ((self.at.0 + SCALE * right, self.at.1 - SCALE * (flat * away + lift * z)), lift * away - flat * z)
+    }
+}
+
+impl Filmstrip {
+    /// Draws the strip, six frames beside each other.
+    pub fn draw(&self) -> Figure {
+        let columns = self.frames.len().clamp(1, COLUMNS);
+        let rows = self.frames.len().div_ceil(COLUMNS).max(1);
+        let pitch = FRAME_SIDE + GAP;
+        let width = (2.0 * GAP + columns as f64 * pitch).max(360.0).ceil();
+        let height = (TOP + rows as f64 * (pitch + LABEL) + GAP).ceil();
+        let mut document = sheet(width, height)
+            .add(paper())
+            .add(heading(&self.title, width, 26.0, 15.0))
+            .add(heading(&self.note, width, 44.0, 11.0));
+        for (number, frame) in self.frames.iter().enumerate() {
+            let left = GAP + pitch * (number % COLUMNS) as f64;
+            let top = TOP + (pitch + LABEL) * (number / COLUMNS) as f64;
+            let window = rectangle(left, top, FRAME_SIDE, FRAME_SIDE);
+            let name = format!("frame-{number}");
+            let clip = ClipPath::new().set("id", name.as_str()).add(window.clone());
+            document = document
+                .add(Definitions::new().add(clip))
+                .add(window.set("fill", palette::WALL))
+                .add(frame.draw(left, top).set("clip-path", format!("url(#{name})")))
+                .add(text(&frame.label, (left + FRAME_SIDE / 2.0, top + FRAME_SIDE + 13.0), 11.0, "middle"));
+        }
+        Figure::new(&document)
+    }
+}
+
+impl Frame {
+    fn draw(&self, left: f64, top: f64) -> Group {
+        let camera = Camera { centre: self.centre, at: (left + FRAME_SIDE / 2.0, top + 0.62 * FRAME_SIDE) };
+        let on_page = |point: [f64; 3]| camera.project(point).0;
+        let mut group = Group::new().set("stroke-linecap", "round");
+        let line = |from: (f64, f64), to: (f64, f64), ink: &str, width: f64| {
+            let ends = Line::new().set("x1", from.0).set("y1", from.1).set("x2", to.0).set("y2", to.1);
+            ends.set("stroke", ink).set("stroke-width", width)
+        };
+        // Lines of the floor stand still while the camera follows: they show that something moves.
+        let reach = 3.0;
+        for axis in 0..2 {
+            let first = ((self.centre[axis] - reach) / FLOOR_LINES).ceil() as i64;
+            for at in
+                (first..).map(|k| k as f64 * FLOOR_LINES).take_while(|at| *at <= self.centre[axis] + reach)
+            {
+                let ends = [-reach, reach].map(|along| {
+                    let mut point = [self.centre[0] + along, self.centre[1] + along, 0.0];
+                    point[axis] = at;
+                    on_page(point)
+                });
+                group = group.add(line(ends[0], ends[1], palette::PAPER, 1.2));
+            }
+        }
+        for limb in &self.limbs {
+            let ends = [limb.from, limb.to].map(|[x, y, _]| on_page([x, y, 0.0]));
+            let shadow = line(ends[0], ends[1], palette::HATCH, 2.0 * SCALE * limb.radius);
+            group = group.add(shadow.set("stroke-opacity", 0.35));
+        }
+        let mut limbs: Vec<&Limb> = self.limbs.iter().collect();
+        let depth = |limb: &Limb| camera.project(limb.from).1 + camera.project(limb.to).1;
+        limbs.sort_by(|a, b| depth(b).total_cmp(&depth(a)));
+        for limb in limbs {
+            let (from, to) = (on_page(limb.from), on_page(limb.to));
+            let width = 2.0 * SCALE * limb.radius;
+            if limb.from == limb.to {
+                let ball = Circle::new().set("cx", from.0).set("cy", from.1).set("r", width / 2.0);
+                group = group.add(ball.set("fill", palette::LINES[1]).set("stroke", palette::INK));
+            } else {
+                group = group.add(line(from, to, palette::INK, width + 1.6)).add(line(
+                    from,
+                    to,
+                    palette::LINES[4],
+                    width,
+                ));
+            }
+        }
+        group
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_drawn_in_rows_of_six() {
+        let limb = Limb { from: [0.0, 0.0, 0.5], to: [0.5, 0.0, 0.0], radius: 0.08 };
+        let frame = Frame { label: "0.5 s".into(), centre: [0.0; 2], limbs: vec![limb] };
+        let film = Filmstrip { title: "a walk".into(), note: String::new(), frames: vec![frame; 7] };
+        let svg = film.draw().svg().to_owned();
+        assert!(svg.contains("a walk") && svg.contains("frame-6"));
+        assert!(film.draw().png().is_ok());
+        assert!(Filmstrip::default().draw().png().is_ok());
+    }
+}

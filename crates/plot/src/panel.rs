@@ -1,0 +1,191 @@
+//! One panel of a line chart: its grid, its bands and its lines.
+
+use crate::{
+    axis::{Axis, is_drawable, limits},
+    contour::Point,
+    field::text,
+    legend::{Legend, Stroke},
+    lettering, palette,
+    series::{Panel, Series},
+    thinning::{middle_of_dense, pieces, thin_band, thin_line},
+    y_scale::YScale,
+};
+use std::fmt::Write as _;
+use svg::node::element::{Circle, Group, Line, Path};
+
+/// Room above the grid for the title.
+pub(super) const TITLE_HEIGHT: f64 = 36.0;
+/// Size of the numbers at ticks.
+pub(super) const TICK_SIZE: f64 = 11.0;
+const LINE_WIDTH: f64 = 1.5;
+/// Ticks are about this far apart, or farther.
+const TICK_DISTANCE: f64 = 28.0;
+
+/// Where the grid of a panel lies on the page.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) left: f64,
+    pub(super) top: f64,
+    pub(super) width: f64,
+    pub(super) height: f64,
+}
+
+impl Panel {
+    /// The points that can be shown.
+    pub(super) fn visible_points(&self) -> impl Iterator<Item = Point> {
+        let points = self.series.iter().flat_map(|series| &series.points).copied();
+        points.filter(|&(x, y)| is_drawable(x) && self.y_scale.height(y).is_some())
+    }
+
+    /// The axis over all points and bands, if there are points.
+    fn y_axis(&self, top: f64, height: f64) -> Option<Axis> {
+        let (low, high) = limits(self.visible_points().filter_map(|(_, y)| self.y_scale.height(y)))?;
+        let bands = self.series.iter().flat_map(|series| series.points.iter().zip(&series.band));
+        let edges = bands.filter(|(point, _)| is_drawable(point.0)).flat_map(|(_, &(low, high))| [low, high]);
+        let with_edges = edges.filter_map(|edge| self.y_scale.height(edge)).chain([low, high]);
+        let (low, high) = self.y_scale.range(limits(with_edges)?);
+        Some(Axis { low, high, from: top + height, to: top })
+    }
+
+    fn y_ticks(&self, axis: &Axis) -> Vec<(f64, String)> {
+        let parts = ((axis.from - axis.to) / TICK_DISTANCE) as usize;
+        self.y_scale.ticks(axis, parts.clamp(2, 7))
+    }
+
+    /// How wide the numbers beside a grid of this height are.
+    pub(super) fn y_label_width(&self, height: f64) -> f64 {
+        let ticks = self.y_axis(0.0, height).map(|axis| self.y_ticks(&axis)).unwrap_or_default();
+        ticks.iter().map(|(_, label)| lettering::width(label, TICK_SIZE)).fold(0.0, f64::max)
+    }
+
+    /// Draws the panel over an `x` axis without its numbers, which panels share.
+    pub(super) fn draw(&self, place: Place, x: Option<(Axis, &[f64])>, legend: &Legend) -> Group {
+        let title = match self.y_scale {
+            YScale::Log => format!("{} (log scale)", self.title),
+            YScale::Linear => self.title.clone(),
+        };
+        let title = lettering::shortened(&title, place.width, 12.0);
+        let group = Group::new().add(text(&title, (place.left, place.top - 10.0), 12.0, "start"));
+        let bottom = place.top + place.height;
+        let base = rule((place.left, bottom), (place.left + place.width, bottom), palette::HATCH);
+        let (Some((x, x_ticks)), Some(y)) = (x, self.y_axis(place.top, place.height)) else {
+            let middle = (place.left + place.width / 2.0, place.top + place.height / 2.0 + 4.0);
+            return group.add(base).add(text("no data", middle, 12.0, "middle").set("fill", palette::HATCH));
+        };
+        let mut grid = Group::new();
+        for &tick in x_ticks {
+            let at = x.place(tick);
+            grid = grid.add(rule((at, place.top), (at, bottom + 4.0), palette::WALL));
+        }
+        for (tick, label) in self.y_ticks(&y) {
+            let at = y.place(tick);
+            grid = grid
+                .add(rule((place.left - 4.0, at), (place.left + place.width, at), palette::WALL))
+                .add(text(&label, (place.left - 8.0, at + 4.0), TICK_SIZE, "end"));
+        }
+        // All bands lie below all lines, so that none hides a line.
+        let (mut bands, mut lines) =
+            (Group::new().set("fill-opacity", 0.18), Group::new().set("fill", "none"));
+        for series in &self.series {
+            let stroke = legend.stroke(&series.name);
+            if !series.band.is_empty() {
+                bands = bands.add(self.band(series, &x, &y, stroke.color));
+            }
+            lines = lines.add(self.line(series, &x, &y, stroke));
+        }
+        group.add(grid).add(base).add(bands).add(lines)
+    }
+
+    fn line(&self, series: &Series, x: &Axis, y: &Axis, stroke: Stroke) -> Group {
+        let marks =
+            by_rising_x(&series.points, |_, &point| self.y_scale.height(point.1).map(|at| y.place(at)), x);
+        let (mut line, mut range) = (String::new(), String::new());
+        let mut group = Group::new();
+        for piece in pieces(marks) {
+            match (piece.as_slice(), middle_of_dense(&piece)) {
+                // A line needs two points; a lone one is a dot.
+                (&[(x, y)], _) => {
+                    let dot = Circle::new().set("cx", x).set("cy", y).set("r", 1.6 * LINE_WIDTH);
+                    group = group.add(dot.set("fill", stroke.color));
+                }
+                // Noise would hide the curve and its neighbours: it is pale, its middle is not.
+                (piece, Some(middle)) => {
+                    trace(&mut range, thin_line(piece));
+                    trace(&mut line, middle);
+                }
+                (piece, None) => trace(&mut line, thin_line(piece)),
+            }
+        }
+        let path = |data: String| Path::new().set("d", data).set("stroke", stroke.color);
+        if !range.is_empty() {
+            group = group.add(path(range).set("stroke-width", 1).set("stroke-opacity", 0.3));
+        }
+        if !line.is_empty() {
+            let line = path(line).set("stroke-width", LINE_WIDTH).set("stroke-linejoin", "round");
+            group = group.add(line.set("stroke-dasharray", stroke.dashes));
+        }
+        group
+    }
+
+    fn band(&self, series: &Series, x: &Axis, y: &Axis, color: &'static str) -> Path {
+        let marks = by_rising_x(
+            &series.points,
+            |index, _| {
+                let &(low, high) = series.band.get(index)?;
+                let top = y.place(self.y_scale.height(low.max(high))?);
+                // On a logarithmic axis, a band down to zero goes down to the axis.
+                let bottom = self.y_scale.height(low.min(high)).map(|at| y.place(at));
+                let is_below = self.y_scale == YScale::Log && low.min(high) <= 0.0;
+                Some((top, bottom.or(is_below.then_some(y.from))?))
+            },
+            x,
+        );
+        let mut data = String::new();
+        for piece in pieces(marks) {
+            let mut edges = thin_band(&piece);
+            if let &[(x, edge)] = edges.as_slice() {
+                // A band of one point, as wide as its dot.
+                edges = vec![(x - 2.0, edge), (x + 2.0, edge)];
+            }
+            let tops = edges.iter().map(|&(x, (top, _))| (x, top));
+            let bottoms = edges.iter().rev().map(|&(x, (_, bottom))| (x, bottom));
+            trace(&mut data, tops.chain(bottoms));
+            data.push('Z');
+        }
+        Path::new().set("d", data).set("fill", color)
+    }
+}
+
+/// A line of the grid.
+pub(super) fn rule((x1, y1): Point, (x2, y2): Point, color: &'static str) -> Line {
+    let line = Line::new().set("x1", x1).set("y1", y1).set("x2", x2).set("y2", y2);
+    line.set("stroke", color)
+}
+
+/// Places of points from left to right, however they were logged, with what is shown there.
+fn by_rising_x<T>(
+    points: &[Point],
+    shown: impl Fn(usize, &Point) -> Option<T>,
+    x: &Axis,
+) -> Vec<(f64, Option<T>)> {
+    let mut order: Vec<usize> = (0..points.len()).filter(|&index| is_drawable(points[index].0)).collect();
+    order.sort_by(|&a, &b| points[a].0.total_cmp(&points[b].0));
+    order.into_iter().map(|index| (x.place(points[index].0), shown(index, &points[index]))).collect()
+}
+
+/// Adds a line through points to the data of a path. Places are whole tenths, so steps between them, which are
+/// shorter to write, lose nothing.
+fn trace(data: &mut String, points: impl IntoIterator<Item = Point>) {
+    let mut last = None;
+    for (x, y) in points {
+        let _ = match last {
+            None => write!(data, "M{x} {y}"),
+            Some((last_x, last_y)) => write!(data, "l{} {}", tenths(x - last_x), tenths(y - last_y)),
+        };
+        last = Some((x, y));
+    }
+}
+
+fn tenths(value: f64) -> f64 {
+    (10.0 * value).round() / 10.0 + 0.0
+}

@@ -1,0 +1,529 @@
+//! Maps of the plane: a field of distances with its isochrones, values at places, planned paths with arrows, over the data.
+
+use crate::{
+    axis::{Axis, limits},
+    contour::{Point, Surface, clearest, isoline},
+    export::{Figure, paper, sheet},
+    field::{arrow_head, heading, rectangle, star, text},
+    lettering, palette,
+    panel::rule,
+    scale,
+};
+use std::fmt::Write as _;
+use svg::node::element::{Circle, Group, Path, Polygon};
+
+const MARGIN: f64 = 16.0;
+const LEFT: f64 = 58.0;
+const MAP_SIDE: f64 = 380.0;
+const TITLE_HEIGHT: f64 = 34.0;
+const AXIS_HEIGHT: f64 = 44.0;
+const LEGEND_HEIGHT: f64 = 52.0;
+const BAR_HEIGHT: f64 = 12.0;
+/// More panels than this go on in another row.
+const MAX_BESIDE: usize = 3;
+/// About so many isochrones.
+const N_ISOCHRONES: usize = 10;
+/// Colors that are told apart.
+const N_SHADES: f64 = 48.0;
+/// Arrows on a path are about this far apart on the page.
+const ARROW_DISTANCE: f64 = 26.0;
+
+/// Maps of one plane, side by side.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PlaneChart {
+    /// What the chart shows.
+    pub title: String,
+    /// What else a reader must know.
+    pub note: String,
+    /// What the two axes are, with their units.
+    pub axes: [String; 2],
+    /// Left to right; more than three go on below.
+    pub panels: Vec<PlanePanel>,
+}
+
+/// One map.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PlanePanel {
+    /// What this map shows.
+    pub title: String,
+    /// What colors mean; none on a map without values.
+    pub colors: Option<Colors>,
+    /// Values everywhere.
+    pub field: Option<PlaneField>,
+    /// Places, with a value or without; those without are grey.
+    pub dots: Vec<([f64; 2], Option<f64>)>,
+    /// Rectangles where nobody can be, each by two opposite corners.
+    pub walls: Vec<[[f64; 2]; 2]>,
+    /// Where somebody was, drawn as thin lines.
+    pub paths: Vec<RolloutPath>,
+    /// Ways, each from its first point to its last.
+    pub planned: Vec<Vec<[f64; 2]>>,
+    /// Where one starts: circles.
+    pub starts: Vec<[f64; 2]>,
+    /// Where one wants to be: stars.
+    pub goals: Vec<[f64; 2]>,
+}
+
+/// Where somebody was, step by step.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RolloutPath {
+    /// From the first place to the last.
+    pub points: Vec<[f64; 2]>,
+    /// Whether it led to its goal: blue, or else red.
+    pub success: bool,
+}
+
+impl RolloutPath {
+    /// A step that is longer than this share of the map is a jump: no line leads along it.
+    const JUMP: f64 = 0.08;
+}
+
+/// Which values have which colors.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Colors {
+    /// From light at zero to dark at the largest value.
+    Distance {
+        /// The quantity and its unit.
+        legend: String,
+        /// The value that is darkest; larger ones look like it.
+        largest: f64,
+    },
+    /// Blue below zero, red above.
+    Difference {
+        /// The quantity and its unit.
+        legend: String,
+        /// The size of the value that has the strongest color.
+        largest: f64,
+    },
+}
+
+/// A value for every cell of a rectangle, row by row from the top; `None` where nothing is known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlaneField {
+    /// Left and right edge.
+    pub x: (f64, f64),
+    /// Lower and upper edge.
+    pub y: (f64, f64),
+    /// Cells in a row.
+    pub columns: usize,
+    /// `[rows, columns]`
+    pub values: Vec<Option<f64>>,
+}
+
+impl PlaneField {
+    /// The middles of the cells of a rectangle, in the order of [`values`](Self::values).
+    pub fn middles(x: (f64, f64), y: (f64, f64), columns: usize, rows: usize) -> Vec<[f64; 2]> {
+        let at = |(low, high): (f64, f64), cell: usize, cells: usize| {
+            low + (high - low) * (cell as f64 + 0.5) / cells as f64
+        };
+        let cells = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+        cells.map(|(row, column)| [at(x, column, columns), at((y.1, y.0), row, rows)]).collect()
+    }
+
+    fn rows(&self) -> usize {
+        self.values.len() / self.columns.max(1)
+    }
+}
+
+impl Surface for PlaneField {
+    fn value(&self, row: isize, column: isize) -> Option<f64> {
+        let is_inside =
+            (0..self.rows() as isize).contains(&row) && (0..self.columns as isize).contains(&column);
+        if !is_inside {
+            return None;
+        }
+        self.values[row as usize * self.columns + column as usize].filter(|value| value.is_finite())
+    }
+
+    fn is_joined(&self, a: (isize, isize), b: (isize, isize)) -> bool {
+        self.value(a.0, a.1).is_some() && self.value(b.0, b.1).is_some()
+    }
+}
+
+impl Colors {
+    /// The fill of a value, and the ink that can be read on it.
+    fn of(&self, value: f64) -> (String, &'static str) {
+        let shade = |part: f64| (part * N_SHADES).round() / N_SHADES;
+        match self {
+            Self::Distance { largest, .. } => {
+                let far = shade((value / largest).clamp(0.0, 1.0));
+                (palette::near_to_far(far), palette::ink_on(far))
+            }
+            Self::Difference { largest, .. } => {
+                let part = shade((value / largest).clamp(-1.0, 1.0));
+                (palette::below_to_above(part), if part.abs() > 0.7 { palette::PAPER } else { palette::INK })
+            }
+        }
+    }
+
+    fn range(&self) -> (f64, f64) {
+        match *self {
+            Self::Distance { largest, .. } => (0.0, largest),
+            Self::Difference { largest, .. } => (-largest, largest),
+        }
+    }
+
+    fn legend(&self) -> &str {
+        let (Self::Distance { legend, .. } | Self::Difference { legend, .. }) = self;
+        legend
+    }
+}
+
+impl PlaneChart {
+    /// Both axes have one scale unless one range is longer by more than this.
+    pub const MAX_ASPECT: f64 = 3.0;
+
+    /// Draws the maps, all on one scale.
+    pub fn draw(&self) -> Figure {
+        let columns = self.panels.len().clamp(1, MAX_BESIDE);
+        let rows = self.panels.len().div_ceil(MAX_BESIDE).max(1);
+        let ((x_low, x_high), (y_low, y_high)) = self.ranges();
+        let (width, height) = (x_high - x_low, y_high - y_low);
+        let (map_width, map_height) = match width.max(height) {
+            // One unit is as long upwards as it is sideways.
+            longer if longer <= Self::MAX_ASPECT * width.min(height) => {
+                (MAP_SIDE * width / longer, MAP_SIDE * height / longer)
+            }
+            _ => (MAP_SIDE, MAP_SIDE),
+        };
+        let has_legend = self.panels.iter().any(|panel| panel.colors.is_some());
+        let panel_width = LEFT + map_width + 12.0;
+        let panel_height =
+            TITLE_HEIGHT + map_height + AXIS_HEIGHT + if has_legend { LEGEND_HEIGHT } else { 0.0 };
+        let top = if self.note.is_empty() { 36.0 } else { 54.0 };
+        let width = (columns as f64 * panel_width + 2.0 * MARGIN).max(360.0).ceil();
+        let height = (top + rows as f64 * panel_height + MARGIN).ceil();
+        let mut document = sheet(width, height)
+            .add(paper())
+            .add(heading(&self.title, width, 26.0, 15.0))
+            .add(heading(&self.note, width, 44.0, 11.0));
+        for (number, panel) in self.panels.iter().enumerate() {
+            let left = MARGIN + panel_width * (number % MAX_BESIDE) as f64 + LEFT;
+            let top = top + panel_height * (number / MAX_BESIDE) as f64 + TITLE_HEIGHT;
+            let map = Map {
+                panel,
+                x: Axis { low: x_low, high: x_high, from: left, to: left + map_width },
+                y: Axis { low: y_low, high: y_high, from: top + map_height, to: top },
+            };
+            document = document.add(map.draw(&self.axes));
+        }
+        Figure::new(&document)
+    }
+
+    /// What all maps show of the plane.
+    fn ranges(&self) -> ((f64, f64), (f64, f64)) {
+        let along = |axis: usize| {
+            let of_panel = |panel: &PlanePanel| {
+                let field = panel.field.as_ref().map(|field| if axis == 0 { field.x } else { field.y });
+                let places =
+                    panel.dots.iter().map(|dot| dot.0).chain(panel.planned.iter().flatten().copied());
+                let walked = panel.paths.iter().flat_map(|path| path.points.iter().copied());
+                let marks = panel.starts.iter().chain(&panel.goals).copied();
+                let marks = marks.chain(walked).chain(panel.walls.iter().flatten().copied());
+                let places = places.chain(marks).map(|place| place[axis]).filter(|value| value.is_finite());
+                places.chain(field.into_iter().flat_map(|(low, high)| [low, high])).collect::<Vec<_>>()
+            };
+            let (low, high) = limits(self.panels.iter().flat_map(of_panel)).unwrap_or((0.0, 1.0));
+            let room = 0.02 * (high - low).max(1e-9);
+            (low - room, high + room)
+        };
+        (along(0), along(1))
+    }
+}
+
+/// A panel and where it goes on the page.
+struct Map<'a> {
+    panel: &'a PlanePanel,
+    x: Axis,
+    y: Axis,
+}
+
+impl Map<'_> {
+    fn place(&self, [x, y]: [f64; 2]) -> Point {
+        (self.x.place(x), self.y.place(y))
+    }
+
+    fn draw(&self, axes: &[String; 2]) -> Group {
+        let width = self.x.to - self.x.from;
+        let title = lettering::shortened(&self.panel.title, width, 12.0);
+        let group = Group::new().add(text(&title, (self.x.from, self.y.to - 10.0), 12.0, "start"));
+        let group =
+            group.add(self.frame(axes)).add(self.heat()).add(self.walls()).add(self.dots()).add(self.paths());
+        let group = group.add(self.isochrones()).add(self.planned()).add(self.marks());
+        match &self.panel.colors {
+            Some(colors) => group.add(self.legend(colors)),
+            None => group,
+        }
+    }
+
+    fn frame(&self, [x_name, y_name]: &[String; 2]) -> Group {
+        let (left, right, bottom, top) = (self.x.from, self.x.to, self.y.from, self.y.to);
+        let mut group = Group::new();
+        for tick in self.x.ticks(1e-9) {
+            let at = self.x.place(tick);
+            group = group.add(rule((at, top), (at, bottom + 4.0), palette::WALL)).add(text(
+                &scale::label(tick),
+                (at, bottom + 17.0),
+                11.0,
+                "middle",
+            ));
+        }
+        for tick in self.y.ticks(1e-9) {
+            let at = self.y.place(tick);
+            group = group.add(rule((left - 4.0, at), (right, at), palette::WALL)).add(text(
+                &scale::label(tick),
+                (left - 8.0, at + 4.0),
+                11.0,
+                "end",
+            ));
+        }
+        let (beside, middle) = (left - 42.0, (top + bottom) / 2.0);
+        group.add(text(x_name, ((left + right) / 2.0, bottom + 35.0), 12.0, "middle")).add(
+            text(y_name, (beside, middle), 12.0, "middle")
+                .set("transform", format!("rotate(-90 {beside:.1} {middle:.1})")),
+        )
+    }
+
+    fn heat(&self) -> Group {
+        // Crisp edges: neighbouring rectangles must not show a seam.
+        let mut group = Group::new().set("shape-rendering", "crispEdges");
+        let (Some(field), Some(colors)) = (&self.panel.field, &self.panel.colors) else { return group };
+        let cell = self.cell(field);
+        let (left, top) = self.place([field.x.0, field.y.1]);
+        for (row, values) in field.values.chunks(field.columns.max(1)).enumerate() {
+            let fills: Vec<Option<String>> = values
+                .iter()
+                .map(|value| value.filter(|v| v.is_finite()).map(|value| colors.of(value).0))
+                .collect();
+            let mut column = 0;
+            for run in fills.chunk_by(|a, b| a == b) {
+                if let Some(fill) = &run[0] {
+                    let (x, y) = (left + cell.0 * column as f64, top + cell.1 * row as f64);
+                    let patch = rectangle(x, y, cell.0 * run.len() as f64 + 0.3, cell.1 + 0.3);
+                    group = group.add(patch.set("fill", fill.as_str()));
+                }
+                column += run.len();
+            }
+        }
+        group
+    }
+
+    /// Width and height of a cell on the page.
+    fn cell(&self, field: &PlaneField) -> (f64, f64) {
+        let (left, top) = self.place([field.x.0, field.y.1]);
+        let (right, bottom) = self.place([field.x.1, field.y.0]);
+        ((right - left) / field.columns.max(1) as f64, (bottom - top) / field.rows().max(1) as f64)
+    }
+
+    fn isochrones(&self) -> Group {
+        let mut group = Group::new().set("fill", "none").set("stroke-linecap", "round");
+        let (Some(field), Some(colors)) = (&self.panel.field, &self.panel.colors) else { return group };
+        let cell = self.cell(field);
+        let (left, top) = self.place([field.x.0, field.y.1]);
+        let on_page = |(x, y): Point| (left + cell.0 * x, top + cell.1 * y);
+        let (low, high) = colors.range();
+        let interval = scale::round_interval(high - low, N_ISOCHRONES, 1e-9);
+        let mut labels: Vec<Point> =
+            self.panel.goals.iter().chain(&self.panel.starts).map(|&at| self.place(at)).collect();
+        let mut texts = Group::new();
+        for level in scale::multiples(interval, high) {
+            let segments = isoline(field, field.rows(), field.columns, level);
+            let (fill, ink) = colors.of(level);
+            let mut data = String::new();
+            for &(a, b) in &segments {
+                let (a, b) = (on_page(a), on_page(b));
+                let _ = write!(data, "M{:.1} {:.1}L{:.1} {:.1}", a.0, a.1, b.0, b.1);
+            }
+            group = group.add(Path::new().set("d", data).set("stroke", ink).set("stroke-width", 0.9));
+            let middles = segments.iter().map(|&(a, b)| on_page(((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0)));
+            if let Some(at) = clearest(middles.step_by(1 + segments.len() / 300), &labels, 26.0) {
+                let label = scale::label(level);
+                let width = lettering::width(&label, 10.0) + 4.0;
+                let ground = rectangle(at.0 - width / 2.0, at.1 - 6.5, width, 13.0).set("rx", 3);
+                texts = texts
+                    .add(ground.set("fill", fill))
+                    .add(text(&label, (at.0, at.1 + 3.6), 10.0, "middle").set("fill", ink));
+                labels.push(at);
+            }
+        }
+        group.add(texts)
+    }
+
+    fn walls(&self) -> Group {
+        let mut group = Group::new().set("shape-rendering", "crispEdges").set("fill", palette::STONE);
+        for &[one, other] in &self.panel.walls {
+            let ((x0, y0), (x1, y1)) = (self.place(one), self.place(other));
+            group =
+                group.add(rectangle(x0.min(x1), y0.min(y1), (x1 - x0).abs() + 0.3, (y1 - y0).abs() + 0.3));
+        }
+        group
+    }
+
+    fn paths(&self) -> Group {
+        let mut group = Group::new().set("fill", "none").set("stroke-linejoin", "round");
+        let longest = RolloutPath::JUMP * (self.x.high - self.x.low).max(self.y.high - self.y.low);
+        let length = |step: &[[f64; 2]]| (step[1][0] - step[0][0]).hypot(step[1][1] - step[0][1]);
+        for RolloutPath { points: places, success } in &self.panel.paths {
+            let mut data = String::new();
+            for (k, &at) in places.iter().enumerate() {
+                let is_new = k == 0 || length(&places[k - 1..=k]) > longest;
+                let (x, y) = self.place(at);
+                let _ = write!(data, "{}{x:.1} {y:.1}", if is_new { "M" } else { "L" });
+            }
+            let ink = palette::LINES[usize::from(!success)];
+            let line = Path::new().set("d", data).set("stroke", ink).set("stroke-width", 1.0);
+            group = group.add(line.set("stroke-opacity", 0.55));
+        }
+        group
+    }
+
+    fn dots(&self) -> Group {
+        let mut group = Group::new();
+        let has_field = self.panel.field.is_some();
+        for (at, value) in &self.panel.dots {
+            let (x, y) = self.place(*at);
+            let dot = Circle::new().set("cx", x).set("cy", y);
+            group = group.add(match (value.filter(|value| value.is_finite()), &self.panel.colors) {
+                (Some(value), Some(colors)) => dot
+                    .set("r", 3.4)
+                    .set("fill", colors.of(value).0)
+                    .set("stroke", palette::HATCH)
+                    .set("stroke-width", 0.4),
+                _ if has_field => dot.set("r", 1.1).set("fill", palette::INK).set("fill-opacity", 0.25),
+                _ => dot.set("r", 1.4).set("fill", palette::HATCH).set("fill-opacity", 0.6),
+            });
+        }
+        group
+    }
+
+    fn planned(&self) -> Group {
+        let mut group = Group::new().set("stroke-linecap", "round").set("stroke-linejoin", "round");
+        for path in &self.panel.planned {
+            let places: Vec<Point> = path.iter().map(|&at| self.place(at)).collect();
+            let mut data = String::new();
+            for (k, (x, y)) in places.iter().enumerate() {
+                let _ = write!(data, "{}{x:.1} {y:.1}", if k == 0 { "M" } else { "L" });
+            }
+            // A dark casing below a light line reads on every background.
+            for (ink, width) in [(palette::INK, 4.2), (palette::PAPER, 2.2)] {
+                let line = Path::new().set("d", data.as_str()).set("fill", "none");
+                group = group.add(line.set("stroke", ink).set("stroke-width", width));
+            }
+            let mut passed = 0.5 * ARROW_DISTANCE;
+            for pair in places.windows(2) {
+                let (dx, dy) = (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
+                passed += dx.hypot(dy);
+                if passed >= ARROW_DISTANCE {
+                    passed = 0.0;
+                    let middle = ((pair[0].0 + pair[1].0) / 2.0, (pair[0].1 + pair[1].1) / 2.0);
+                    let head = Polygon::new().set("points", arrow_head(middle, (dx, dy), 5.0));
+                    group = group.add(
+                        head.set("fill", palette::PAPER).set("stroke", palette::INK).set("stroke-width", 1),
+                    );
+                }
+            }
+        }
+        group
+    }
+
+    fn marks(&self) -> Group {
+        let mut group = Group::new();
+        for &start in &self.panel.starts {
+            let (x, y) = self.place(start);
+            let dot = Circle::new().set("cx", x).set("cy", y).set("r", 5.5).set("fill", palette::PAPER);
+            group = group.add(dot.set("stroke", palette::INK).set("stroke-width", 2));
+        }
+        for &goal in &self.panel.goals {
+            let shape = Polygon::new().set("points", star(self.place(goal), 10.0)).set("fill", "#d62828");
+            group = group.add(shape.set("stroke", palette::PAPER).set("stroke-width", 1.2));
+        }
+        group
+    }
+
+    fn legend(&self, colors: &Colors) -> Group {
+        let (left, top) = (self.x.from, self.y.from + AXIS_HEIGHT + 4.0);
+        let width = self.x.to - left;
+        let (low, high) = colors.range();
+        let mut group = Group::new().set("shape-rendering", "crispEdges");
+        for shade in 0..N_SHADES as usize {
+            let value = low + (high - low) * (shade as f64 + 0.5) / N_SHADES;
+            let patch =
+                rectangle(left + width * shade as f64 / N_SHADES, top, width / N_SHADES + 0.5, BAR_HEIGHT);
+            group = group.add(patch.set("fill", colors.of(value).0));
+        }
+        let axis = Axis { low, high, from: left, to: left + width };
+        for tick in axis.ticks(1e-9) {
+            let at = (axis.place(tick), top + BAR_HEIGHT + 13.0);
+            group = group.add(text(&scale::label(tick), at, 10.0, "middle"));
+        }
+        group.add(text(colors.legend(), (left + width / 2.0, top + BAR_HEIGHT + 28.0), 11.0, "middle"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart() -> PlaneChart {
+        let (x, y) = ((0.0, 20.0), (0.0, 10.0));
+        let middles = PlaneField::middles(x, y, 20, 10);
+        let values = middles.iter().map(|[x, _]| (*x < 15.0).then_some(*x)).collect();
+        let panel = PlanePanel {
+            title: "to the <goal>".into(),
+            colors: Some(Colors::Distance { legend: "steps".into(), largest: 15.0 }),
+            field: Some(PlaneField { x, y, columns: 20, values }),
+            dots: vec![([1.0, 1.0], None), ([2.0, 2.0], Some(f64::NAN))],
+            walls: vec![[[16.0, 0.0], [20.0, 10.0]]],
+            paths: vec![RolloutPath { points: vec![[1.0, 1.0], [2.0, 2.0]], success: true }],
+            planned: vec![vec![[0.0, 5.0], [5.0, 5.0], [10.0, 5.0]]],
+            starts: vec![[0.0, 5.0]],
+            goals: vec![[10.0, 5.0]],
+        };
+        let error = Colors::Difference { legend: "error".into(), largest: 2.0 };
+        let dots = vec![([0.0, 0.0], Some(-2.0)), ([20.0, 10.0], Some(2.0))];
+        let other = PlanePanel { colors: Some(error), dots, ..PlanePanel::default() };
+        PlaneChart {
+            title: "a map".into(),
+            note: String::new(),
+            axes: ["x (m)".into(), "y (m)".into()],
+            panels: vec![panel, other],
+        }
+    }
+
+    #[test]
+    fn everything_is_on_the_map() {
+        let svg = chart().draw().svg().to_owned();
+        for part in ["a map", "to the &lt;goal&gt;", "x (m)", "steps", "error", "<polygon"] {
+            assert!(svg.contains(part), "{part}");
+        }
+        // Isochrones are straight: the field grows from left to right.
+        assert!(svg.contains("\n10\n") && svg.contains("\n2\n"));
+        assert!(!svg.contains("NaN"));
+        assert!(chart().draw().png().is_ok());
+    }
+
+    #[test]
+    fn who_stands_still_for_long_has_walked_and_who_is_carried_off_has_not() {
+        let mut places = vec![[0.0, 0.0], [0.2, 0.0], [0.4, 0.0], [20.0, 0.0], [20.2, 0.0]];
+        places.extend(vec![[20.2001, 0.0]; 1000]);
+        let paths = vec![RolloutPath { points: places, success: false }];
+        let walls = vec![[[0.0, 0.0], [40.0, 40.0]]];
+        let panel = PlanePanel { walls, paths, ..PlanePanel::default() };
+        let svg = PlaneChart { panels: vec![panel], ..PlaneChart::default() }.draw().svg().to_owned();
+        let line = svg.split("<path").find(|part| part.contains("stroke-opacity")).unwrap();
+        assert_eq!((line.matches('M').count(), line.matches('L').count()), (2, 1003), "{line}");
+    }
+
+    #[test]
+    fn cells_are_counted_from_the_top_left() {
+        let middles = PlaneField::middles((0.0, 2.0), (0.0, 4.0), 2, 2);
+        assert_eq!(middles, [[0.5, 3.0], [1.5, 3.0], [0.5, 1.0], [1.5, 1.0]]);
+    }
+
+    #[test]
+    fn nothing_is_drawn_of_nothing() {
+        assert!(PlaneChart::default().draw().png().is_ok());
+        let empty = PlaneChart { panels: vec![PlanePanel::default()], ..PlaneChart::default() };
+        assert!(empty.draw().png().is_ok());
+    }
+}
