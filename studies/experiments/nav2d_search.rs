@@ -63,7 +63,7 @@ fn main() {
     let (steps, rollouts) = (number("--steps", 20, STEPS), number("--rollouts", 2, ROLLOUTS));
     let discount = Discount::new(GAMMA).expect("a discount");
     let world = Nav2d::standard();
-    let data = Arc::new(world.recordings(2000, RECORDINGS));
+    let data = Arc::new(world.dataset(2000, RECORDINGS));
     let jobs: Vec<(Algorithm, usize)> = chosen_algorithms()
         .into_iter()
         .flat_map(|algorithm| (0..CHANGES.len()).map(move |change| (algorithm, change)))

@@ -3,6 +3,7 @@
 mod commands;
 
 use clap::{Parser, Subcommand};
+use isochrone::envs::EnvError;
 use std::{
     io::{BufWriter, Write as _},
     process::ExitCode,
@@ -10,7 +11,7 @@ use std::{
 
 /// How far apart are two situations, in time?
 #[derive(Parser)]
-#[command(version, about, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "isochrone", version, about, max_term_width = 100, arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -104,8 +105,9 @@ fn refuse(error: &clap::Error) -> ExitCode {
     let before_usage = before_usage.split("For more information").next().unwrap_or(before_usage);
     let lines = before_usage.lines().map(str::trim).filter(|line| !line.is_empty());
     let (tips, problem): (Vec<&str>, Vec<&str>) = lines.partition(|line| line.starts_with("tip: "));
-    let hint =
-        tips.first().map_or("see isochrone --help, or the --help of the verb", |tip| &tip["tip: ".len()..]);
+    let hint = tips
+        .first()
+        .map_or("see isochrone --help, or the --help of the command", |tip| &tip["tip: ".len()..]);
     let problem = problem.join(" ");
     // A value that we refused has a better hint already.
     match problem.contains("hint:") {
@@ -115,10 +117,20 @@ fn refuse(error: &clap::Error) -> ExitCode {
     ExitCode::from(2)
 }
 
+/// The text of an error; what a library cannot hint at is how to install this program.
+fn message(error: &(dyn std::error::Error + 'static)) -> String {
+    match error.downcast_ref() {
+        Some(EnvError::NoPhysics { env }) => format!(
+            "{env} needs MuJoCo, and this program was built without it; hint: in the repository, run `just mujoco`, then `cargo install --path crates/isochrone --features mujoco`"
+        ),
+        _ => error.to_string(),
+    }
+}
+
 /// The error and its causes, leaving out causes that a message before them already quotes.
 fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
-    for cause in error.chain().map(ToString::to_string) {
+    for cause in error.chain().map(message) {
         if !line.contains(&cause) {
             line += if line.is_empty() { "" } else { ": " };
             line += &cause;

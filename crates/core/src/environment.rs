@@ -1,36 +1,42 @@
-//! A world that can be acted in.
+//! Goal-conditioned environments.
 
-/// What an action led to.
+/// The result of one action.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Step {
-    /// What the world pays for it.
+pub struct StepResult {
+    /// The reward of the action.
     pub reward: f64,
-    /// Whether one is at the goal now.
-    pub is_reached: bool,
-    /// Whether nothing can follow.
-    pub is_over: bool,
+    /// Whether the goal is reached now.
+    pub success: bool,
+    /// Whether the episode terminated: no action can follow.
+    pub terminated: bool,
 }
 
-/// A world with one who acts in it, towards a goal. Situations and goals are rows of one width, as in [`GoalPolicy`](crate::GoalPolicy).
+/// An environment with an agent that acts towards a goal.
+///
+/// Observations and goals are rows of one width, as in [`GoalPolicy`](crate::GoalPolicy).
 pub trait Environment: Send {
-    /// Numbers of a situation.
+    /// Numbers of an observation, and of a goal.
     fn observation_width(&self) -> usize;
 
     /// Numbers of an action.
     fn action_width(&self) -> usize;
 
-    /// Actions after which an episode is given up, by the rules of the world.
-    fn step_limit(&self) -> usize;
+    /// Actions after which an episode is truncated.
+    fn max_episode_steps(&self) -> usize;
 
-    /// Begins episode `number` of `seed`: its start, its goal and all chance in it follow from the two.
+    /// Starts episode `number` of `seed`: its start, its goal and all randomness in it follow from
+    /// the two.
     fn reset(&mut self, seed: u64, number: u64);
 
-    /// What is seen now.
+    /// The current observation.
     fn observation(&self) -> &[f32];
 
-    /// Where one wants to be, as it would be seen.
+    /// The goal of the episode, as an observation.
     fn goal(&self) -> &[f32];
 
-    /// Acts. Numbers beyond what the world allows are clipped.
-    fn step(&mut self, action: &[f32]) -> Step;
+    /// Applies an action. Numbers outside the range of the environment are clipped.
+    fn step(&mut self, action: &[f32]) -> StepResult;
 }
+
+/// Makes independent environments of one kind, as often as it is called.
+pub type EnvFactory = Box<dyn Fn() -> Box<dyn Environment> + Send + Sync>;

@@ -1,7 +1,8 @@
-//! The ground floor of isochrone: what a distance in time *is*, and how to compute it exactly.
+//! Temporal distances and exact solvers for tabular Markov decision processes.
 //!
-//! Nothing here learns, touches files or knows about tensors. [`exact`] solves tabular problems to a certified
-//! error, and everything that is learned elsewhere is judged against it.
+//! Nothing here learns, touches files or knows about tensors. [`exact`] solves tabular problems to
+//! a certified error, and learned distances are evaluated against it. [`TemporalDistance`],
+//! [`GoalPolicy`] and [`Environment`] are what the other crates implement and evaluate.
 //!
 //! ```
 //! use isochrone_core::{Discount, exact::{ExactSolver, TabularMdp}};
@@ -11,17 +12,21 @@
 //! let solver = ExactSolver::new(&chain, Discount::new(0.9)?);
 //! let to_goal = solver.to_goal(2)?;
 //! assert!((to_goal.steps(0) - 2.0).abs() < 1e-12);
-//! assert_eq!(solver.to_goal(0)?.steps(2), f64::INFINITY); // there is no way back
+//! assert_eq!(solver.to_goal(0)?.steps(2), f64::INFINITY); // there is no path back
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod discount;
+mod distance;
 mod environment;
 pub mod exact;
-mod judged;
+mod policy;
 pub mod rng;
+pub mod shape;
 pub mod statistics;
 
 pub use discount::{Discount, DiscountError};
-pub use environment::{Environment, Step};
-pub use judged::{GoalPolicy, TemporalDistance};
+pub use distance::TemporalDistance;
+pub use environment::{EnvFactory, Environment, StepResult};
+pub use policy::GoalPolicy;
+pub use shape::ShapeError;

@@ -1,4 +1,4 @@
-//! Numbers that summarise numbers.
+//! Numbers that summarize numbers.
 
 /// Spearman's rank correlation of two columns of equal length; equal values share their mean rank. NaN where one
 /// column is constant or has a NaN.

@@ -1,9 +1,13 @@
 //! Steps per second in mazes, beside OGBench in Python and beside bare physics: `just bench-mazes`.
 //!
-//! Everything is measured in turn, round by round, and compared within a round: the machine is not the same a minute later. Every environment resets when an episode is over, and observes.
+//! Everything is measured in turn, round by round, and compared within a round: the machine is not
+//! the same a minute later. Every environment resets when an episode is over, and observes.
 
 use isochrone_core::Environment;
-use isochrone_envs::{World, mujoco_version, physics::Stage};
+use isochrone_envs::{
+    maze::{MazeConfig, physics::MazeModel},
+    mujoco_version,
+};
 use mujoco_rs::prelude::MjData;
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -14,7 +18,7 @@ use std::{
 
 const ROUNDS: usize = 7;
 
-/// Actions that everybody does in turn.
+/// Actions that every contender does in turn.
 fn actions(width: usize) -> Vec<Vec<f32>> {
     let mut random = isochrone_core::rng::stream(0, 0);
     let mut number = || (2.0 * isochrone_core::rng::unit_f64(&mut random) - 1.0) as f32;
@@ -22,10 +26,9 @@ fn actions(width: usize) -> Vec<Vec<f32>> {
 }
 
 /// Steps per second of whole environments, on so many threads.
-fn ours(stage: &Stage, threads: usize, steps: usize) -> f64 {
-    let world = stage.world();
-    let actions = actions(world.body.action_width());
-    let mut environments: Vec<_> = (0..threads).map(|_| stage.environment()).collect();
+fn ours(model: &MazeModel, threads: usize, steps: usize) -> f64 {
+    let actions = actions(model.config().body.action_width());
+    let mut environments: Vec<_> = (0..threads).map(|_| model.environment()).collect();
     let started = Instant::now();
     thread::scope(|scope| {
         for environment in &mut environments {
@@ -35,8 +38,8 @@ fn ours(stage: &Stage, threads: usize, steps: usize) -> f64 {
                 let mut in_episode = 0;
                 for step in 0..steps {
                     in_episode += 1;
-                    if environment.step(&actions[step % 1000]).is_over
-                        || in_episode == environment.step_limit()
+                    if environment.step(&actions[step % 1000]).terminated
+                        || in_episode == environment.max_episode_steps()
                     {
                         environment.reset(0, step as u64);
                         in_episode = 0;
@@ -49,9 +52,9 @@ fn ours(stage: &Stage, threads: usize, steps: usize) -> f64 {
 }
 
 /// Control steps per second of five physics steps each, and nothing else.
-fn bare(stage: &Stage, steps: usize) -> f64 {
-    let actions = actions(stage.world().body.action_width());
-    let mut data = MjData::new(stage.model());
+fn bare(model: &MazeModel, steps: usize) -> f64 {
+    let actions = actions(model.config().body.action_width());
+    let mut data = MjData::new(model.model());
     let started = Instant::now();
     for step in 0..steps {
         for (motor, &action) in data.ctrl_mut().iter_mut().zip(&actions[step % 1000]) {
@@ -81,8 +84,8 @@ impl Python {
         Self(command.expect("just ogbench installs it"))
     }
 
-    fn steps_per_second(&mut self, world: &str, steps: usize) -> f64 {
-        writeln!(self.0.stdin.as_mut().expect("a pipe"), "{world} {steps}").expect("it listens");
+    fn steps_per_second(&mut self, env: &str, steps: usize) -> f64 {
+        writeln!(self.0.stdin.as_mut().expect("a pipe"), "{env} {steps}").expect("it listens");
         let mut line = String::new();
         BufReader::new(self.0.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("it answers");
         steps as f64 / line.trim().parse::<f64>().expect("seconds")
@@ -105,17 +108,16 @@ fn main() {
         mujoco_version().unwrap_or_default()
     );
     println!(
-        "| world | ours, 1 thread | ours, 2 threads | OGBench in Python | bare physics | 1 thread / Python | 2 threads / Python | 1 thread / bare | 2 threads / 1 |\n|---|---|---|---|---|---|---|---|---|"
+        "| env | ours, 1 thread | ours, 2 threads | OGBench in Python | bare physics | 1 thread / Python | 2 threads / Python | 1 thread / bare | 2 threads / 1 |\n|---|---|---|---|---|---|---|---|---|"
     );
     for (name, steps) in [("pointmaze-medium", 20_000), ("pointmaze-giant", 20_000), ("antmaze-medium", 3000)]
     {
-        let Some(World::Maze(world)) = World::named(name) else { unreachable!("a maze") };
-        let stage = Stage::new(world);
+        let model = MazeModel::new(MazeConfig::from_name(name).expect("a maze"));
         let steps = if is_test { 50 } else { steps };
         let measured: Vec<[f64; 4]> = (0..rounds)
             .map(|_| {
                 let python = python.as_mut().map_or(f64::NAN, |python| python.steps_per_second(name, steps));
-                [ours(&stage, 1, steps), ours(&stage, 2, steps), python, bare(&stage, steps)]
+                [ours(&model, 1, steps), ours(&model, 2, steps), python, bare(&model, steps)]
             })
             .collect();
         let of = |pick: &dyn Fn(&[f64; 4]) -> f64| median(measured.iter().map(pick).collect());

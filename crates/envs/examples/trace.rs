@@ -1,6 +1,7 @@
-//! Lets a body do given actions, for `tests/python/ogbench_check.py`: what it reads and writes are NumPy files of double precision in one folder.
+//! Applies given actions to a body, for `tests/python/ogbench_check.py`: what it reads and writes
+//! are NumPy files of double precision in one folder.
 
-use isochrone_envs::{World, physics::Stage};
+use isochrone_envs::maze::{MazeConfig, physics::MazeModel};
 use std::{
     fs::File,
     io::{BufReader, BufWriter},
@@ -14,20 +15,20 @@ fn read(folder: &Path, name: &str) -> Vec<f64> {
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let (name, folder) = (arguments.next().expect("a world"), arguments.next().expect("a folder"));
+    let (name, folder) = (arguments.next().expect("an environment"), arguments.next().expect("a folder"));
     let folder = Path::new(&folder);
-    let Some(World::Maze(world)) = World::named(&name) else { panic!("{name} is no maze") };
+    let config = MazeConfig::from_name(&name).unwrap_or_else(|| panic!("{name} is no maze"));
     let (start, actions, exits) =
         (read(folder, "start.npy"), read(folder, "actions.npy"), read(folder, "exits.npy"));
-    let mut environment = Stage::new(world).environment();
-    let (positions, velocities) = start.split_at(world.body.positions());
-    environment.begin_at(positions, velocities);
+    let mut environment = MazeModel::new(config).environment();
+    let (positions, velocities) = start.split_at(config.body.positions());
+    environment.reset_to(positions, velocities);
     let mut states: Vec<f64> = Vec::new();
-    for (action, exit) in actions.chunks_exact(world.body.action_width()).zip(exits) {
+    for (action, exit) in actions.chunks_exact(config.body.action_width()).zip(exits) {
         let action: Vec<f32> = action.iter().map(|&number| number as f32).collect();
         environment.step_to_exit(&action, (exit >= 0.0).then_some(exit as usize));
-        states.extend(environment.moving().positions());
-        states.extend(environment.moving().velocities());
+        states.extend(environment.simulation().positions());
+        states.extend(environment.simulation().velocities());
     }
     use npyz::WriterBuilder as _;
     let mut writer = npyz::WriteOptions::new()

@@ -1,15 +1,22 @@
-//! Worlds to act in, and logs of behaviour in them.
+//! Goal-conditioned environments, and datasets that are collected in them.
 //!
-//! [`nav2d`] is the controlled study of Contrastive Metric Distillation: one-way streets in the plane that recordings never leave, so that most ways from a start to a goal have
-//! to be put together. It is finite by construction, so that distances and the best that any policy can do are known exactly. [`maze`] has the maps and rules of point and ant mazes;
-//! with the feature `mujoco`, `physics` moves bodies in them. [`World`] names all worlds, [`Recording`] all data sets that can be made in them.
+//! [`nav2d`] is the controlled study of Contrastive Metric Distillation: one-way streets in the
+//! plane, each dataset episode on one of them, so that most paths from a start to a goal have to be
+//! stitched together. It is finite by construction, so that distances and optimal success rates are
+//! known exactly. [`maze`] has the maps and rules of point and ant mazes; with the feature
+//! `mujoco`, `maze::physics` simulates bodies in them.
+//!
+//! [`EnvId`] and [`DatasetId`] name all environments and datasets of the registry. An environment
+//! of one's own does not need the registry: whatever implements
+//! [`Environment`](isochrone_core::Environment) can be evaluated.
 
+mod definition;
+mod geometry;
 pub mod maze;
 pub mod nav2d;
-#[cfg(feature = "mujoco")]
-pub mod physics;
-mod recordings;
-mod worlds;
+mod registry;
 
-pub use recordings::{Behaviour, Recording};
-pub use worlds::{Entrance, NoPhysics, RecordError, World, mujoco_version};
+pub use definition::{BodyShape, CollectionPolicy, EnvDefinition, EnvError, EnvSpec};
+pub use geometry::{Capsule, Point, Rectangle};
+pub use maze::mujoco_version;
+pub use registry::{DatasetId, EnvId};

@@ -1,99 +1,98 @@
-//! Mazes with bodies in them: rules, recordings, and who knows the way.
+//! Mazes with bodies in them: rules, datasets, and the oracle.
 #![cfg(feature = "mujoco")]
 
 use isochrone_core::{Environment as _, GoalPolicy as _};
 use isochrone_data::{Dataset, DatasetBuilder};
 use isochrone_envs::{
-    Recording, World,
-    maze::{Body, Cell, Maze, MazeWorld, Rules, ant_rods},
-    physics::{OraclePolicy, Stage},
+    Capsule, DatasetId,
+    maze::{
+        Benchmark, Body, Maze, MazeCell, MazeConfig, ant_shape,
+        physics::{MazeModel, OraclePolicy},
+    },
 };
 use rayon::prelude::*;
 
-fn maze(name: &str) -> MazeWorld {
-    match World::named(name) {
-        Some(World::Maze(world)) => world,
-        other => panic!("{name}: {other:?}"),
-    }
+fn maze(name: &str) -> MazeConfig {
+    MazeConfig::from_name(name).unwrap_or_else(|| panic!("{name} is no maze"))
 }
 
-/// The share of episodes in which the oracle arrives.
+/// The success rate of the oracle.
 fn oracle_success(name: &str, episodes: u64) -> f64 {
-    let world = maze(name);
-    let (stage, policy) = (Stage::new(world), OraclePolicy::new(world));
-    let arrives = |number: u64| {
-        let mut environment = stage.environment();
+    let config = maze(name);
+    let (model, policy) = (MazeModel::new(config), OraclePolicy::new(config));
+    let succeeds = |number: u64| {
+        let mut environment = model.environment();
         environment.reset(7, number);
         let goal = environment.goal().to_vec();
-        (0..environment.step_limit()).any(|_| {
+        (0..environment.max_episode_steps()).any(|_| {
             let action = policy.actions(environment.observation(), &goal);
-            environment.step(&action).is_reached
+            environment.step(&action).success
         })
     };
-    (0..episodes).into_par_iter().filter(|&number| arrives(number)).count() as f64 / episodes as f64
+    (0..episodes).into_par_iter().filter(|&number| succeeds(number)).count() as f64 / episodes as f64
 }
 
-fn recorded(name: &str, episodes: usize, seed: u64) -> Dataset {
+fn collected(name: &str, episodes: usize, seed: u64) -> Dataset {
     let mut builder = DatasetBuilder::default();
-    Recording::named(name)
-        .expect("a data set")
-        .record(episodes, seed, &mut builder)
-        .expect("memory takes all");
+    DatasetId::from_name(name)
+        .expect("a dataset")
+        .collect(episodes, seed, &mut builder)
+        .expect("memory accepts every episode");
     builder.finish()
 }
 
 #[test]
-fn who_knows_the_map_arrives_as_a_ball() {
+fn the_oracle_succeeds_as_a_ball() {
     for name in ["pointmaze-medium", "pointmaze-large", "pointmaze-giant"] {
         assert_eq!(oracle_success(name, 25), 1.0, "{name}");
     }
 }
 
 #[test]
-fn who_knows_the_map_arrives_as_an_ant_in_a_medium_maze() {
+fn the_oracle_succeeds_as_an_ant_in_a_medium_maze() {
     let success = oracle_success("antmaze-medium", 100);
     assert!(success >= 0.95, "{success}");
 }
 
 #[test]
-fn who_knows_the_map_arrives_as_an_ant_in_a_large_maze() {
+fn the_oracle_succeeds_as_an_ant_in_a_large_maze() {
     let success = oracle_success("antmaze-large", 100);
     assert!(success >= 0.90, "{success}");
 }
 
 #[test]
-fn who_knows_the_map_arrives_by_the_rules_of_d4rl() {
+fn the_oracle_succeeds_by_the_rules_of_d4rl() {
     let success = oracle_success("d4rl-antmaze-umaze", 20);
     assert!(success >= 0.9, "{success}");
 }
 
 #[test]
-fn starts_and_goals_are_within_a_metre_of_their_cells_and_all_tasks_take_turns() {
-    let world = maze("antmaze-large");
-    let mut environment = Stage::new(world).environment();
+fn starts_and_goals_are_within_a_meter_of_their_cells_and_all_tasks_take_turns() {
+    let config = maze("antmaze-large");
+    let mut environment = MazeModel::new(config).environment();
     for number in 0..20u64 {
         environment.reset(3, number);
-        let task = world.maze.tasks()[number as usize % 5];
+        let task = config.maze.tasks()[number as usize % 5];
         let place = |row: &[f32]| [f64::from(row[0]), f64::from(row[1])];
-        for (seen, cell) in [(environment.observation(), task.start), (environment.goal(), task.goal)] {
-            let centre = cell.centre();
+        for (state, cell) in [(environment.observation(), task.start), (environment.goal(), task.goal)] {
+            let center = cell.center();
             for axis in 0..2 {
-                assert!((place(seen)[axis] - centre[axis]).abs() <= 1.0 + 1e-6, "{number}");
+                assert!((place(state)[axis] - center[axis]).abs() <= 1.0 + 1e-6, "{number}");
             }
-            assert_eq!(seen.len(), 29);
+            assert_eq!(state.len(), 29);
         }
-        // A goal is a whole posture, not the one at rest.
+        // A goal is a full posture, not the one at rest.
         assert!(environment.goal()[15..].iter().any(|velocity| velocity.abs() > 0.01));
     }
 }
 
 #[test]
-fn goals_of_d4rl_are_places_at_or_beyond_the_centre_of_their_cell() {
+fn goals_of_d4rl_are_places_at_or_beyond_the_center_of_their_cell() {
     for (name, [x, y], limit) in
         [("d4rl-antmaze-umaze", [0.0, 8.0], 700), ("d4rl-antmaze-large", [32.0, 24.0], 1000)]
     {
-        let mut environment = Stage::new(maze(name)).environment();
-        assert_eq!(environment.step_limit(), limit);
+        let mut environment = MazeModel::new(maze(name)).environment();
+        assert_eq!(environment.max_episode_steps(), limit);
         for number in 0..20 {
             environment.reset(0, number);
             let goal = environment.goal();
@@ -106,30 +105,31 @@ fn goals_of_d4rl_are_places_at_or_beyond_the_centre_of_their_cell() {
     }
 }
 
-/// Who is carried off sees, once, where they would have been.
+/// One observation after a teleport is where the body would have been without it.
 #[test]
-fn what_is_seen_after_a_teleport_is_the_place_before_it() {
-    let mut environment = Stage::new(maze("pointmaze-teleport")).environment();
+fn the_observation_after_a_teleport_is_the_place_before_it() {
+    let mut environment = MazeModel::new(maze("pointmaze-teleport")).environment();
     let layout = Maze::Teleport.layout();
     for exit in 0..3 {
-        environment.begin_at(&[20.0, 10.45], &[0.0; 2]);
+        environment.reset_to(&[20.0, 10.45], &[0.0; 2]);
         environment.step_to_exit(&[0.0, 1.0], Some(exit));
         let seen = environment.observation().to_vec();
         assert!((seen[0] - 20.0).abs() < 0.01 && (10.5..10.8).contains(&seen[1]), "{seen:?}");
-        assert_eq!(environment.moving().place(), layout.exits()[exit].centre());
+        assert_eq!(environment.simulation().place(), layout.exits()[exit].center());
         environment.step_to_exit(&[0.0; 2], None);
-        assert_eq!(Cell::of(environment.moving().place()), layout.exits()[exit]);
+        assert_eq!(MazeCell::of(environment.simulation().place()), layout.exits()[exit]);
         let seen = environment.observation();
-        assert_eq!(Cell::of([f64::from(seen[0]), f64::from(seen[1])]), layout.exits()[exit]);
+        assert_eq!(MazeCell::of([f64::from(seen[0]), f64::from(seen[1])]), layout.exits()[exit]);
     }
 }
 
 #[test]
-fn actions_that_are_no_numbers_or_too_large_do_no_harm() {
+fn actions_that_are_not_finite_or_too_large_are_clipped() {
     for name in ["pointmaze-medium", "antmaze-medium"] {
-        let world = maze(name);
-        let (mut one, mut other) = (Stage::new(world).environment(), Stage::new(world).environment());
-        let width = world.body.action_width();
+        let config = maze(name);
+        let (mut one, mut other) =
+            (MazeModel::new(config).environment(), MazeModel::new(config).environment());
+        let width = config.body.action_width();
         for (wild, tame) in [(f32::NAN, 0.0), (f32::INFINITY, 1.0), (-7.0, -1.0)] {
             one.step(&vec![wild; width]);
             other.step(&vec![tame; width]);
@@ -139,35 +139,36 @@ fn actions_that_are_no_numbers_or_too_large_do_no_harm() {
 }
 
 #[test]
-fn recordings_follow_from_their_seed_whatever_the_number_of_threads() {
+fn datasets_follow_from_their_seed_for_any_number_of_threads() {
     for name in ["pointmaze-teleport-navigate", "antmaze-medium-stitch", "d4rl-antmaze-umaze-play"] {
         let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let alone = one.install(|| recorded(name, 3, 5));
-        assert_eq!(alone.content_hash(), recorded(name, 3, 5).content_hash(), "{name}");
-        assert_ne!(alone.content_hash(), recorded(name, 3, 6).content_hash(), "{name}");
+        let alone = one.install(|| collected(name, 3, 5));
+        assert_eq!(alone.content_hash(), collected(name, 3, 5).content_hash(), "{name}");
+        assert_ne!(alone.content_hash(), collected(name, 3, 6).content_hash(), "{name}");
     }
 }
 
 #[test]
-fn recordings_are_as_long_as_the_benchmark_says_and_stay_in_the_maze() {
+fn episodes_are_as_long_as_in_the_benchmark_and_stay_in_the_maze() {
     for (name, steps) in [
         ("pointmaze-large-stitch", 200),
         ("pointmaze-giant-navigate", 2000),
         ("antmaze-medium-explore", 500),
         ("d4rl-antmaze-umaze-diverse", 700),
     ] {
-        let data = recorded(name, 2, 1);
-        let Some(World::Maze(world)) = World::named(name) else { panic!("{name}") };
+        let data = collected(name, 2, 1);
+        let config = maze(&DatasetId::from_name(name).unwrap().env().name());
         for episode in 0..2 {
             let view = data.episode(episode);
             assert_eq!(view.steps, steps, "{name}");
             assert!(view.actions.iter().all(|action| action.abs() <= 1.0), "{name}");
-            for row in view.observations.chunks_exact(world.body.observation_width()) {
-                let cell = Cell::of([f64::from(row[0]), f64::from(row[1])]);
-                assert!(world.maze.layout().is_free(cell), "{name}: {cell:?}");
+            for row in view.observations.chunks_exact(config.body.observation_width()) {
+                let cell = MazeCell::of([f64::from(row[0]), f64::from(row[1])]);
+                assert!(config.maze.layout().is_free(cell), "{name}: {cell:?}");
             }
-            // The state of the physics stands beside what is seen; a ball sees nothing else.
-            if world.body == Body::Point {
+            // The state of the physics is kept beside observations; those of a ball are its
+            // positions.
+            if config.body == Body::Point {
                 assert_eq!(view.extras[0], view.observations, "{name}");
             }
         }
@@ -175,31 +176,33 @@ fn recordings_are_as_long_as_the_benchmark_says_and_stay_in_the_maze() {
 }
 
 #[test]
-fn stitched_recordings_end_four_cells_from_their_start() {
-    let data = recorded("pointmaze-large-stitch", 40, 2);
+fn episodes_to_stitch_end_four_cells_from_their_start() {
+    let data = collected("pointmaze-large-stitch", 40, 2);
     let layout = Maze::Large.layout();
-    let place = |row: &[f32]| Cell::of([f64::from(row[0]), f64::from(row[1])]);
+    let place = |row: &[f32]| MazeCell::of([f64::from(row[0]), f64::from(row[1])]);
     let mut far = 0;
     for episode in 0..40 {
-        let seen = data.episode(episode).observations;
-        let (start, end) = (place(&seen[..2]), place(&seen[seen.len() - 2..]));
+        let observations = data.episode(episode).observations;
+        let (start, end) = (place(&observations[..2]), place(&observations[observations.len() - 2..]));
         far += usize::from(layout.at_distance(start, 4).contains(&end));
     }
     assert!(far >= 38, "{far} of 40");
 }
 
-/// The rods that are drawn are where MuJoCo has them.
+/// The capsules that are drawn are where MuJoCo has them.
 #[test]
-fn an_ant_is_drawn_where_it_is() {
-    let world = MazeWorld { rules: Rules::Ogbench, body: Body::Ant, maze: Maze::Medium };
-    let mut environment = Stage::new(world).environment();
+fn the_shape_of_an_ant_is_where_it_is() {
+    let config = MazeConfig { benchmark: Benchmark::Ogbench, body: Body::Ant, maze: Maze::Medium };
+    let mut environment = MazeModel::new(config).environment();
     for step in 0..30 {
         let action: Vec<f32> = (0..8).map(|motor| ((step * 3 + motor * 5) % 7) as f32 / 3.5 - 1.0).collect();
         environment.step(&action);
-        let rods = ant_rods(environment.observation());
-        let middles = environment.moving_mut().geom_middles();
+        let capsules = ant_shape(environment.observation());
+        let middles = environment.simulation_mut().geom_middles();
         // The floor and the walls come first.
-        for ((from, to, _), middle) in rods.iter().zip(&middles[middles.len() - rods.len()..]) {
+        for (Capsule { from, to, .. }, middle) in
+            capsules.iter().zip(&middles[middles.len() - capsules.len()..])
+        {
             for axis in 0..3 {
                 assert!(((from[axis] + to[axis]) / 2.0 - middle[axis]).abs() < 1e-3, "step {step}");
             }

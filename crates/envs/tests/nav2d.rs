@@ -1,15 +1,19 @@
-//! The world of streets is what its description says, and what the exact solver computes is what happens in it.
+//! The streets are as described, and the exact solver's results are what happens on them.
 
 use isochrone_core::{Discount, Environment as _, GoalPolicy as _, rng};
 use isochrone_envs::{
-    World,
-    nav2d::{ExactPolicy, HEADINGS, Nav2d, Plan, apart, heading},
+    EnvId, Point,
+    nav2d::{ExactPolicy, HEADINGS, Nav2d, StreetMap, heading},
 };
 
+fn distance(a: Point, b: Point) -> f64 {
+    (a[0] - b[0]).hypot(a[1] - b[1])
+}
+
 #[test]
-fn recordings_stay_on_one_street() {
-    let world = Nav2d::standard();
-    let data = world.recordings(300, 3);
+fn episodes_of_datasets_stay_on_one_street() {
+    let streets = Nav2d::standard();
+    let data = streets.dataset(300, 3);
     let mut streets_seen = [false; 4];
     for number in 0..data.n_episodes() {
         let episode = data.episode(number);
@@ -17,11 +21,11 @@ fn recordings_stay_on_one_street() {
         let sites: Vec<usize> = episode
             .observations
             .chunks(2)
-            .map(|row| world.nearest([f64::from(row[0]), f64::from(row[1])]))
+            .map(|row| streets.nearest([f64::from(row[0]), f64::from(row[1])]))
             .collect();
         // Noise may show a neighbour in the place of a site, now and then.
         let share = |street: usize| {
-            let on = sites.iter().filter(|&&site| world.sites()[site].leads[street].is_some()).count();
+            let on = sites.iter().filter(|&&site| streets.sites()[site].directions[street].is_some()).count();
             on as f64 / sites.len() as f64
         };
         let best = (0..4).max_by(|&a, &b| share(a).total_cmp(&share(b))).unwrap();
@@ -35,48 +39,52 @@ fn recordings_stay_on_one_street() {
 }
 
 #[test]
-fn recordings_follow_from_the_seed_alone() {
-    let world = Nav2d::standard();
-    let (few, many, other) = (world.recordings(20, 5), world.recordings(40, 5), world.recordings(20, 6));
+fn datasets_follow_from_the_seed_alone() {
+    let streets = Nav2d::standard();
+    let (few, many, other) = (streets.dataset(20, 5), streets.dataset(40, 5), streets.dataset(20, 6));
     for number in 0..20 {
         assert_eq!(few.episode(number), many.episode(number));
     }
     assert_ne!(few.content_hash(), other.content_hash());
 }
 
-/// No site has a way back along its street: only forward, by at least one of its streets.
+/// No transition leads back along all streets of a site: it is forward by at least one of them.
 #[test]
 fn streets_are_one_way() {
-    let world = Nav2d::standard();
-    let sites = world.sites();
+    let streets = Nav2d::standard();
+    let sites = streets.sites();
     for from in 0..sites.len() {
-        for &to in world.ahead(from) {
-            let way = [0, 1].map(|axis| sites[to].place[axis] - sites[from].place[axis]);
+        for &to in streets.successors(from) {
+            let path = [0, 1].map(|axis| sites[to].place[axis] - sites[from].place[axis]);
             let is_forward = |site: usize| {
-                sites[site].leads.iter().flatten().any(|lead| way[0] * lead[0] + way[1] * lead[1] > 0.0)
+                sites[site]
+                    .directions
+                    .iter()
+                    .flatten()
+                    .any(|along| path[0] * along[0] + path[1] * along[1] > 0.0)
             };
             assert!(is_forward(from) && is_forward(to));
-            assert!(apart(sites[from].place, sites[to].place) <= world.plan().reach);
+            assert!(distance(sites[from].place, sites[to].place) <= streets.map().reach);
         }
     }
-    let ends = (0..sites.len()).filter(|&site| world.ahead(site).is_empty()).count();
-    assert!((1..=6).contains(&ends), "{ends} ends of ways");
+    let ends = (0..sites.len()).filter(|&site| streets.successors(site).is_empty()).count();
+    assert!((1..=6).contains(&ends), "{ends} dead ends");
 }
 
 #[test]
-fn moves_happen_as_often_as_they_should() {
-    let world = Nav2d::standard();
-    let site = (0..world.sites().len()).find(|&site| world.ahead(site).len() >= 6).unwrap();
+fn transitions_have_the_frequencies_that_they_should() {
+    let streets = Nav2d::standard();
+    let site = (0..streets.sites().len()).find(|&site| streets.successors(site).len() >= 6).unwrap();
     let push = heading(3);
-    let expected = world.moves(site, push);
+    let expected = streets.transitions(site, push);
     assert!((expected.iter().map(|(_, p)| p).sum::<f64>() - 1.0).abs() < 1e-12);
-    let mut counts = vec![0.0; world.sites().len()];
-    let mut environment = world.environment();
+    let mut counts = vec![0.0; streets.sites().len()];
+    let mut environment = streets.environment();
     const DRAWS: usize = 20_000;
     for number in 0..DRAWS as u64 {
         environment.reset(1, number);
         let goal = environment.goal_site();
-        environment.place(site, goal);
+        environment.set_sites(site, goal);
         environment.step(&push.map(|x| x as f32));
         counts[environment.site()] += 1.0;
     }
@@ -91,12 +99,15 @@ fn moves_happen_as_often_as_they_should() {
 }
 
 #[test]
-fn tasks_are_far_and_can_be_done() {
-    let world = Nav2d::standard();
+fn tasks_are_far_and_reachable() {
+    let streets = Nav2d::standard();
     for number in 0..500 {
-        let (start, goal) = world.task(9, number);
-        assert!(world.leads_to(start, goal));
-        assert!(apart(world.sites()[start].place, world.sites()[goal].place) >= world.plan().goal_distance);
+        let (start, goal) = streets.task(9, number);
+        assert!(streets.is_reachable(start, goal));
+        assert!(
+            distance(streets.sites()[start].place, streets.sites()[goal].place)
+                >= streets.map().goal_distance
+        );
     }
 }
 
@@ -106,7 +117,7 @@ fn an_episode_can_be_repeated() {
     let actions: Vec<[f32; 2]> =
         (0..50).map(|_| [(); 2].map(|()| rng::unit_f64(&mut random) as f32)).collect();
     let walk = || {
-        let mut environment = World::Nav2d.open().unwrap()();
+        let mut environment = EnvId::from_name("nav2d").unwrap().make().unwrap()();
         environment.reset(4, 17);
         let steps: Vec<_> = actions
             .iter()
@@ -118,71 +129,72 @@ fn an_episode_can_be_repeated() {
 }
 
 #[test]
-fn pushes_that_are_no_numbers_are_none() {
+fn pushes_that_are_not_finite_count_as_zero() {
     let mut environment = Nav2d::standard().environment();
     environment.reset(0, 0);
     let step = environment.step(&[f32::NAN, f32::INFINITY]);
     assert!(step.reward.is_finite() && environment.observation().iter().all(|x| x.is_finite()));
 }
 
-/// What the solver says about arriving is what happens, within the noise of the attempts and of what is seen.
+/// The success rate is what the solver computes, within the noise of the episodes and of
+/// observations.
 #[test]
-fn the_exact_policy_arrives_as_often_as_it_says() {
-    let world = Nav2d::standard();
-    let policy = ExactPolicy::new(&world, Discount::new(0.9999).unwrap());
-    let mut environment = world.environment();
-    let (mut arrived, mut promised) = (0.0, 0.0);
+fn the_exact_policy_succeeds_as_often_as_computed() {
+    let streets = Nav2d::standard();
+    let policy = ExactPolicy::new(&streets, Discount::new(0.9999).unwrap());
+    let mut environment = streets.environment();
+    let (mut observed, mut expected) = (0.0, 0.0);
     const TASKS: u64 = 400;
     for number in 0..TASKS {
         environment.reset(11, number);
-        promised += policy.discounted_arrival(environment.site(), environment.goal_site());
-        for _ in 0..world.plan().step_limit {
+        expected += policy.discounted_success(environment.site(), environment.goal_site());
+        for _ in 0..streets.map().max_episode_steps {
             let action = policy.actions(environment.observation(), environment.goal());
             let step = environment.step(&action);
-            arrived += f64::from(u8::from(step.is_reached));
-            if step.is_over {
+            observed += f64::from(u8::from(step.success));
+            if step.terminated {
                 break;
             }
         }
     }
-    let (arrived, promised) = (arrived / TASKS as f64, promised / TASKS as f64);
+    let (observed, expected) = (observed / TASKS as f64, expected / TASKS as f64);
     assert!(
-        promised > 0.97 && arrived > promised - 0.05 && arrived <= promised + 0.02,
-        "{arrived} of {promised}"
+        expected > 0.97 && observed > expected - 0.05 && observed <= expected + 0.02,
+        "{observed} of {expected}"
     );
 }
 
 #[test]
-fn the_table_is_the_world() {
-    let world = Nav2d::standard();
-    let process = world.to_mdp();
-    assert_eq!(process.n_states(), world.sites().len());
-    for site in (0..world.sites().len()).step_by(37) {
+fn the_mdp_is_the_environment() {
+    let streets = Nav2d::standard();
+    let process = streets.to_mdp();
+    assert_eq!(process.n_states(), streets.sites().len());
+    for site in (0..streets.sites().len()).step_by(37) {
         for action in [0, HEADINGS / 3, HEADINGS - 1] {
-            let mut moves = world.moves(site, heading(action));
-            if moves.is_empty() {
-                moves.push((site, 1.0));
+            let mut transitions = streets.transitions(site, heading(action));
+            if transitions.is_empty() {
+                transitions.push((site, 1.0));
             }
             let row: Vec<(usize, f64)> = process.action_row(site, action).unwrap().iter().collect();
-            moves.retain(|(_, p)| *p > 0.0);
-            moves.sort_by_key(|(to, _)| *to);
-            assert_eq!(row.len(), moves.len());
-            assert!(row.iter().zip(&moves).all(|(a, b)| a.0 == b.0 && (a.1 - b.1).abs() < 1e-12));
+            transitions.retain(|(_, p)| *p > 0.0);
+            transitions.sort_by_key(|(to, _)| *to);
+            assert_eq!(row.len(), transitions.len());
+            assert!(row.iter().zip(&transitions).all(|(a, b)| a.0 == b.0 && (a.1 - b.1).abs() < 1e-12));
         }
     }
 }
 
 #[test]
-fn descriptions_that_make_no_world_are_refused() {
+fn descriptions_that_make_no_streets_are_refused() {
     let with = |from: &str, to: &str| {
-        assert!(Plan::STANDARD.contains(from), "{from}");
-        Plan::parse(&Plan::STANDARD.replace(from, to))
+        assert!(StreetMap::STANDARD.contains(from), "{from}");
+        StreetMap::parse(&StreetMap::STANDARD.replace(from, to))
             .and_then(Nav2d::new)
             .map(|_| ())
             .unwrap_err()
             .to_string()
     };
-    for (from, to, said) in [
+    for (from, to, named) in [
         ("speed = 1.25", "speed = 0", "speed"),
         ("speed = 1.25", "speed = nan", "speed"),
         ("speed = 1.25", "", "speed"),
@@ -194,6 +206,6 @@ fn descriptions_that_make_no_world_are_refused() {
         ("goal_distance = 6.0", "goal_distance = 600.0", "far enough"),
     ] {
         let error = with(from, to);
-        assert!(error.contains(said) && error.contains("hint:"), "{to}: {error}");
+        assert!(error.contains(named) && error.contains("hint:"), "{to}: {error}");
     }
 }

@@ -75,9 +75,9 @@ impl RolloutConfig {
                 let step = world.step(rows.next().expect("an action for everybody"));
                 rollout.steps += 1;
                 rollout.total_reward += step.reward;
-                rollout.success |= step.is_reached;
+                rollout.success |= step.success;
                 rollout.states.extend(world.observation());
-                !step.is_over && rollout.steps < world.step_limit()
+                !step.terminated && rollout.steps < world.max_episode_steps()
             });
         }
         rollouts

@@ -3,7 +3,7 @@
 //! A discounted distance counts a small chance to be near as if it were near: at a discount of 0.9, one chance in three costs no more than ten steps. Where chance carries an agent off, there is
 //! usually no short path back, so the larger of the two directed distances tells the one from the other.
 
-use isochrone_core::{Discount, TemporalDistance};
+use isochrone_core::{Discount, ShapeError, TemporalDistance};
 
 /// The larger of the two directed distances between states.
 pub struct RoundTrip<D>(pub D);
@@ -18,14 +18,15 @@ impl<D: TemporalDistance> TemporalDistance for RoundTrip<D> {
     }
 
     fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+        self.check_paired(from, to).unwrap_or_else(ShapeError::panic);
         let (there, back) = (self.0.paired_nats(from, to), self.0.paired_nats(to, from));
         there.into_iter().zip(back).map(|(there, back)| larger(there, back)).collect()
     }
 
     fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+        let (rows, columns) = self.check_all_pairs(from, to).unwrap_or_else(ShapeError::panic);
         let mut nats = self.0.all_pairs_nats(from, to);
         let back = self.0.all_pairs_nats(to, from);
-        let (rows, columns) = (from.len() / self.width(), to.len() / self.width());
         for row in 0..rows {
             for column in 0..columns {
                 let there = &mut nats[row * columns + column];
@@ -58,6 +59,7 @@ mod tests {
         }
 
         fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+            self.check_paired(from, to).unwrap_or_else(ShapeError::panic);
             from.iter().zip(to).map(|(a, b)| if b >= a { b - a } else { 3.0 * (a - b) }).collect()
         }
 

@@ -4,7 +4,7 @@
 //! and the `isochrone` command.
 //!
 //! - [`exact`]: exact successor distances of tabular processes, with certified error bounds;
-//! - [`envs`]: worlds to act in, and recordings of behaviour in them;
+//! - [`envs`]: environments, and datasets that are collected in them;
 //! - [`rollout`], [`plan`], [`run_statistics`]: attempts of policies, ways found with a distance, what several runs say together;
 //! - [`plot`], [`page`]: heat maps with isochrones, ways, curves, ranked bars; pages of them;
 //! - [`data`]: logs of behaviour in every format people have, checked, converted and sampled;
@@ -27,7 +27,8 @@
 //! ```
 
 pub use isochrone_core::{
-    Discount, DiscountError, Environment, GoalPolicy, Step, TemporalDistance, exact, rng, statistics,
+    Discount, DiscountError, EnvFactory, Environment, GoalPolicy, ShapeError, StepResult, TemporalDistance,
+    exact, rng, shape, statistics,
 };
 pub use isochrone_data::{self as data, tabular as input};
 pub use isochrone_envs as envs;

@@ -9,7 +9,7 @@ use crate::{
     scaling::Affine,
 };
 use burn::tensor::{Device, Tensor};
-use isochrone_core::{Discount, GoalPolicy, TemporalDistance};
+use isochrone_core::{Discount, GoalPolicy, ShapeError, TemporalDistance};
 use isochrone_data::Spec;
 use isochrone_nn::module::Actor;
 use std::path::Path;
@@ -67,9 +67,8 @@ impl Model {
     ///
     /// let model = Model::open("runs/maze".as_ref(), Which::Best)?;
     /// let distance = model.distance.expect("it learned a distance");
-    /// let nats = distance.paired_nats(&[0.0, 0.0], &[5.0, 5.0]);
-    /// println!("{:.1} steps", f64::from(nats[0]) / distance.discount().nats_per_step());
-    /// # Ok::<(), isochrone_learn::error::LearnError>(())
+    /// println!("{:.1} steps", distance.steps(&[0.0, 0.0], &[5.0, 5.0])?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
@@ -156,6 +155,7 @@ impl TemporalDistance for LearnedDistance {
     }
 
     fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+        self.check_paired(from, to).unwrap_or_else(ShapeError::panic);
         let chunk = CHUNK * self.width();
         let chunks = from.chunks(chunk).zip(to.chunks(chunk));
         chunks
@@ -164,9 +164,9 @@ impl TemporalDistance for LearnedDistance {
     }
 
     fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+        let (rows, columns) = self.check_all_pairs(from, to).unwrap_or_else(ShapeError::panic);
         let chunk = CHUNK * self.width();
-        let columns = to.len() / self.width();
-        let mut all = Vec::with_capacity(from.len() / self.width() * columns);
+        let mut all = Vec::with_capacity(rows * columns);
         for from in from.chunks(chunk) {
             let rows = from.len() / self.width();
             let first = all.len();
@@ -202,6 +202,7 @@ impl GoalPolicy for LearnedPolicy {
     }
 
     fn actions(&self, observations: &[f32], goals: &[f32]) -> Vec<f32> {
+        self.check_actions(observations, goals).unwrap_or_else(ShapeError::panic);
         let goals = self.crossing.goals_for_policy(self.crossing.observations(goals));
         let actions = self.actor.forward(self.crossing.observations(observations), goals).mode();
         self.crossing.actions_to_host(actions)

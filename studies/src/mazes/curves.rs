@@ -14,7 +14,7 @@ impl Study {
     /// Draws every data set's curves: `curve-<data set>.svg` and `.png`.
     pub(super) fn draw_curves(&self, verdicts: &[Verdict]) -> Result<(), Failure> {
         for set in &self.data_sets {
-            let name = set.recording.name();
+            let name = set.id.name();
             let mut groups = Vec::new();
             for method in &self.methods {
                 let of = runs_of(verdicts, &name, *method);

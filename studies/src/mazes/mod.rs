@@ -7,15 +7,12 @@ mod report;
 pub use recipe::{Planned, Recipe, Which as Mazes};
 
 use super::training::{Failure, Logs, chosen, kept, study_folder, trained};
-use isochrone_core::GoalPolicy;
+use isochrone_core::{EnvFactory, GoalPolicy};
 use isochrone_data::{
     Dataset, DatasetBuilder,
     formats::{ReadOptions, Writer},
 };
-use isochrone_envs::{
-    Entrance, Recording, World,
-    maze::{Body, MazeWorld, PointCeiling},
-};
+use isochrone_envs::DatasetId;
 use isochrone_eval::{
     calibration::PAIRS_PER_OFFSET,
     plan::{PlanMethod, PlannedPolicy, PlannerConfig},
@@ -58,12 +55,12 @@ pub struct Study {
 
 /// What is learned from, and where it is put to use.
 struct DataSet {
-    recording: Recording,
+    id: DatasetId,
     path: PathBuf,
     data: Arc<Dataset>,
-    entrance: Entrance,
+    factory: EnvFactory,
     /// What the best walker does, for every task; computed when it is first asked for.
-    ceiling: OnceLock<Vec<f64>>,
+    ceiling: OnceLock<Option<Vec<f64>>>,
 }
 
 /// What was measured of one run.
@@ -118,11 +115,11 @@ fn means(checkpoints: &[Vec<f64>]) -> Vec<f64> {
 
 impl DataSet {
     /// Records a data set, or finds it where it was.
-    fn open(folder: &Path, recording: Recording, episodes: usize, seed: u64) -> Result<Self, Failure> {
-        let path = folder.join(format!("{}.arrow", recording.name()));
+    fn open(folder: &Path, id: DatasetId, episodes: usize, seed: u64) -> Result<Self, Failure> {
+        let path = folder.join(format!("{}.arrow", id.name()));
         if !path.exists() {
             let mut builder = DatasetBuilder::default();
-            recording.record(episodes, seed, &mut builder)?;
+            id.collect(episodes, seed, &mut builder)?;
             let mut writer = Writer::for_path(&path)?;
             builder.finish().send(&mut writer)?;
             writer.finish()?;
@@ -130,7 +127,7 @@ impl DataSet {
         let data = Dataset::load(&path, ReadOptions::default())?;
         // The first recordings are made again: another seed, program or library would show.
         let mut again = DatasetBuilder::default();
-        recording.record(MADE_AGAIN.min(episodes), seed, &mut again)?;
+        id.collect(MADE_AGAIN.min(episodes), seed, &mut again)?;
         let again = again.finish();
         let is_same = |episode: usize| {
             let (kept, made) = (data.episode(episode), again.episode(episode));
@@ -143,16 +140,13 @@ impl DataSet {
             )
             .into());
         }
-        let entrance = recording.world.open()?;
-        Ok(Self { recording, path, data: Arc::new(data), entrance, ceiling: OnceLock::new() })
+        let factory = id.env().make()?;
+        Ok(Self { id, path, data: Arc::new(data), factory, ceiling: OnceLock::new() })
     }
 
     /// What the best walker does, for every task.
     fn ceiling(&self) -> Option<&[f64]> {
-        let World::Maze(MazeWorld { body: Body::Point, maze, .. }) = self.recording.world else {
-            return None;
-        };
-        Some(self.ceiling.get_or_init(|| PointCeiling::new(maze).success(PointCeiling::EPISODES, TASKS)))
+        self.ceiling.get_or_init(|| self.id.env().optimal_success(TASKS)).as_deref()
     }
 }
 
@@ -165,10 +159,8 @@ impl Study {
         // Before anything is recorded, which takes minutes.
         let methods = chosen(&recipe.methods(), methods)?;
         let (folder, lock) = study_folder(folder)?;
-        let open = |recording: Recording| {
-            DataSet::open(&folder, recording, recipe.episodes_of(recording), recipe.data_seed)
-        };
-        let data_sets = recipe.recordings().into_iter().map(open).collect::<Result<_, _>>()?;
+        let open = |id: DatasetId| DataSet::open(&folder, id, recipe.episodes_of(id), recipe.data_seed);
+        let data_sets = recipe.datasets().into_iter().map(open).collect::<Result<_, _>>()?;
         Ok(Self { folder, recipe, methods, data_sets, _lock: lock })
     }
 
@@ -210,7 +202,7 @@ impl Study {
     }
 
     fn run_folder(&self, set: &DataSet, method: Algorithm, seed: u64) -> PathBuf {
-        self.folder.join("runs").join(set.recording.name()).join(format!("{}-{seed}", method.name()))
+        self.folder.join("runs").join(set.id.name()).join(format!("{}-{seed}", method.name()))
     }
 
     /// Trains one run to its end and judges it; `None` if it was stopped.
@@ -266,7 +258,7 @@ impl Study {
             }
         }
         let verdict = Verdict {
-            data_set: set.recording.name(),
+            data_set: set.id.name(),
             method: method.name().to_owned(),
             seed,
             steps: run.config().steps,
@@ -284,9 +276,9 @@ impl Study {
 
     /// Success for every task.
     fn success(&self, set: &DataSet, seed: u64, episodes: u64, policy: &dyn GoalPolicy) -> Vec<f64> {
-        let n_tasks = set.recording.world.n_tasks();
+        let n_tasks = set.id.env().spec().n_tasks;
         let rollouts = RolloutConfig { episodes: episodes * n_tasks as u64, seed: TASKS + seed };
-        success_by_task(&rollouts.run(&*set.entrance, policy), n_tasks)
+        success_by_task(&rollouts.run(&*set.factory, policy), n_tasks)
     }
 
     /// Success for every task with a plan; nothing without a distance.

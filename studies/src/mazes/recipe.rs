@@ -1,7 +1,7 @@
 //! What the study does, as a data file.
 
 use crate::training::{Logs, configured, integer, methods_of};
-use isochrone_envs::Recording;
+use isochrone_envs::DatasetId;
 use isochrone_eval::rollout::LAST_THREE;
 use isochrone_learn::{algos::Algorithm, error::LearnError, run::RunConfig};
 use serde::{Deserialize, Serialize};
@@ -99,16 +99,16 @@ impl Recipe {
     }
 
     /// What is learned from, in the order of names.
-    pub fn recordings(&self) -> Vec<Recording> {
+    pub fn datasets(&self) -> Vec<DatasetId> {
         self.data_sets
             .keys()
-            .map(|name| Recording::named(name).expect("a data set that can be recorded"))
+            .map(|name| DatasetId::from_name(name).expect("a dataset of the registry"))
             .collect()
     }
 
     /// Episodes of a data set.
-    pub fn episodes_of(&self, recording: Recording) -> usize {
-        (recording.usual_episodes() as f64 * self.recordings) as usize
+    pub fn episodes_of(&self, dataset: DatasetId) -> usize {
+        (dataset.policy().default_episodes as f64 * self.recordings) as usize
     }
 
     /// What is compared, in the order of tables.

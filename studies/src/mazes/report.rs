@@ -21,7 +21,7 @@ impl Study {
             .iter()
             .map(|set| {
                 (
-                    set.recording.name(),
+                    set.id.name(),
                     json!({ "contents_sha256": set.data.content_hash(), "ceiling": set.ceiling() }),
                 )
             })
@@ -66,7 +66,7 @@ impl Study {
         let sets: Vec<String> = self
             .data_sets
             .iter()
-            .map(|set| format!("{} {}", set.recording.name(), &set.data.content_hash()[..16]))
+            .map(|set| format!("{} {}", set.id.name(), &set.data.content_hash()[..16]))
             .collect();
         writeln!(
             text,
@@ -84,7 +84,7 @@ impl Study {
     }
 
     fn table(&self, text: &mut String, set: &DataSet, verdicts: &[Verdict]) {
-        let name = set.recording.name();
+        let name = set.id.name();
         let published = &self.recipe.data_sets[&name];
         let listed: Vec<String> =
             published.iter().map(|(method, value)| format!("{method} {value}")).collect();
@@ -108,7 +108,7 @@ impl Study {
             let planned = |pick: fn(Success) -> Option<f64>| {
                 scores(&|verdict| verdict.success_planned().and_then(pick))
             };
-            let tasks: Vec<String> = (0..set.recording.world.n_tasks())
+            let tasks: Vec<String> = (0..set.id.env().spec().n_tasks)
                 .map(|task| {
                     let share = scores(&|verdict| {
                         let checkpoints =

@@ -1,7 +1,6 @@
 //! What a finished run is worth: attempts, with and without a plan, and its distances beside exact ones.
 
 use super::Recipe;
-use crate::in_steps;
 use isochrone_core::{
     Discount, Environment, GoalPolicy, TemporalDistance,
     exact::{AllPairs, ExactSolver},
@@ -118,7 +117,7 @@ impl Judge {
     pub fn ceiling(&self, seed: u64) -> f64 {
         let arrival = |number: u64| {
             let (start, goal) = self.world.task(TASKS + seed, number);
-            self.best.discounted_arrival(start, goal)
+            self.best.discounted_success(start, goal)
         };
         (0..self.recipe.rollouts).map(arrival).sum::<f64>() / self.recipe.rollouts as f64
     }
@@ -152,11 +151,11 @@ impl Judge {
     fn fit(&self, distance: &dyn TemporalDistance) -> Fit {
         let (sites, places) = (self.world.sites(), self.places());
         let n = sites.len();
-        let learned = in_steps(distance, distance.all_pairs_nats(&places, &places));
+        let learned = distance.all_pairs_steps(&places, &places).expect("places are states");
         let pair = |(from, to): (usize, usize)| (self.exact.steps(from, to), learned[from * n + to]);
         let all: Vec<(usize, usize)> = (0..n)
             .flat_map(|from| (0..n).map(move |to| (from, to)))
-            .filter(|&(from, to)| from != to && self.world.leads_to(from, to))
+            .filter(|&(from, to)| from != to && self.world.is_reachable(from, to))
             .collect();
         let rank = |is_meant: &dyn Fn(usize, usize) -> bool| {
             let pairs = all.iter().filter(|(from, to)| is_meant(*from, *to)).map(|&which| pair(which));

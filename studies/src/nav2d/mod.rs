@@ -63,7 +63,7 @@ impl Study {
         let (folder, lock) = study_folder(folder)?;
         let judge = Judge::new(&recipe);
         let data_path = folder.join("recordings.arrow");
-        let data = Arc::new(judge.world.recordings(recipe.episodes, recipe.data_seed));
+        let data = Arc::new(judge.world.dataset(recipe.episodes, recipe.data_seed));
         if data_path.exists() {
             let found = Dataset::load(&data_path, ReadOptions::default())?;
             if found.content_hash() != data.content_hash() {
@@ -176,7 +176,8 @@ impl Study {
         let mut recipe = self.recipe.clone();
         recipe.seeds = 0;
         let recipe = toml::to_string(&recipe).unwrap_or_default();
-        let parts = [text.as_str(), self.data.content_hash(), &recipe, isochrone_envs::nav2d::Plan::STANDARD];
+        let parts =
+            [text.as_str(), self.data.content_hash(), &recipe, isochrone_envs::nav2d::StreetMap::STANDARD];
         let bytes = [parts.concat().as_bytes(), &JUDGEMENT.to_le_bytes()].concat();
         sha256(&bytes)[..16].to_owned()
     }

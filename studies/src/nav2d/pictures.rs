@@ -1,7 +1,6 @@
 //! The figures of the study.
 
 use super::{Failure, Finished, Study};
-use crate::in_steps;
 use isochrone_core::{TemporalDistance, statistics::median};
 use isochrone_eval::{
     plan::{Path, PlanMethod, Planner, Transitions},
@@ -188,7 +187,7 @@ impl Study {
         for &method in &self.methods {
             let Some(distance) = self.model(method, 0)?.distance else { continue };
             let to = place.map(|x| x as f32);
-            let learned = in_steps(&distance, distance.all_pairs_nats(&self.judge.places(), &to));
+            let learned = distance.all_pairs_steps(&self.judge.places(), &to).expect("places are states");
             // One factor for all: truncated recordings stretch learned distances.
             let ratios = learned.iter().zip(&exact).filter(|(_, exact)| exact.is_finite() && **exact > 0.0);
             let ratio = median(ratios.map(|(learned, exact)| learned / exact).collect());

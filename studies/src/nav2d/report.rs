@@ -1,7 +1,7 @@
 //! The study in words and tables: for people as a page, for the repository as Markdown, for programs as JSON.
 
 use super::{Failure, Finished, Study, pictures::Figure};
-use isochrone_core::GoalPolicy;
+use isochrone_core::{GoalPolicy, ShapeError};
 use isochrone_eval::{
     rollout::success_rate,
     stats::{Estimate, RESAMPLES, bootstrap, interquartile_mean, mean},
@@ -154,8 +154,8 @@ impl Study {
                  Greedy plan: of {} recorded moves, those that begin within {} units, and the action that promises most by the learned distance of where it leads. Graph: shortest way over {} recorded states with edges of up to {} learned steps.",
                 self.recipe.seeds,
                 self.recipe.rollouts,
-                self.judge.world.plan().goal_distance,
-                self.judge.world.plan().step_limit,
+                self.judge.world.map().goal_distance,
+                self.judge.world.map().max_episode_steps,
                 self.recipe.moves,
                 self.recipe.radius,
                 self.recipe.graph_states,
@@ -345,6 +345,7 @@ impl GoalPolicy for Reflex {
     }
 
     fn actions(&self, observations: &[f32], goals: &[f32]) -> Vec<f32> {
+        self.check_actions(observations, goals).unwrap_or_else(ShapeError::panic);
         observations.iter().zip(goals).map(|(&here, &goal)| (self.0)(here, goal)).collect()
     }
 }

@@ -6,7 +6,7 @@ use clap::Subcommand;
 use indicatif::{ProgressBar, ProgressStyle};
 use isochrone::{
     data::{ProgressSink, formats::Writer},
-    envs::{Recording, World, mujoco_version},
+    envs::{DatasetId, EnvId, EnvSpec, mujoco_version},
 };
 use serde_json::json;
 use std::{io::Write, path::PathBuf};
@@ -36,8 +36,8 @@ struct ListArgs {
 #[derive(clap::Args)]
 struct GenerateArgs {
     /// Which data set, such as pointmaze-medium-navigate; `isochrone envs list` shows all
-    #[arg(value_name = "DATA SET", value_parser = recording)]
-    recording: Recording,
+    #[arg(value_name = "DATA SET", value_parser = dataset)]
+    dataset: DatasetId,
 
     /// The file to write: .npz, .arrow, or a folder for Minari
     #[arg(long, short, value_name = "FILE")]
@@ -67,10 +67,10 @@ Examples:
 const MOST_EPISODES: usize = 100_000_000;
 
 /// Reads a data set by its name.
-fn recording(name: &str) -> Result<Recording, String> {
-    let of_world = || Recording::all().filter(|recording| World::named(name) == Some(recording.world));
-    Recording::named(name).ok_or_else(|| {
-        let names: Vec<String> = of_world().map(Recording::name).collect();
+fn dataset(name: &str) -> Result<DatasetId, String> {
+    DatasetId::from_name(name).ok_or_else(|| {
+        let datasets = EnvId::from_name(name).into_iter().flat_map(EnvId::datasets);
+        let names: Vec<String> = datasets.map(DatasetId::name).collect();
         match names.is_empty() {
             true => "no data set is called that; hint: `isochrone envs list` shows all".into(),
             false => format!("it is a world, not a data set; hint: say {}", names.join(" or ")),
@@ -87,20 +87,17 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
 }
 
 fn list(args: &ListArgs, out: &mut dyn Write) -> anyhow::Result<()> {
-    let rows = World::all().map(|world| {
-        let (observation, action, step_limit) = world.sizes();
-        let of_world = Recording::all().filter(|recording| recording.world == world);
-        let names: Vec<String> = of_world
-            .map(|recording| recording.name().replacen(&format!("{}-", world.name()), "", 1))
-            .filter(|name| *name != world.name())
-            .collect();
+    let rows = EnvId::all().map(|env| {
+        let EnvSpec { observation_width, action_width, max_episode_steps, .. } = env.spec();
+        let names: Vec<&str> = env.datasets().map(|dataset| dataset.policy().name).collect();
+        let names = names.join(", ");
         vec![
-            Field::Text(world.name()),
-            Field::Text(if names.is_empty() { "-".into() } else { names.join(", ") }),
-            Field::Count(observation),
-            Field::Count(action),
-            Field::Count(step_limit),
-            Field::Text(world.idea()),
+            Field::Text(env.name()),
+            Field::Text(if names.is_empty() { "-".into() } else { names }),
+            Field::Count(observation_width),
+            Field::Count(action_width),
+            Field::Count(max_episode_steps),
+            Field::Text(env.description()),
         ]
     });
     let columns = named(["world", "data_sets", "observation", "action", "step_limit", "idea"]);
@@ -111,7 +108,7 @@ fn list(args: &ListArgs, out: &mut dyn Write) -> anyhow::Result<()> {
 }
 
 fn generate(args: &GenerateArgs, out: &mut dyn Write) -> anyhow::Result<()> {
-    let episodes = args.episodes.unwrap_or(args.recording.usual_episodes());
+    let episodes = args.episodes.unwrap_or(args.dataset.policy().default_episodes);
     if episodes == 0 || episodes > MOST_EPISODES {
         bail!("--episodes {episodes}; hint: give a number between 1 and {MOST_EPISODES}");
     }
@@ -124,15 +121,15 @@ fn generate(args: &GenerateArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     let style = ProgressStyle::with_template("{bar:24} {human_pos}/{human_len} episodes  {eta} left");
     let bar = ProgressBar::new(episodes as u64).with_style(style.expect("the template is well formed"));
     // Before a file is begun: the world may need what this program does not have.
-    args.recording.world.check()?;
+    args.dataset.env().check()?;
     let mut writer = Writer::for_path(&args.output)?;
-    let leaves_out = writer.leaves_out(&args.recording.world.spec());
+    let leaves_out = writer.leaves_out(&args.dataset.env().dataset_spec());
     let mut transitions = 0;
     let mut tell_bar = |steps: usize| {
         transitions += steps;
         bar.inc(1);
     };
-    args.recording.record(
+    args.dataset.collect(
         episodes,
         args.seed,
         &mut ProgressSink { sink: &mut writer, progress: &mut tell_bar },
@@ -143,7 +140,7 @@ fn generate(args: &GenerateArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     let output = args.output.display();
     if args.json {
         let report = json!({
-            "output": output.to_string(), "data_set": args.recording.name(), "seed": args.seed, "episodes": episodes,
+            "output": output.to_string(), "data_set": args.dataset.name(), "seed": args.seed, "episodes": episodes,
             "transitions": transitions, "contents_sha256": hash, "mujoco": mujoco_version(),
             "version": env!("CARGO_PKG_VERSION"),
         });
@@ -152,7 +149,7 @@ fn generate(args: &GenerateArgs, out: &mut dyn Write) -> anyhow::Result<()> {
         writeln!(
             out,
             "{output}: {episodes} episodes, {transitions} transitions of {}, seed {}; contents {hash}",
-            args.recording.name(),
+            args.dataset.name(),
             args.seed
         )?;
     }

@@ -8,11 +8,7 @@ use crate::commands::{
 use anyhow::bail;
 use indicatif::{ProgressBar, ProgressStyle};
 use isochrone::{
-    envs::{
-        World,
-        maze::{Body, CELL, MazeWorld, PointCeiling, STEPS_PER_SECOND, ant_rods},
-        mujoco_version,
-    },
+    envs::{BodyShape, EnvId, EnvSpec, mujoco_version},
     learn::model::Which,
     plan::PlannedPolicy,
     plot::{Figure, Filmstrip, Frame, Limb, rollout_chart},
@@ -32,8 +28,8 @@ pub struct Args {
     run: RunArgs,
 
     /// The world; `isochrone envs list` shows all
-    #[arg(long, value_name = "WORLD", value_parser = world)]
-    env: World,
+    #[arg(long, value_name = "WORLD", value_parser = env)]
+    env: EnvId,
 
     /// Episodes of every task
     #[arg(long, value_name = "N", default_value_t = 50)]
@@ -80,8 +76,9 @@ Examples:
 const MAX_EPISODES: u64 = 10_000;
 
 /// Reads a world by its name.
-fn world(name: &str) -> Result<World, String> {
-    World::named(name).ok_or_else(|| "no world is called that; hint: `isochrone envs list` shows all".into())
+fn env(name: &str) -> Result<EnvId, String> {
+    EnvId::from_name(name)
+        .ok_or_else(|| "no world is called that; hint: `isochrone envs list` shows all".into())
 }
 
 /// Runs the verb; data goes to `out`.
@@ -92,14 +89,13 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     for path in [&args.plot, &args.film].into_iter().flatten() {
         Figure::check_path(path)?;
     }
-    let is_ant = matches!(args.env, World::Maze(MazeWorld { body: Body::Ant, .. }));
-    if args.film.is_some() && !is_ant {
+    if args.film.is_some() && args.env.body_shape().is_none() {
         bail!("--film: {} has no ant; hint: leave it out, or say --plot", args.env.name());
     }
     let run = args.run.open()?;
     let manifest = run.manifest().clone();
     let spec = &manifest.data.spec;
-    let (observation, action, _) = args.env.sizes();
+    let EnvSpec { observation_width: observation, action_width: action, n_tasks, .. } = args.env.spec();
     if (spec.observation.width, spec.action.width) != (observation, action) {
         bail!(
             "{}: it learned from observations of {} numbers and actions of {}, {} has {observation} and {action}; hint: choose another --env",
@@ -109,15 +105,15 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             args.env.name()
         );
     }
-    if spec.goal_space() != args.env.spec().goal_space() {
+    if spec.goal_space() != args.env.dataset_spec().goal_space() {
         bail!(
             "{}: it learned goals of dimensions {:?}, those of {} are {:?}; hint: train with --goal {}..{} (.arrow files say it themselves, .npz do not)",
             args.run.run.display(),
             spec.goal_space(),
             args.env.name(),
-            args.env.spec().goal_space(),
-            args.env.spec().goal_space().start,
-            args.env.spec().goal_space().end
+            args.env.dataset_spec().goal_space(),
+            args.env.dataset_spec().goal_space().start,
+            args.env.dataset_spec().goal_space().end
         );
     }
     if args.plan && spec.goal.is_some() {
@@ -132,7 +128,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if args.planner.is_said() && !args.plan {
         bail!("--calibrated and --reversible are read by plans; hint: say --plan as well");
     }
-    let entrance = args.env.open()?;
+    let factory = args.env.make()?;
     let mut steps = run.checkpoints().steps()?;
     let first = steps.len().saturating_sub(args.checkpoints);
     steps.drain(..first);
@@ -153,7 +149,6 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let style = ProgressStyle::with_template("{spinner} {bar:24} {pos}/{len} checkpoints  {elapsed}");
     let bar = ProgressBar::new(steps.len() as u64).with_style(style.expect("the template is well formed"));
     bar.enable_steady_tick(std::time::Duration::from_millis(200));
-    let n_tasks = args.env.n_tasks();
     let rollouts = RolloutConfig { episodes: args.episodes * n_tasks as u64, seed: args.task_seed };
     // Paths of the last checkpoint are drawn; of the others, what counts is kept.
     let (mut evaluated, mut last_attempts): (Vec<Evaluated>, Vec<Rollout>) = Default::default();
@@ -169,7 +164,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         };
         let attempts = if args.plan {
             let planned = PlannedPolicy { planner: args.planner.planner(&asker)?, policy };
-            let attempts = rollouts.run(&*entrance, &planned);
+            let attempts = rollouts.run(&*factory, &planned);
             let starts: Vec<f32> = attempts.iter().flat_map(|a| &a.states[..observation]).copied().collect();
             let goals: Vec<f32> = attempts.iter().flat_map(|a| &a.goal).copied().collect();
             let lost =
@@ -185,7 +180,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             }
             attempts
         } else {
-            rollouts.run(&*entrance, policy)
+            rollouts.run(&*factory, policy)
         };
         evaluated.push(Evaluated::of(step, &attempts, n_tasks));
         last_attempts = attempts;
@@ -208,13 +203,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     });
     let success: Vec<f64> = evaluated.iter().map(|evaluated| evaluated.success).collect();
     let Success { last, last_three, best } = Success::of(&success).expect("there is a checkpoint");
-    // What the best walker could do stands beside what this one did.
-    let ceiling = match args.env {
-        World::Maze(MazeWorld { body: Body::Point, maze, .. }) => {
-            Some(PointCeiling::new(maze).success(PointCeiling::EPISODES, args.task_seed))
-        }
-        _ => None,
-    };
+    let ceiling = args.env.optimal_success(args.task_seed);
     let mut rows: Vec<Vec<Field>> = rows.collect();
     if let (Some(tasks), Style::Text) = (&ceiling, args.style.style()) {
         let mut row = vec![Field::Text("ceiling".into())];
@@ -239,13 +228,11 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             args.env.name()
         );
         let note = if args.plan { args.planner.describe() } else { "no plan".into() };
-        save(&rollout_chart(attempts, n_tasks, &walls(args.env), title, note).draw(), path)?;
+        save(&rollout_chart(attempts, n_tasks, &args.env.walls(), title, note).draw(), path)?;
     }
-    if let Some(path) = &args.film {
-        save(
-            &ant_filmstrip(attempts, &format!("{} in {}", manifest.algorithm, args.env.name())).draw(),
-            path,
-        )?;
+    if let (Some(path), Some(shape)) = (&args.film, args.env.body_shape()) {
+        let title = format!("{} in {}", manifest.algorithm, args.env.name());
+        save(&filmstrip(args.env, shape, attempts, &title).draw(), path)?;
     }
     if let Some(last_three) = last_three {
         tell(&format!("last {last:.3}, last three {last_three:.3}, best {best:.3}"));
@@ -275,41 +262,31 @@ impl Evaluated {
     }
 }
 
-/// Rectangles of the walls, where the environment has them.
-fn walls(env: World) -> Vec<[[f64; 2]; 2]> {
-    let World::Maze(MazeWorld { maze, .. }) = env else { return Vec::new() };
-    let cells = maze.layout().walls();
-    cells
-        .map(|cell| {
-            let [x, y] = cell.centre();
-            [[x - CELL / 2.0, y - CELL / 2.0], [x + CELL / 2.0, y + CELL / 2.0]]
-        })
-        .collect()
-}
-
 /// Moments of a filmstrip, and the steps between them.
 const MOMENTS: usize = 12;
 const STEPS_BETWEEN: usize = 2;
 
-/// A walking ant, moment by moment: the first successful rollout, or the first of all.
-fn ant_filmstrip(rollouts: &[Rollout], title: &str) -> Filmstrip {
+/// A body in motion, moment by moment: the first successful rollout, or the first of all.
+fn filmstrip(env: EnvId, shape: BodyShape, rollouts: &[Rollout], title: &str) -> Filmstrip {
     let Some(rollout) = rollouts.iter().find(|rollout| rollout.success).or(rollouts.first()) else {
         return Filmstrip::default();
     };
-    // Not before it is walking.
+    let steps_per_second = env.dataset_spec().frames_per_second.unwrap_or(1.0);
+    // Not before it is moving.
     let first = (rollout.steps / 4).min(rollout.steps.saturating_sub(MOMENTS * STEPS_BETWEEN));
     let rows: Vec<&[f32]> = rollout.states.chunks_exact(rollout.goal.len()).collect();
     let frame = |step: usize| {
-        let limbs = ant_rods(rows[step]).into_iter().map(|(from, to, radius)| Limb { from, to, radius });
+        let parts = shape(rows[step]).into_iter();
+        let limbs = parts.map(|part| Limb { from: part.from, to: part.to, radius: part.radius });
         Frame {
-            label: format!("{:.1} s", step as f64 / STEPS_PER_SECOND),
+            label: format!("{:.1} s", step as f64 / steps_per_second),
             centre: [f64::from(rows[step][0]), f64::from(rows[step][1])],
             limbs: limbs.collect(),
         }
     };
     let steps = (first..rows.len()).step_by(STEPS_BETWEEN).take(MOMENTS);
     let note = match rollout.success {
-        true => format!("it reaches the goal after {:.1} s", rollout.steps as f64 / STEPS_PER_SECOND),
+        true => format!("it reaches the goal after {:.1} s", rollout.steps as f64 / steps_per_second),
         false => "it does not reach the goal".to_owned(),
     };
     Filmstrip { title: title.to_owned(), note, frames: steps.map(frame).collect() }

@@ -112,12 +112,20 @@ fn progress(n_runs: usize) -> ProgressBar {
     bar
 }
 
+/// The error of a study, as one whose type the program can still tell.
+fn typed(failure: isochrone_studies::Failure) -> anyhow::Error {
+    match failure.downcast::<isochrone::envs::EnvError>() {
+        Ok(error) => anyhow::Error::new(*error),
+        Err(failure) => anyhow::Error::from_boxed(failure),
+    }
+}
+
 fn mazes(which: Mazes, args: &CommonArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     use isochrone_studies::mazes;
     args.check()?;
     let mut recipe = mazes::Recipe::new(which, args.quick);
     recipe.seeds = args.seeds.unwrap_or(recipe.seeds);
-    let study = mazes::Study::open(&args.output, recipe, &args.methods).map_err(anyhow::Error::from_boxed)?;
+    let study = mazes::Study::open(&args.output, recipe, &args.methods).map_err(typed)?;
     let stop = stop_on_ctrl_c()?;
     let bar = progress(study.n_runs());
     let told = |verdict: &mazes::Verdict| {

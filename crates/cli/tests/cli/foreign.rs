@@ -158,7 +158,7 @@ fn edits_are_refused() {
     let before = isochrone_in(folder.path(), ask).stdout;
     for (file, from, to) in [
         ("config.toml", "discount = 0.9", "discount = 0.8"),
-        ("manifest.json", "\"frames_per_second\": 10", "\"frames_per_second\": 20"),
+        ("manifest.json", "\"frames_per_second\": 9.99", "\"frames_per_second\": 19.99"),
     ] {
         let path = folder.path().join("run").join(file);
         let text = fs::read_to_string(&path).unwrap();

@@ -234,29 +234,3 @@ fn messages_of_libraries_do_not_name_flags_or_commands() {
     wrong.retain(|line| !line.contains("isochrone reproduce"));
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
-
-/// Errors are types that a program can match.
-#[test]
-fn public_functions_do_not_return_errors_as_text() {
-    let mut wrong = Vec::new();
-    for package in LIBRARIES {
-        for file in sources(&workspace().join(package).join("src")) {
-            let text = fs::read_to_string(&file).unwrap();
-            let mut lines = text.lines();
-            while let Some(line) = lines.next() {
-                if !line.trim_start().starts_with("pub fn ") {
-                    continue;
-                }
-                let mut signature = line.to_owned();
-                while !signature.trim_end().ends_with(['{', ';']) {
-                    let Some(next) = lines.next() else { break };
-                    signature += next;
-                }
-                if signature.replace(' ', "").contains(",String>{") && signature.contains("Result<") {
-                    wrong.push(format!("{}: {}", file.display(), line.trim()));
-                }
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong:#?}");
-}

@@ -28,7 +28,7 @@ fn a_policy_is_let_loose_on_streets() {
         report["rows"].as_array().unwrap().iter().map(|row| row["success"].as_f64().unwrap()).collect();
     assert!((report["last_three"].as_f64().unwrap() - success.iter().sum::<f64>() / 3.0).abs() < 1e-12);
     assert_eq!(report["last"].as_f64().unwrap(), success[2]);
-    assert!(std::fs::read_to_string(folder.path().join("paths.svg")).unwrap().contains("of 20 arrive"));
+    assert!(std::fs::read_to_string(folder.path().join("paths.svg")).unwrap().contains("of 20 succeed"));
     let again = run("eval runs/a --env nav2d --episodes 20 --checkpoints 3 --json");
     assert_eq!(again.stdout, judged.stdout, "the same tasks, the same attempts");
     let planned =
@@ -160,7 +160,7 @@ fn the_committed_results_are_of_these_recipes() {
         let recipe = Recipe::new(which, false);
         assert_eq!(results["recipe"], serde_json::to_value(&recipe).unwrap(), "run `just {name}` again");
         let runs = results["runs"].as_array().unwrap();
-        let n_runs = recipe.recordings().len() * recipe.methods().len() * recipe.seeds as usize;
+        let n_runs = recipe.datasets().len() * recipe.methods().len() * recipe.seeds as usize;
         assert_eq!(runs.len(), n_runs, "run `just {name}` again");
     }
 }

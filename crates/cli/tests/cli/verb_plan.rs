@@ -113,7 +113,7 @@ fn wrong_questions_have_answers() {
         ("plan runs/a --from 0,0 --to 1,1 --horizon 0", "--horizon 0"),
         ("plan runs/a --from 0,0 --to 1,1 --planner greedy --radius nan", "--radius"),
         ("plan runs/a --from 0,0 --to 1,1 --states 0", "--states 0"),
-        ("plan runs/a --from -12,0 --to 0,-20 --horizon 0.0001", "no way was found"),
+        ("plan runs/a --from -12,0 --to 0,-20 --horizon 0.0001", "no path was found"),
         ("plot map runs/a -o x.svg", "--to"),
         ("plot map runs/a --to 0,0 -o x.bmp", "x.bmp"),
         ("plot map runs/a --to 0,0 --dimensions 0,0 -o x.svg", "--dimensions 0,0"),
@@ -139,7 +139,7 @@ fn wrong_questions_have_answers() {
 fn plans_of_a_network_do_not_depend_on_threads() {
     use isochrone::{
         data::{Dataset, formats::ReadOptions},
-        envs::World,
+        envs::EnvId,
         learn::model::{Model, Which},
         plan::{PlanMethod, PlannedPolicy, Planner, Transitions},
         rollout::RolloutConfig,
@@ -154,7 +154,7 @@ fn plans_of_a_network_do_not_depend_on_threads() {
         pool.install(|| {
             let planner = Planner::new(method, distance, Transitions::sample(&data, 300, 0)).unwrap();
             let planned = PlannedPolicy { planner, policy };
-            let world = World::Nav2d.open().unwrap();
+            let world = EnvId::from_name("nav2d").unwrap().make().unwrap();
             RolloutConfig { episodes: 200, seed: 1 }.run(&world, &planned)
         })
     };
@@ -193,7 +193,7 @@ fn the_committed_report_is_of_this_recipe() {
     let results: serde_json::Value = serde_json::from_str(&text).unwrap();
     let recipe = Recipe::new(false);
     assert_eq!(results["recipe"], serde_json::to_value(&recipe).unwrap(), "run `just reproduce` again");
-    let data = Nav2d::standard().recordings(recipe.episodes, recipe.data_seed);
+    let data = Nav2d::standard().dataset(recipe.episodes, recipe.data_seed);
     let recorded = first_content_hash(&data);
     assert_eq!(results["data"].as_str(), Some(&*recorded), "run `just reproduce` again");
     let runs = results["runs"].as_array().unwrap();

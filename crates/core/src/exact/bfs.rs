@@ -1,7 +1,11 @@
 //! Deterministic dynamics: breadth-first search against the arrows.
 
 use super::{
-    certificate::Certificate, mdp::TabularMdp, result::GoalDistances, reverse::Predecessors, solver::Method,
+    certificate::Certificate,
+    mdp::{Row, TabularMdp},
+    method::Method,
+    result::GoalDistances,
+    reverse::Predecessors,
 };
 use crate::Discount;
 
@@ -20,8 +24,9 @@ pub(super) fn solve(
         for &state in &search.order[begin as usize..end as usize] {
             nats[state as usize] = hops as f64 * discount.nats_per_step();
             if hops > 0 {
-                // The previous layer is complete: whatever stands before this one in the order is nearer.
-                let nearer = |row: &super::Row<'_>| search.position[row.successors[0] as usize] < begin;
+                // The previous layer is complete: whatever stands before this one in the order is
+                // nearer.
+                let nearer = |row: &Row<'_>| search.position[row.successors[0] as usize] < begin;
                 let row =
                     mdp.rows(state as usize).find(nearer).expect("a layer is entered from the one before");
                 policy[state as usize] = row.action as u32;

@@ -3,7 +3,7 @@
 use super::mdp::{Structure, TabularMdp};
 use thiserror::Error;
 
-/// Rows whose probabilities sum to one within this are accepted and normalised; others are refused.
+/// Rows whose probabilities sum to one within this are accepted and normalized; others are refused.
 const ROW_SUM_TOLERANCE: f64 = 1e-6;
 
 /// What can be wrong with the description of a process.
@@ -62,7 +62,7 @@ pub enum MdpError {
     /// A row that is not a distribution.
     #[error(
         "state {state}, action {action}: probabilities sum to {sum}, not 1; \
-         hint: add the missing outcome or normalise the row"
+         hint: add the missing outcome or normalize the row"
     )]
     RowSum {
         /// The row's state.
@@ -117,7 +117,8 @@ impl RowWriter {
         Self { n_states, last: None, entries: Vec::new(), mdp }
     }
 
-    /// Adds the row of `action` in `state`. Repeated successors are added up, zero probabilities dropped.
+    /// Adds the row of `action` in `state`. Repeated successors are added up, zero probabilities
+    /// dropped.
     pub fn row(
         &mut self,
         state: usize,
@@ -155,7 +156,7 @@ impl RowWriter {
         Ok(self.mdp)
     }
 
-    /// Collects one row into `self.entries`: checked, sorted, merged, normalised.
+    /// Collects one row into `self.entries`: checked, sorted, merged, normalized.
     fn gather(
         &mut self,
         state: usize,
@@ -194,8 +195,8 @@ impl RowWriter {
     /// Records where the rows of every state up to and including `state` begin.
     fn close_states_before(&mut self, state: usize) -> Result<(), MdpError> {
         let begun = self.mdp.state_rows.len();
-        // A state that is skipped has no action. Say so before growing the table, so that a huge declared
-        // number of states costs nothing.
+        // A state that is skipped has no action. Report it before growing the table, so that a huge
+        // declared number of states costs nothing.
         if begun < state {
             return Err(MdpError::NoAction { state: begun });
         }
@@ -260,6 +261,19 @@ impl MdpBuilder {
 }
 
 impl TabularMdp {
+    /// The Markov chain that results from following `policy`: `policy(s)` is the action taken in
+    /// state `s`.
+    ///
+    /// Returns the first state whose chosen action is not available there as the error.
+    pub fn under_policy(&self, policy: impl Fn(usize) -> usize) -> Result<Self, usize> {
+        let mut writer = RowWriter::new(self.n_states());
+        for state in 0..self.n_states() {
+            let row = self.action_row(state, policy(state)).ok_or(state)?;
+            writer.row(state, 0, row.iter()).expect("a valid row stays valid");
+        }
+        Ok(writer.finish().expect("every state has a row"))
+    }
+
     /// A Markov chain from `(state, successor, probability)` edges in any order.
     pub fn chain_from_edges(
         n_states: usize,
@@ -269,8 +283,8 @@ impl TabularMdp {
         MdpBuilder { n_states, transitions }.build()
     }
 
-    /// A directed graph from `(node, successor)` edges in any order: action `k` of a node follows its `k`-th
-    /// distinct edge. A node without outgoing edges is absorbing.
+    /// A directed graph from `(node, successor)` edges in any order: action `k` of a node follows
+    /// its `k`-th distinct edge. A node without outgoing edges is absorbing.
     pub fn graph_from_edges(
         n_states: usize,
         edges: impl IntoIterator<Item = (usize, usize)>,
@@ -317,7 +331,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn edges_in_any_order_are_merged_and_normalised() {
+    fn edges_in_any_order_are_merged_and_normalized() {
         let mut builder = MdpBuilder::new(2);
         builder.transition(1, 0, 1, 1.0).transition(0, 1, 1, 0.25).transition(0, 0, 0, 1.0);
         builder.transition(0, 1, 0, 0.5).transition(0, 1, 1, 0.25);

@@ -57,7 +57,8 @@ pub enum Cell {
     Free,
     /// `^ > v <`: left only along the arrow, entered from anywhere but its front.
     OneWay(Direction),
-    /// `0`-`9`: whoever moves in comes out at another cell with the same digit, each equally likely.
+    /// `0`-`9`: an agent that enters comes out at another cell with the same digit, each equally
+    /// likely.
     Teleporter(u8),
 }
 
@@ -237,8 +238,9 @@ impl GridWorld {
         (index / self.width, index % self.width)
     }
 
-    /// The cell that a move from `(row, column)` enters, if it is not blocked. Teleporters are not followed.
-    pub fn neighbour(&self, row: usize, column: usize, direction: Direction) -> Option<(usize, usize)> {
+    /// The cell that a move from `(row, column)` enters, if it is not blocked. Teleporters are not
+    /// followed.
+    pub fn neighbor(&self, row: usize, column: usize, direction: Direction) -> Option<(usize, usize)> {
         let (rows, columns) = direction.offset();
         let (to_row, to_column) = (row.checked_add_signed(rows)?, column.checked_add_signed(columns)?);
         let may_leave = match self.cell(row, column) {
@@ -256,8 +258,8 @@ impl GridWorld {
 
     /// The decision process of walking on the map. Action `k` is `Direction::ALL[k]`.
     ///
-    /// A move goes where it is meant with probability `1 - slip` and to either side with `slip / 2` each; a
-    /// blocked move stays in place.
+    /// A move goes where it is meant with probability `1 - slip` and to either side with `slip / 2`
+    /// each; a blocked move stays in place.
     pub fn to_mdp(&self, slip: f64) -> Result<TabularMdp, MapError> {
         if !(0.0..=1.0).contains(&slip) {
             return Err(MapError::Slip(slip));
@@ -297,11 +299,11 @@ impl GridWorld {
         outcomes: &mut Vec<(usize, f64)>,
     ) {
         let (row, column) = self.position(state);
-        let Some((to_row, to_column)) = self.neighbour(row, column, direction) else {
+        let Some((to_row, to_column)) = self.neighbor(row, column, direction) else {
             outcomes.push((state, probability));
             return;
         };
-        let entered = self.state(to_row, to_column).expect("a neighbour is not a wall");
+        let entered = self.state(to_row, to_column).expect("a neighbor is not a wall");
         if let Cell::Teleporter(digit) = self.cell(to_row, to_column) {
             let others = exits[digit as usize].iter().copied().filter(|&exit| exit != entered);
             let share = probability / (exits[digit as usize].len() - 1) as f64;
@@ -354,7 +356,8 @@ mod tests {
     #[test]
     fn teleporters_come_out_at_the_other_end() {
         assert!((steps(".1#1.", 0.0, (0, 0), (0, 4)) - 2.0).abs() < 1e-12);
-        // Three exits: entering one comes out at either of the others, and one of them is a dead end.
+        // Three exits: entering one comes out at either of the others, and one of them is a dead
+        // end.
         let fork = steps(".1#1.\n###1#", 0.0, (0, 0), (0, 4));
         assert!(fork > 2.0 && fork.is_finite());
     }

@@ -1,8 +1,12 @@
-//! The best chance to arrive in time.
+//! The largest probability of reaching a goal within a number of steps.
 
-use super::{TabularMdp, reverse::Predecessors};
+use super::{
+    mdp::{Row, TabularMdp},
+    reverse::Predecessors,
+};
 
-/// The largest probability with which any policy that knows the time reaches a goal within `steps` actions, from every state.
+/// The largest probability with which any policy that knows the time reaches a goal within `steps`
+/// actions, from every state.
 ///
 /// ```text
 /// p_0(s) = [s is a goal],    p_t(s) = max_a sum_s' P(s'|s,a) p_{t-1}(s')    for s that is no goal
@@ -13,19 +17,20 @@ use super::{TabularMdp, reverse::Predecessors};
 /// # Panics
 /// If a goal is no state.
 pub fn reach_within(mdp: &TabularMdp, goals: &[usize], steps: usize) -> Vec<f64> {
-    let mut chance = vec![0.0; mdp.n_states()];
+    let mut probability = vec![0.0; mdp.n_states()];
     for &goal in goals {
-        chance[goal] = 1.0;
+        probability[goal] = 1.0;
     }
     let before = Predecessors::new(mdp);
     let mut grown: Vec<usize> = goals.to_vec();
     let mut is_open = vec![false; mdp.n_states()];
     for _ in 0..steps {
-        // Whose chance may still grow: states before one whose chance just did, and itself, where it may stay.
+        // States whose probability may still grow: predecessors of one whose probability just did, and itself, where
+        // it may stay.
         let mut open = Vec::new();
         let may_grow = |state: usize| before.of(state).iter().map(|&from| from as usize).chain([state]);
         for state in grown.drain(..).flat_map(may_grow) {
-            if !is_open[state] && chance[state] < 1.0 {
+            if !is_open[state] && probability[state] < 1.0 {
                 is_open[state] = true;
                 open.push(state);
             }
@@ -34,21 +39,20 @@ pub fn reach_within(mdp: &TabularMdp, goals: &[usize], steps: usize) -> Vec<f64>
             .into_iter()
             .map(|state| {
                 is_open[state] = false;
-                let expected =
-                    |row: super::Row<'_>| row.iter().map(|(next, p)| p * chance[next]).sum::<f64>();
+                let expected = |row: Row<'_>| row.iter().map(|(next, p)| p * probability[next]).sum::<f64>();
                 (state, mdp.rows(state).map(expected).fold(0.0, f64::max))
             })
-            .filter(|&(state, value)| value > chance[state])
+            .filter(|&(state, value)| value > probability[state])
             .collect();
         if updated.is_empty() {
             break;
         }
         for (state, value) in updated {
-            chance[state] = value;
+            probability[state] = value;
             grown.push(state);
         }
     }
-    chance
+    probability
 }
 
 #[cfg(test)]
@@ -56,7 +60,8 @@ mod tests {
     use super::*;
     use crate::exact::RowWriter;
 
-    /// `0 -> 1 -> 2`; at 0, the other action gambles: a half to be there at once, a half to be lost in 3.
+    /// `0 -> 1 -> 2`; at 0, the other action gambles: a half to be there at once, a half to be lost
+    /// in 3.
     fn gamble() -> TabularMdp {
         let mut rows = RowWriter::new(4);
         rows.row(0, 0, [(1, 1.0)]).unwrap();
@@ -97,8 +102,7 @@ mod tests {
         for steps in 1..12 {
             plain = (0..n)
                 .map(|state| {
-                    let expected =
-                        |row: super::super::Row<'_>| row.iter().map(|(next, p)| p * plain[next]).sum::<f64>();
+                    let expected = |row: Row<'_>| row.iter().map(|(next, p)| p * plain[next]).sum::<f64>();
                     if state == 4 { 1.0 } else { mdp.rows(state).map(expected).fold(0.0, f64::max) }
                 })
                 .collect();

@@ -1,7 +1,11 @@
-//! Markov chains: one sparse factorisation serves every goal.
+//! Markov chains: one sparse factorization serves every goal.
 
 use super::{
-    certificate::certify, mdp::TabularMdp, result::GoalDistances, reverse::ReverseSearch, solver::Method,
+    certificate::certify,
+    mdp::{Row, TabularMdp},
+    method::Method,
+    result::GoalDistances,
+    reverse::ReverseSearch,
 };
 use crate::Discount;
 use faer::{
@@ -9,20 +13,21 @@ use faer::{
     sparse::{SparseColMat, Triplet, linalg::solvers::Lu},
 };
 
-/// The factorisation of `I - W` for a non-negative matrix `W` with row sums of at most one.
+/// The factorization of `I - W` for a non-negative matrix `W` with row sums of at most one.
 ///
-/// `I - W` is dominated by its diagonal row by row. Its *transpose* is factored, where the dominance is by
-/// columns: partial pivoting then never leaves the diagonal, all off-diagonal entries of the factors keep one
-/// sign, and solving with a non-negative right side adds numbers of one sign only. Small components come out
-/// with small relative errors, which their logarithms need.
+/// `I - W` is dominated by its diagonal row by row. Its *transpose* is factored, where the
+/// dominance is by columns: partial pivoting then never leaves the diagonal, all off-diagonal
+/// entries of the factors keep one sign, and solving with a non-negative right side adds numbers of
+/// one sign only. Small components come out with small relative errors, which their logarithms
+/// need.
 pub(super) struct DominantLu {
     factors: Lu<usize, f64>,
     n: usize,
 }
 
 impl DominantLu {
-    /// Factors `I - W` of order `n`, with `W` given by `(row, column, value)` entries, each position once.
-    /// `None` if it is singular or memory runs out.
+    /// Factors `I - W` of order `n`, with `W` given by `(row, column, value)` entries, each
+    /// position once. `None` if it is singular or memory runs out.
     pub(super) fn new(n: usize, entries: impl Iterator<Item = (usize, usize, f64)>) -> Option<Self> {
         let mut diagonal = vec![1.0; n];
         let mut transposed = Vec::new();
@@ -67,7 +72,7 @@ pub(super) fn solve_goal(
     finish(chain, discount, search, &[goal], |state| at_goal - occupancy[state].ln())
 }
 
-/// A set of goals: `h` is one on the goals and `gamma P h` elsewhere, a factorisation of its own.
+/// A set of goals: `h` is one on the goals and `gamma P h` elsewhere, a factorization of its own.
 pub(super) fn solve_set(
     chain: &TabularMdp,
     discount: Discount,
@@ -85,7 +90,7 @@ pub(super) fn solve_set(
     Some(finish(chain, discount, search, goals, |state| -hit[state].ln()))
 }
 
-fn transitions(row: super::Row<'_>, from: usize, gamma: f64) -> impl Iterator<Item = (usize, usize, f64)> {
+fn transitions(row: Row<'_>, from: usize, gamma: f64) -> impl Iterator<Item = (usize, usize, f64)> {
     row.successors.iter().zip(row.probabilities).map(move |(&to, &p)| (from, to as usize, gamma * p))
 }
 

@@ -1,12 +1,12 @@
 //! A finite Markov decision process in compressed sparse rows.
 
-/// A finite Markov decision process: for each state one row per available action, each a sparse distribution
-/// over successor states.
+/// A finite Markov decision process: for each state one row per available action, each a sparse
+/// distribution over successor states.
 ///
-/// Rows of one state lie next to each other, so a Bellman backup reads memory in order. States may offer
-/// different numbers of actions; a Markov chain is the case of one action everywhere, a graph the case of one
-/// successor per row. Values exist only in validated form: see [`MdpBuilder`](super::MdpBuilder) and
-/// [`RowWriter`](super::RowWriter).
+/// Rows of one state lie next to each other, so a Bellman backup reads memory in order. States may
+/// offer different numbers of actions; a Markov chain is the case of one action everywhere, a graph
+/// the case of one successor per row. Values exist only in validated form: see
+/// [`MdpBuilder`](super::MdpBuilder) and [`RowWriter`](super::RowWriter).
 ///
 /// Memory: 12 bytes per transition, 8 per row, 4 per state.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,18 +85,6 @@ impl TabularMdp {
     /// The row of `action` in `state`, if the action is available there.
     pub fn action_row(&self, state: usize, action: usize) -> Option<Row<'_>> {
         self.rows(state).find(|row| row.action == action)
-    }
-
-    /// The Markov chain that results from following `policy`: `policy(s)` is the action taken in state `s`.
-    ///
-    /// Returns the first state whose chosen action is not available there as the error.
-    pub fn under_policy(&self, policy: impl Fn(usize) -> usize) -> Result<Self, usize> {
-        let mut writer = super::RowWriter::new(self.n_states());
-        for state in 0..self.n_states() {
-            let row = self.action_row(state, policy(state)).ok_or(state)?;
-            writer.row(state, 0, row.iter()).expect("a valid row stays valid");
-        }
-        Ok(writer.finish().expect("every state has a row"))
     }
 
     pub(super) fn row_range(&self, state: usize) -> std::ops::Range<usize> {

@@ -1,22 +1,23 @@
 //! Exact successor distances on tabular Markov processes.
 //!
-//! For a goal `g`, a discount `gamma` and the hitting time `H(s -> g)`, the **successor distance** is
+//! For a goal `g`, a discount `gamma` and the hitting time `H(s -> g)`, the **successor distance**
+//! is
 //!
 //! ```text
 //! d(s, g) = -log max_pi E_pi[ gamma^H(s -> g) ]
 //! ```
 //!
-//! (Myers et al., *Learning Temporal Distances: Contrastive Successor Features Can Provide a Metric Structure
-//! for Decision-Making*, 2024). It is a quasimetric: non-negative, zero only from a state to itself, subject
-//! to the triangle inequality, and not symmetric. With `h(s) = exp(-d(s, g))` it solves one Bellman recursion
-//! per goal,
+//! (Myers et al., *Learning Temporal Distances: Contrastive Successor Features Can Provide a Metric
+//! Structure for Decision-Making*, 2024). It is a quasimetric: non-negative, zero only from a state
+//! to itself, subject to the triangle inequality, and not symmetric. With `h(s) = exp(-d(s, g))` it
+//! solves one Bellman recursion per goal,
 //!
 //! ```text
 //! h(g) = 1,    h(s) = gamma * max_a sum_s' P(s'|s,a) h(s')    for s != g
 //! ```
 //!
-//! [`ExactSolver`] picks a method by the structure of the problem and returns [`GoalDistances`]: distances, the
-//! optimal goal-reaching policy, and a certified bound on their error.
+//! [`ExactSolver`] picks a method by the structure of the problem and returns [`GoalDistances`]:
+//! distances, the optimal goal-reaching policy, and a certified bound on their error.
 
 mod actions;
 mod bfs;
@@ -29,6 +30,7 @@ mod hitting;
 mod horizon;
 mod lu;
 mod mdp;
+mod method;
 mod monte_carlo;
 mod result;
 mod reverse;
@@ -42,6 +44,7 @@ pub use grid::{Cell, Direction, GridWorld, MapError};
 pub use hitting::{HittingStatistics, hitting_statistics};
 pub use horizon::reach_within;
 pub use mdp::{Row, Structure, TabularMdp};
+pub use method::Method;
 pub use monte_carlo::{HittingEstimate, estimate_hitting};
 pub use result::{AllPairs, GoalDistances, path_to_goal};
-pub use solver::{ExactSolver, Method, SolveError};
+pub use solver::{ExactSolver, SolveError};

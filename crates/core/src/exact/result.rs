@@ -1,6 +1,6 @@
 //! What a solver returns.
 
-use super::{certificate::Certificate, mdp::TabularMdp, solver::Method};
+use super::{certificate::Certificate, mdp::TabularMdp, method::Method};
 use crate::Discount;
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -39,7 +39,8 @@ impl GoalDistances {
 
     /// The action to take in `state`; `None` at a goal and where no goal can be reached.
     ///
-    /// Which of several equally good actions is taken is decided by rounding, the same way in every run.
+    /// Which of several equally good actions is taken is decided by rounding, the same way in every
+    /// run.
     pub fn action(&self, state: usize) -> Option<usize> {
         (self.policy[state] != Self::NO_ACTION).then_some(self.policy[state] as usize)
     }
@@ -87,17 +88,17 @@ impl AllPairs {
     }
 }
 
-/// The likeliest way from `start` to the goal when the best actions are taken.
+/// The likeliest path from `start` to the goal when the best actions are taken.
 ///
-/// Of all sequences of outcomes that end at the goal, the one with the largest `prod gamma P(s'|s, a)`: the
-/// optimal path where dynamics are deterministic, and otherwise the one that contributes most to
-/// `exp(-d(start))`. Empty if the goal cannot be reached.
+/// Of all sequences of outcomes that end at the goal, the one with the largest `prod gamma P(s'|s,
+/// a)`: the optimal path where dynamics are deterministic, and otherwise the one that contributes
+/// most to `exp(-d(start))`. Empty if the goal cannot be reached.
 pub fn path_to_goal(mdp: &TabularMdp, distances: &GoalDistances, start: usize) -> Vec<usize> {
     if !distances.nats(start).is_finite() {
         return Vec::new();
     }
-    // Dijkstra's search with costs -ln(gamma P) > 0. The heap orders by cost, then by state; non-negative doubles
-    // sort like their bits.
+    // Dijkstra's search with costs -ln(gamma P) > 0. The heap orders by cost, then by state;
+    // non-negative doubles sort like their bits.
     let mut came_from = vec![usize::MAX; mdp.n_states()];
     let mut cost = vec![f64::INFINITY; mdp.n_states()];
     let mut open = BinaryHeap::from([Reverse((0u64, start))]);

@@ -1,8 +1,11 @@
-//! One front door to the exact methods.
+//! The entry point of the exact methods: chooses one and runs goals in parallel.
 
 use super::{
-    bfs, control, lu,
+    bfs,
+    certificate::Certificate,
+    control, lu,
     mdp::{Structure, TabularMdp},
+    method::Method,
     result::{AllPairs, GoalDistances},
     reverse::Predecessors,
 };
@@ -11,23 +14,14 @@ use rayon::prelude::*;
 use std::sync::OnceLock;
 use thiserror::Error;
 
-/// Chains larger than this are swept instead of factored. Fill-in depends on the graph; on random chains with
-/// five successors, the worst case, a factorisation takes 0.2 s at 2,000 states and 7.5 s at 8,000, after which a
-/// goal costs 3 and 65 ms; sweeps take 7 and 26 ms per goal with nothing to prepare.
+/// Chains larger than this are swept instead of factored. Fill-in depends on the graph; on random
+/// chains with five successors, the worst case, a factorization takes 0.2 s at 2,000 states and 7.5
+/// s at 8,000, after which a goal costs 3 and 65 ms; sweeps take 7 and 26 ms per goal with nothing
+/// to prepare.
 const MAX_FACTORED_STATES: usize = 2_000;
-/// A factorisation this good is kept even where a smaller tolerance was asked for: what is left is rounding.
+/// A factorization this good is kept even where a smaller tolerance was asked for: what is left is
+/// rounding.
 const GOOD_FACTORISATION: f64 = 1e-8;
-
-/// How distances are computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
-    /// Breadth-first search against the arrows; deterministic dynamics only.
-    BreadthFirst,
-    /// Sparse LU factorisation, shared by all goals; Markov chains only.
-    SparseLu,
-    /// Policy iteration by Gauss-Seidel sweeps outward from the goal; always applicable.
-    PolicyIteration,
-}
 
 /// What can go wrong when distances are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -60,16 +54,16 @@ pub enum SolveError {
         /// The largest number.
         max: usize,
     },
-    /// The factorisation failed.
-    #[error("the sparse factorisation failed (singular matrix or out of memory); hint: use policy iteration")]
-    Factorisation,
+    /// The factorization failed.
+    #[error("the sparse factorization failed (singular matrix or out of memory); hint: use policy iteration")]
+    Factorization,
 }
 
 /// Computes successor distances of one process at one discount.
 ///
-/// Preparing the solver costs one pass over the process; every query after that reuses it. Queries take
-/// `&self` and several goals are solved in parallel; each goal is solved by one thread in a fixed order, so
-/// results are identical bit for bit whatever the number of threads.
+/// Preparing the solver costs one pass over the process; every query after that reuses it. Queries
+/// take `&self` and several goals are solved in parallel; each goal is solved by one thread in a
+/// fixed order, so results are identical bit for bit whatever the number of threads.
 pub struct ExactSolver<'a> {
     mdp: &'a TabularMdp,
     discount: Discount,
@@ -82,7 +76,7 @@ pub struct ExactSolver<'a> {
 }
 
 impl<'a> ExactSolver<'a> {
-    /// The relative error asked for unless [`with_tolerance`](Self::with_tolerance) says otherwise.
+    /// The relative error asked for unless [`with_tolerance`](Self::with_tolerance) is called.
     pub const DEFAULT_TOLERANCE: f64 = 1e-9;
 
     /// Prepares a process; the method follows from its structure.
@@ -117,8 +111,8 @@ impl<'a> ExactSolver<'a> {
         Ok(self)
     }
 
-    /// Asks for every distance to be within this relative error. Where rounding does not allow it the answer
-    /// is as good as it gets; its certificate tells.
+    /// Asks for every distance to be within this relative error. Where rounding does not allow it
+    /// the answer is as good as it gets; its certificate has the bound.
     pub fn with_tolerance(mut self, relative_error: f64) -> Self {
         self.tolerance = relative_error.max(f64::EPSILON);
         self
@@ -136,13 +130,14 @@ impl<'a> ExactSolver<'a> {
 
     /// Distances from every state to whichever of `goals` is reached first.
     ///
-    /// At most the smallest of the distances to each, and less when chance decides which one is reached.
+    /// At most the smallest of the distances to each, and less when the dynamics decide which one is
+    /// reached.
     pub fn to_goal_set(&self, goals: &[usize]) -> Result<GoalDistances, SolveError> {
         let goals = checked_goals(goals, self.mdp.n_states())?;
         match self.method {
             Method::BreadthFirst => Ok(bfs::solve(self.mdp, &self.predecessors, self.discount, &goals)),
             Method::PolicyIteration => Ok(self.by_policy_iteration(&goals)),
-            Method::SparseLu => self.by_factorisation(&goals),
+            Method::SparseLu => self.by_factorization(&goals),
         }
     }
 
@@ -151,8 +146,8 @@ impl<'a> ExactSolver<'a> {
         self.map_goals(goals, |distances| distances)
     }
 
-    /// Like [`to_goals`](Self::to_goals), keeping only what `keep` makes of each result: the way to handle
-    /// more goals than fit in memory.
+    /// Like [`to_goals`](Self::to_goals), keeping only what `keep` makes of each result: the way to
+    /// handle more goals than fit in memory.
     pub fn map_goals<T: Send>(
         &self,
         goals: &[usize],
@@ -176,7 +171,7 @@ impl<'a> ExactSolver<'a> {
         let goals: Vec<usize> = (0..n_states).collect();
         let columns = self.map_goals(&goals, |distances| (distances.certificate, distances.into_nats()))?;
         let mut nats = Vec::with_capacity(n_states * n_states);
-        let mut worst = super::Certificate::from_residual_steps(0.0);
+        let mut worst = Certificate::from_residual_steps(0.0);
         for (certificate, column) in columns {
             nats.extend_from_slice(&column);
             if certificate.residual_steps() > worst.residual_steps() {
@@ -191,7 +186,7 @@ impl<'a> ExactSolver<'a> {
         control::solve(self.mdp, search, goals.len(), self.discount, self.tolerance)
     }
 
-    fn by_factorisation(&self, goals: &[usize]) -> Result<GoalDistances, SolveError> {
+    fn by_factorization(&self, goals: &[usize]) -> Result<GoalDistances, SolveError> {
         let search = self.predecessors.search_from(goals);
         let distances = match goals {
             &[goal] => self
@@ -213,7 +208,7 @@ impl<'a> ExactSolver<'a> {
             }
             Some(distances) => Ok(distances),
             None if self.automatic => Ok(self.by_policy_iteration(goals)),
-            None => Err(SolveError::Factorisation),
+            None => Err(SolveError::Factorization),
         }
     }
 }

@@ -1,12 +1,11 @@
 //! The shape of an ant in a posture.
 
 use super::mjcf::{ANKLE_AXES, LEGS};
+use crate::geometry::Capsule;
 
-/// A rod with round ends, in metres: both ends, and half of its thickness.
-pub type Rod = ([f64; 3], [f64; 3], f64);
-
-/// The torso and the twelve rods of the legs, given what an ant sees of itself: its place, its orientation and its joints come first.
-pub fn ant_rods(observation: &[f32]) -> Vec<Rod> {
+/// The torso and the twelve capsules of the legs, in meters, in the posture of an observation: its
+/// place, its orientation and its joints come first.
+pub fn ant_shape(observation: &[f32]) -> Vec<Capsule> {
     let at = |index: usize| f64::from(observation[index]);
     let origin = [at(0), at(1), at(2)];
     let norm = (3..7).map(|index| at(index).powi(2)).sum::<f64>().sqrt().max(1e-9);
@@ -15,7 +14,7 @@ pub fn ant_rods(observation: &[f32]) -> Vec<Rod> {
         let turned = rotated(torso, place);
         [0, 1, 2].map(|axis| origin[axis] + turned[axis])
     };
-    let mut rods = vec![(origin, origin, 0.25)];
+    let mut capsules = vec![Capsule { from: origin, to: origin, radius: 0.25 }];
     for (leg, (x, y)) in LEGS.into_iter().enumerate() {
         let along = [x, y, 0.0];
         let shoulder = along.map(|part| 0.2 * part);
@@ -24,10 +23,10 @@ pub fn ant_rods(observation: &[f32]) -> Vec<Rod> {
         let ankle = turn(ANKLE_AXES[leg].map(|part| part / 2f64.sqrt()), at(8 + 2 * leg));
         let foot = add(knee, rotated(hip, rotated(ankle, along.map(|part| 0.4 * part))));
         for (from, to) in [([0.0; 3], shoulder), (shoulder, knee), (knee, foot)] {
-            rods.push((in_world(from), in_world(to), 0.08));
+            capsules.push(Capsule { from: in_world(from), to: in_world(to), radius: 0.08 });
         }
     }
-    rods
+    capsules
 }
 
 fn add(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {

@@ -1,6 +1,11 @@
-//! What the best walker could do: a point maze as a table.
+//! Optimal success rates: a point maze as a tabular MDP.
 
-use super::{Body, CELL, Cell, Layout, Maze, MazeWorld, PUSH, Place, Rules, apart};
+use super::{
+    config::{Benchmark, Body, MazeConfig, PUSH},
+    layout::{CELL, Layout, MazeCell},
+    maps::Maze,
+};
+use crate::geometry::{Point, distance};
 use isochrone_core::{
     Discount,
     exact::{ExactSolver, RowWriter, TabularMdp, reach_within},
@@ -15,39 +20,42 @@ const PER_CELL: i64 = (CELL / PUSH) as i64;
 /// The ball's radius.
 const RADIUS: f64 = 0.7;
 
-/// A point maze as a process over places `PUSH` apart: its actions are the eight pushes to neighbours, and to stay. Who walks into an entrance is at one of the exits.
+/// A point maze as an MDP over places `PUSH` apart: its actions are the eight pushes to neighbors,
+/// and to stay. An entrance leads to one of the exits.
 ///
-/// A table is not the maze: starts and goals are rounded to it, and pushes that are not full are left out. What it says can be done can be done, up to a step and 0.15 m; what it says cannot be done in time might be, by pushes that are not on the table.
-pub struct PointCeiling {
+/// The table approximates the maze: starts and goals are rounded to it, and pushes that are not
+/// full are left out. What succeeds in the table succeeds in the maze, up to a step and 0.15 m;
+/// what fails for lack of time might succeed by pushes that are not in the table.
+pub struct PointMazeMdp {
     maze: Maze,
     process: TabularMdp,
-    places: Vec<Place>,
+    places: Vec<Point>,
     states: HashMap<(i64, i64), usize>,
 }
 
 /// Nearest place of the table.
-fn rounded(place: Place) -> (i64, i64) {
+fn rounded(place: Point) -> (i64, i64) {
     ((place[0] / PUSH).round() as i64, (place[1] / PUSH).round() as i64)
 }
 
 /// Whether the ball can be at a place: no wall is nearer than its radius.
-fn has_room(layout: &Layout, place: Place) -> bool {
-    let Cell(row, column) = Cell::of(place);
+fn has_room(layout: &Layout, place: Point) -> bool {
+    let MazeCell(row, column) = MazeCell::of(place);
     let around = (row.saturating_sub(1)..=row + 1)
-        .flat_map(|row| (column.saturating_sub(1)..=column + 1).map(move |column| Cell(row, column)));
+        .flat_map(|row| (column.saturating_sub(1)..=column + 1).map(move |column| MazeCell(row, column)));
     let mut walls = around.filter(|&cell| !layout.is_free(cell));
     walls.all(|wall| {
-        let centre = wall.centre();
-        let [dx, dy] = [0, 1].map(|axis| ((place[axis] - centre[axis]).abs() - CELL / 2.0).max(0.0));
+        let center = wall.center();
+        let [dx, dy] = [0, 1].map(|axis| ((place[axis] - center[axis]).abs() - CELL / 2.0).max(0.0));
         dx.hypot(dy) >= RADIUS - 1e-9
     })
 }
 
-impl PointCeiling {
-    /// Episodes of every task that a ceiling beside a result is the mean of.
+impl PointMazeMdp {
+    /// Episodes of every task that the optimal success rate beside a result is averaged over.
     pub const EPISODES: usize = 20;
 
-    /// Writes the table of a maze.
+    /// Builds the table of a maze.
     pub fn new(maze: Maze) -> Self {
         let layout = maze.layout();
         let (rows, columns) = (layout.rows() as i64, layout.columns() as i64);
@@ -65,7 +73,7 @@ impl PointCeiling {
         let exits: Vec<(usize, f64)> = {
             let share = 1.0 / layout.exits().len().max(1) as f64;
             let mut exits: Vec<usize> =
-                layout.exits().iter().map(|exit| states[&rounded(exit.centre())]).collect();
+                layout.exits().iter().map(|exit| states[&rounded(exit.center())]).collect();
             exits.sort_unstable();
             exits.into_iter().map(|exit| (exit, share)).collect()
         };
@@ -86,56 +94,60 @@ impl PointCeiling {
                 }
             }
         }
-        Self { maze, process: table.finish().expect("every place has a way to stay"), places, states }
+        Self { maze, process: table.finish().expect("every place can be stayed at"), places, states }
     }
 
-    /// The table.
+    /// The MDP.
     pub fn process(&self) -> &TabularMdp {
         &self.process
     }
 
     /// The state nearest to a place, if the ball has room there.
-    pub fn state(&self, place: Place) -> Option<usize> {
+    pub fn state(&self, place: Point) -> Option<usize> {
         self.states.get(&rounded(place)).copied()
     }
 
     /// The states within a radius of a place.
-    pub fn around(&self, place: Place, radius: f64) -> Vec<usize> {
-        (0..self.places.len()).filter(|&state| apart(self.places[state], place) <= radius).collect()
+    pub fn around(&self, place: Point, radius: f64) -> Vec<usize> {
+        (0..self.places.len()).filter(|&state| distance(self.places[state], place) <= radius).collect()
     }
 
-    /// The share of episodes that the best walker brings to the goal within the step limit, for every task of the benchmark: the mean over `episodes` starts and goals of each, in parallel.
-    pub fn success(&self, episodes: usize, seed: u64) -> Vec<f64> {
+    /// The largest success rate of any policy, for every task of the benchmark: the probability to
+    /// reach the goal within the step limit, averaged over `episodes` starts and goals of each
+    /// task, in parallel.
+    pub fn optimal_success(&self, episodes: usize, seed: u64) -> Vec<f64> {
         self.mean_by_task(episodes, seed, |goals, limit| reach_within(&self.process, goals, limit))
     }
 
-    /// The mean of a chance over starts and goals, for every task: given the states at a goal and the step limit, from every state.
+    /// The mean of a probability over starts and goals, for every task; `probabilities` gives it
+    /// for every state, from the states at a goal and the step limit.
     fn mean_by_task(
         &self,
         episodes: usize,
         seed: u64,
-        chances: impl Fn(&[usize], usize) -> Vec<f64> + Sync,
+        probabilities: impl Fn(&[usize], usize) -> Vec<f64> + Sync,
     ) -> Vec<f64> {
-        let world = MazeWorld { rules: Rules::Ogbench, body: Body::Point, maze: self.maze };
+        let config = MazeConfig { benchmark: Benchmark::Ogbench, body: Body::Point, maze: self.maze };
         let of_task = |task: usize| {
             let of_episode = |episode: usize| {
                 let mut random = rng::stream(seed, (task * episodes + episode) as u64);
-                let (start, goal) = world.task(task, || rng::unit_f64(&mut random));
-                let goals = self.around(goal, world.success_radius());
-                let chances = chances(&goals, world.step_limit());
-                self.state(start).map_or(0.0, |start| chances[start])
+                let (start, goal) = config.task(task, || rng::unit_f64(&mut random));
+                let goals = self.around(goal, config.success_radius());
+                let probabilities = probabilities(&goals, config.max_episode_steps());
+                self.state(start).map_or(0.0, |start| probabilities[start])
             };
             (0..episodes).into_par_iter().map(of_episode).collect::<Vec<f64>>().iter().sum::<f64>()
                 / episodes as f64
         };
-        (0..world.n_tasks()).map(of_task).collect()
+        (0..config.n_tasks()).map(of_task).collect()
     }
 
-    /// Likewise for one who knows the maze as well, and maximises `E[gamma^H]` instead of the chance to arrive in time: who discounts gambles where walking takes long.
+    /// Likewise for the policy that maximizes `E[gamma^H]` instead of the probability to arrive in
+    /// time: discounting takes gambles where walking takes long.
     ///
     /// # Panics
     /// If the table cannot be solved, which would be a mistake in it.
-    pub fn success_of_discounted(&self, discount: Discount, episodes: usize, seed: u64) -> Vec<f64> {
+    pub fn discounted_success(&self, discount: Discount, episodes: usize, seed: u64) -> Vec<f64> {
         let solver = ExactSolver::new(&self.process, discount);
         self.mean_by_task(episodes, seed, |goals, limit| {
             let distances = solver.to_goal_set(goals).expect("goals are states");
@@ -151,27 +163,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_teleporters_everything_can_be_reached_in_time() {
+    fn without_teleporters_every_goal_can_be_reached_in_time() {
         for maze in [Maze::Medium, Maze::Large, Maze::Giant] {
-            assert_eq!(PointCeiling::new(maze).success(2, 1), [1.0; 5], "{maze:?}");
+            assert_eq!(PointMazeMdp::new(maze).optimal_success(2, 1), [1.0; 5], "{maze:?}");
         }
     }
 
-    /// Every task can be walked, around all teleporters; who discounts steps into them, and is swallowed by the pocket.
+    /// Every task can be done without teleporters; a discounted policy enters them, and some of its
+    /// episodes end in the closed pocket.
     #[test]
-    fn teleporters_cost_only_those_who_cannot_wait() {
-        let ceiling = PointCeiling::new(Maze::Teleport);
-        assert_eq!(ceiling.success(2, 1), [1.0; 5]);
-        let gamblers = ceiling.success_of_discounted(Discount::new(0.99).unwrap(), 2, 1);
-        assert!(gamblers.iter().all(|share| (0.3..=1.0).contains(share)), "{gamblers:?}");
-        assert!(gamblers.iter().sum::<f64>() / 5.0 < 0.8, "{gamblers:?}");
-        // With all the time in the world: the chance to arrive at all, by the exact solver at a discount next to one.
+    fn teleporters_cost_only_discounted_policies() {
+        let mdp = PointMazeMdp::new(Maze::Teleport);
+        assert_eq!(mdp.optimal_success(2, 1), [1.0; 5]);
+        let discounted = mdp.discounted_success(Discount::new(0.99).unwrap(), 2, 1);
+        assert!(discounted.iter().all(|share| (0.3..=1.0).contains(share)), "{discounted:?}");
+        assert!(discounted.iter().sum::<f64>() / 5.0 < 0.8, "{discounted:?}");
+        // Without a step limit: the probability to arrive at all, by the exact solver at a discount
+        // next to one.
         let task = Maze::Teleport.tasks()[0];
-        let goals = ceiling.around(task.goal.centre(), 1.0);
-        let start = ceiling.state(task.start.centre()).unwrap();
-        let solver = ExactSolver::new(ceiling.process(), Discount::new(0.999_999).unwrap());
+        let goals = mdp.around(task.goal.center(), 1.0);
+        let start = mdp.state(task.start.center()).unwrap();
+        let solver = ExactSolver::new(mdp.process(), Discount::new(0.999_999).unwrap());
         let at_all = (-solver.to_goal_set(&goals).unwrap().nats(start)).exp();
-        let in_time = reach_within(ceiling.process(), &goals, 1000)[start];
+        let in_time = reach_within(mdp.process(), &goals, 1000)[start];
         assert!(in_time <= at_all + 2e-3 && in_time > at_all - 0.05, "{in_time} of {at_all}");
     }
 }

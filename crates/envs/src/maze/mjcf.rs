@@ -1,9 +1,9 @@
 //! Models for MuJoCo, written from a map.
 
-use super::{Cell, Layout};
+use super::layout::{Layout, MazeCell};
 use std::fmt::Write as _;
 
-/// Half the height of a wall, in metres.
+/// Half the height of a wall, in meters.
 const HALF_HEIGHT: f64 = 1.0;
 
 /// Which way the ankles of the four legs bend: the legs are mirrored, not turned.
@@ -12,10 +12,12 @@ pub const ANKLE_SIGNS: [f64; 4] = [1.0, -1.0, -1.0, 1.0];
 /// Where the four legs point, counted against the clock from the first.
 pub(super) const LEGS: [(f64, f64); 4] = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)];
 
-/// The legs in the order of their motors, hip before ankle: it is the benchmark's, and data sets have it.
+/// The legs in the order of their motors, hip before ankle: it is the benchmark's, and datasets
+/// have it.
 pub const MOTORS: [usize; 4] = [3, 0, 1, 2];
 
-/// The axes of the ankles, across the legs; of opposite legs they are the same, so that their angles have opposite signs.
+/// The axes of the ankles, across the legs; of opposite legs they are the same, so that their
+/// angles have opposite signs.
 pub(super) const ANKLE_AXES: [[f64; 3]; 4] =
     [[-1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0], [1.0, 1.0, 0.0]];
 
@@ -35,7 +37,8 @@ pub fn point_model(layout: &Layout) -> String {
 
 /// A torso on four legs of two joints each, with eight motors.
 ///
-/// The margin of contacts is half of what the benchmarks say: since MuJoCo 3.5 the margins of two geoms are added, before that the larger counted, and the benchmarks were defined then.
+/// The margin of contacts is half of that of the benchmarks: since MuJoCo 3.5 the margins of two
+/// geoms are added, before that the larger counted, and the benchmarks were defined then.
 pub fn ant_model(layout: &Layout) -> String {
     let mut body = String::from(
         r#"    <body name="torso" pos="0 0 0.75">
@@ -63,7 +66,7 @@ pub fn ant_model(layout: &Layout) -> String {
       </body>
 "#
         )
-        .expect("a string takes all");
+        .expect("a string accepts every write");
     }
     body.push_str("    </body>\n");
     let mut motors = String::from("  <actuator>\n");
@@ -73,7 +76,7 @@ pub fn ant_model(layout: &Layout) -> String {
                 motors,
                 r#"    <motor joint="{joint}_{leg}" gear="30" ctrllimited="true" ctrlrange="-1 1"/>"#
             )
-            .expect("a string takes all");
+            .expect("a string accepts every write");
         }
     }
     motors.push_str("  </actuator>\n");
@@ -86,13 +89,13 @@ pub fn ant_model(layout: &Layout) -> String {
 fn model(name: &str, defaults: &str, body: &str, motors: &str, layout: &Layout) -> String {
     let (rows, columns) = (layout.rows() as f64, layout.columns() as f64);
     let mut walls = String::new();
-    for cell @ Cell(row, column) in layout.walls() {
-        let [x, y] = cell.centre();
+    for cell @ MazeCell(row, column) in layout.walls() {
+        let [x, y] = cell.center();
         writeln!(
             walls,
             r#"    <geom name="wall_{row}_{column}" type="box" pos="{x} {y} {HALF_HEIGHT}" size="2 2 {HALF_HEIGHT}" contype="1" conaffinity="1"/>"#
         )
-        .expect("a string takes all");
+        .expect("a string accepts every write");
     }
     let (middle_x, middle_y) = (2.0 * (columns - 3.0), 2.0 * (rows - 3.0));
     let (half_x, half_y) = (2.0 * columns, 2.0 * rows);

@@ -1,122 +1,23 @@
-//! Mazes of square cells: maps, tasks and teleporters of OGBench and D4RL, what the oracle that recorded them knows, and what the best walker could do. None of it needs physics.
+//! Mazes of square cells: maps, tasks and teleporters of OGBench and D4RL, the models of their
+//! bodies, and optimal success rates. Only `physics` needs MuJoCo.
 
 mod ant;
+mod config;
+mod definition;
 mod exact;
 mod layout;
+mod maps;
 mod mjcf;
-mod world;
+#[cfg(feature = "mujoco")]
+pub mod physics;
+mod policies;
 
-pub use ant::{Rod, ant_rods};
-pub use exact::PointCeiling;
-pub use layout::{CELL, Cell, Layout, Place};
+pub use ant::ant_shape;
+pub use config::{Benchmark, Body, MazeConfig, PUSH, STEPS_PER_SECOND};
+pub use definition::mujoco_version;
+pub use exact::PointMazeMdp;
+pub use layout::{CELL, Layout, MazeCell};
+pub use maps::{Maze, Task};
 pub use mjcf::{ANKLE_SIGNS, MOTORS, ant_model, point_model};
-pub use world::{Body, MazeWorld, PUSH, Rules, STEPS_PER_SECOND};
 
-pub(crate) use layout::apart;
-
-use serde::Deserialize;
-use std::{collections::BTreeMap, sync::OnceLock};
-
-/// A maze by its size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Maze {
-    /// One bend; of D4RL.
-    Umaze,
-    /// 8 by 8 cells.
-    Medium,
-    /// 9 by 12 cells.
-    Large,
-    /// 12 by 16 cells.
-    Giant,
-    /// 9 by 12 cells, with teleporters that lead to one of three exits; one exit is a pocket without a way out.
-    Teleport,
-}
-
-/// From a cell to another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub struct Task {
-    /// Where it begins.
-    pub start: Cell,
-    /// Where it leads.
-    pub goal: Cell,
-}
-
-/// What `mazes.toml` says of a maze.
-#[derive(Deserialize)]
-struct Entry {
-    map: String,
-    tasks: Vec<Task>,
-    d4rl_goal: Option<Cell>,
-    #[serde(default)]
-    entrances: Vec<Cell>,
-    #[serde(default)]
-    exits: Vec<Cell>,
-}
-
-/// Map, tasks, and D4RL's goal.
-type Facts = (Layout, Vec<Task>, Option<Cell>);
-
-impl Maze {
-    /// All of them, the smallest first.
-    pub const ALL: [Self; 5] = [Self::Umaze, Self::Medium, Self::Large, Self::Giant, Self::Teleport];
-
-    /// What it is called.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Umaze => "umaze",
-            Self::Medium => "medium",
-            Self::Large => "large",
-            Self::Giant => "giant",
-            Self::Teleport => "teleport",
-        }
-    }
-
-    /// Its map.
-    pub fn layout(self) -> &'static Layout {
-        &self.facts().0
-    }
-
-    /// The tasks of its benchmark; number 1 is the first.
-    pub fn tasks(self) -> &'static [Task] {
-        &self.facts().1
-    }
-
-    /// The task of D4RL, where it has this maze.
-    pub fn d4rl_task(self) -> Option<Task> {
-        self.facts().2.map(|goal| Task { start: Cell(1, 1), goal })
-    }
-
-    fn facts(self) -> &'static Facts {
-        static FACTS: OnceLock<BTreeMap<String, Facts>> = OnceLock::new();
-        let all = FACTS.get_or_init(|| {
-            let entries: BTreeMap<String, Entry> =
-                toml::from_str(include_str!("../../assets/mazes.toml")).expect("the mazes are well formed");
-            let facts = entries.into_iter().map(|(name, entry)| {
-                (name, (Layout::new(&entry.map, entry.entrances, entry.exits), entry.tasks, entry.d4rl_goal))
-            });
-            facts.collect()
-        });
-        &all[self.name()]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_task_is_between_free_cells_and_every_map_is_walled() {
-        for maze in Maze::ALL {
-            let layout = maze.layout();
-            let (rows, columns) = (layout.rows(), layout.columns());
-            for task in maze.tasks() {
-                assert!(layout.is_free(task.start) && layout.is_free(task.goal), "{maze:?} {task:?}");
-            }
-            let border = (0..rows).flat_map(|row| (0..columns).map(move |column| Cell(row, column)));
-            for cell in border.filter(|c| c.0 == 0 || c.1 == 0 || c.0 + 1 == rows || c.1 + 1 == columns) {
-                assert!(!layout.is_free(cell), "{maze:?} {cell:?}");
-            }
-            assert_eq!(maze.tasks().len(), if maze == Maze::Umaze { 1 } else { 5 });
-        }
-    }
-}
+pub(crate) use definition::definitions;

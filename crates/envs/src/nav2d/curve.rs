@@ -1,7 +1,6 @@
 //! Smooth curves through points, measured by their length.
 
-/// A point of the plane.
-pub type Point = [f64; 2];
+use crate::geometry::{Point, distance};
 
 /// Straight pieces between two points that the description gives.
 const PIECES: usize = 64;
@@ -15,7 +14,8 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// The Catmull-Rom spline through points: it passes each of them, in the direction from the one before to the one after. Two points or more.
+    /// The Catmull-Rom spline through points: it passes each of them, in the direction from the one
+    /// before to the one after. Two points or more.
     pub fn through(points: &[Point]) -> Self {
         let at = |index: isize| points[index.clamp(0, points.len() as isize - 1) as usize];
         let mut vertices = vec![points[0]];
@@ -32,12 +32,12 @@ impl Curve {
         }
         let mut lengths = vec![0.0];
         for pair in vertices.windows(2) {
-            lengths.push(lengths[lengths.len() - 1] + apart(pair[0], pair[1]));
+            lengths.push(lengths[lengths.len() - 1] + distance(pair[0], pair[1]));
         }
         Self { vertices, lengths }
     }
 
-    /// How long it is.
+    /// Its length.
     pub fn length(&self) -> f64 {
         self.lengths[self.lengths.len() - 1]
     }
@@ -61,17 +61,12 @@ impl Curve {
             let along: f64 = (0..2).map(|axis| (point[axis] - piece[0][axis]) * direction[axis]).sum();
             let along = along.clamp(0.0, extent);
             let foot = [0, 1].map(|axis| piece[0][axis] + along * direction[axis]);
-            if apart(point, foot) < nearest.0 {
-                nearest = (apart(point, foot), direction);
+            if distance(point, foot) < nearest.0 {
+                nearest = (distance(point, foot), direction);
             }
         }
         nearest
     }
-}
-
-/// How far apart points are, as the crow flies.
-pub fn apart(from: Point, to: Point) -> f64 {
-    (from[0] - to[0]).hypot(from[1] - to[1])
 }
 
 #[cfg(test)]
@@ -83,7 +78,7 @@ mod tests {
         let curve = Curve::through(&[[-20.0, 0.0], [20.0, 0.0]]);
         assert!((curve.length() - 40.0).abs() < 1e-9);
         let (point, direction) = curve.at(30.0);
-        assert!(apart(point, [10.0, 0.0]) < 1e-9 && apart(direction, [1.0, 0.0]) < 1e-9);
+        assert!(distance(point, [10.0, 0.0]) < 1e-9 && distance(direction, [1.0, 0.0]) < 1e-9);
     }
 
     #[test]
@@ -92,11 +87,11 @@ mod tests {
         let curve = Curve::through(&points);
         for wanted in points {
             let nearest =
-                (0..=10_000).map(|k| apart(curve.at(f64::from(k) * curve.length() / 1e4).0, wanted));
+                (0..=10_000).map(|k| distance(curve.at(f64::from(k) * curve.length() / 1e4).0, wanted));
             assert!(nearest.fold(f64::INFINITY, f64::min) < 0.02);
         }
         let directions: Vec<Point> =
             (0..1000).map(|k| curve.at(f64::from(k) * curve.length() / 1e3).1).collect();
-        assert!(directions.windows(2).all(|pair| apart(pair[0], pair[1]) < 0.1));
+        assert!(directions.windows(2).all(|pair| distance(pair[0], pair[1]) < 0.1));
     }
 }

@@ -1,56 +1,62 @@
-//! The world as a table: it is finite, so nothing is lost but the directions between the headings.
+//! The streets as a tabular MDP: they are finite, so that only the directions between the headings
+//! are lost.
 
-use super::{Nav2d, Point};
+use super::streets::Nav2d;
+use crate::geometry::Point;
 use isochrone_core::{
-    Discount, GoalPolicy,
+    Discount, GoalPolicy, ShapeError,
     exact::{ExactSolver, GoalDistances, RowWriter, TabularMdp},
 };
 
 /// Directions that an exact policy chooses from.
 pub const HEADINGS: usize = 32;
 
-/// A full push in a direction, counted from east against the clock.
+/// A full push in a direction, counted counterclockwise from east.
 pub fn heading(number: usize) -> Point {
     let (sin, cos) = f64::sin_cos(std::f64::consts::TAU * number as f64 / HEADINGS as f64);
     [cos, sin]
 }
 
 impl Nav2d {
-    /// The world as a process over its sites; the actions are the headings. Where a way ends, one stays.
+    /// The MDP over the sites; the actions are the headings. At a dead end, every action stays.
     pub fn to_mdp(&self) -> TabularMdp {
         let mut rows = RowWriter::new(self.sites().len());
         for site in 0..self.sites().len() {
             for action in 0..HEADINGS {
-                let mut moves = self.moves(site, heading(action));
-                if moves.is_empty() {
-                    moves.push((site, 1.0));
+                let mut transitions = self.transitions(site, heading(action));
+                if transitions.is_empty() {
+                    transitions.push((site, 1.0));
                 }
-                rows.row(site, action, moves).expect("rows are distributions, in order");
+                rows.row(site, action, transitions).expect("rows are distributions, in order");
             }
         }
         rows.finish().expect("every site has its rows")
     }
 }
 
-/// The best that can be done for every goal, by somebody who knows the world. It still sees sites through noise.
+/// The optimal policy for every goal. It knows the dynamics, and still observes sites through
+/// noise.
 pub struct ExactPolicy {
-    world: Nav2d,
-    /// To the sites around each goal.
+    streets: Nav2d,
+    /// Distances to the sites around each goal.
     to_goals: Vec<GoalDistances>,
 }
 
 impl ExactPolicy {
-    /// Solves the world for every goal, in parallel. With a discount near one, what is best is what most surely arrives.
-    pub fn new(world: &Nav2d, discount: Discount) -> Self {
-        let process = world.to_mdp();
+    /// Solves for every goal, in parallel. With a discount near one, the optimal policy maximizes
+    /// the probability of success.
+    pub fn new(streets: &Nav2d, discount: Discount) -> Self {
+        let process = streets.to_mdp();
         let solver = ExactSolver::new(&process, discount);
-        let goals: Vec<Vec<usize>> = (0..world.sites().len()).map(|goal| world.around(goal)).collect();
+        let goals: Vec<Vec<usize>> =
+            (0..streets.sites().len()).map(|goal| streets.goal_sites(goal)).collect();
         let solved = solver.map_goal_sets(&goals, |distances| distances);
-        Self { world: world.clone(), to_goals: solved.expect("goals are sites") }
+        Self { streets: streets.clone(), to_goals: solved.expect("goals are sites") }
     }
 
-    /// `E[gamma^H]` from a site until one is near a goal: with a discount near one, the chance to arrive at all.
-    pub fn discounted_arrival(&self, from: usize, goal: usize) -> f64 {
+    /// `E[gamma^H]` from a site to a goal: with a discount near one, the probability of success in
+    /// unlimited time.
+    pub fn discounted_success(&self, from: usize, goal: usize) -> f64 {
         (-self.to_goals[goal].nats(from)).exp()
     }
 }
@@ -65,7 +71,8 @@ impl GoalPolicy for ExactPolicy {
     }
 
     fn actions(&self, observations: &[f32], goals: &[f32]) -> Vec<f32> {
-        let site = |row: &[f32]| self.world.nearest([f64::from(row[0]), f64::from(row[1])]);
+        self.check_actions(observations, goals).unwrap_or_else(ShapeError::panic);
+        let site = |row: &[f32]| self.streets.nearest([f64::from(row[0]), f64::from(row[1])]);
         let rows = observations.chunks_exact(2).zip(goals.chunks_exact(2));
         let actions = rows.flat_map(|(observation, goal)| {
             let best = self.to_goals[site(goal)].action(site(observation));

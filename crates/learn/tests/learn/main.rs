@@ -6,5 +6,6 @@ mod conformance;
 mod divergence;
 mod experiments;
 mod identity;
+mod shapes;
 mod support;
 mod truth;

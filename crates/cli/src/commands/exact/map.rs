@@ -223,8 +223,8 @@ impl Solved<'_> {
             }
             // Isochrones cross only where one can walk both ways.
             for (there, back) in [(Direction::Right, Direction::Left), (Direction::Down, Direction::Up)] {
-                if let Some(next) = world.neighbour(row, column, there)
-                    && world.neighbour(next.0, next.1, back).is_some()
+                if let Some(next) = world.neighbor(row, column, there)
+                    && world.neighbor(next.0, next.1, back).is_some()
                     && !self.is_teleporter(next)
                     && !self.is_teleporter((row, column))
                 {

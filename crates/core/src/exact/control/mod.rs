@@ -1,15 +1,16 @@
 //! Stochastic control: policy iteration, marched outward from the goal.
 //!
-//! Information about a goal travels against the arrows. Jacobi iteration moves it by one transition per sweep;
-//! Gauss-Seidel sweeps in breadth-first order carry it through the whole space at once, but what noise sends
-//! back is still missing, the error of every layer feeds the next, and a correction needs many sweeps to reach
-//! the far end. [`march`] therefore sweeps a window of layers that moves outward one layer at a time: a layer
-//! is settled before those behind it depend on it. Two or three marches replace hundreds of sweeps.
+//! Information about a goal travels against the arrows. Jacobi iteration moves it by one transition
+//! per sweep; Gauss-Seidel sweeps in breadth-first order carry it through the whole space at once,
+//! but what noise sends back is still missing, the error of every layer feeds the next, and a
+//! correction needs many sweeps to reach the far end. [`march`] therefore sweeps a window of layers
+//! that moves outward one layer at a time: a layer is settled before those behind it depend on it.
+//! Two or three marches replace hundreds of sweeps.
 //!
-//! The marches run on a renumbered, rescaled copy of the process ([`system`]). Where the goal is a needle in a
-//! well-mixed haystack there are few layers and the error is one slow mode shared by all states; then the
-//! policy's linear system is solved for the correction instead ([`newton`]); so it is where noise dominates and
-//! influence reaches across more layers than a window holds.
+//! The marches run on a renumbered, rescaled copy of the process ([`system`]). Where the goal is a
+//! needle in a well-mixed haystack there are few layers and the error is one slow mode shared by
+//! all states; then the policy's linear system is solved for the correction instead ([`newton`]);
+//! so it is where noise dominates and influence reaches across more layers than a window holds.
 
 mod march;
 mod newton;
@@ -17,13 +18,13 @@ mod policy;
 mod system;
 
 use super::{
-    certificate::certify, mdp::TabularMdp, result::GoalDistances, reverse::ReverseSearch, solver::Method,
+    certificate::certify, mdp::TabularMdp, method::Method, result::GoalDistances, reverse::ReverseSearch,
 };
 use crate::Discount;
 use system::System;
 
-/// Layers in the window of the first march. Measured on walled grids with slip 0.1 to 0.5: 16 needs the least
-/// time at low noise and loses little at high noise.
+/// Layers in the window of the first march. Measured on walled grids with slip 0.1 to 0.5: 16 needs
+/// the least time at low noise and loses little at high noise.
 const FIRST_WINDOW: usize = 16;
 /// The window doubles up to this while marches gain less than [`GOOD_GAIN`].
 const MAX_WINDOW: usize = 64;
@@ -36,8 +37,8 @@ const MAX_STALLED_CHECKS: usize = 3;
 /// Rounds between a failed Newton step and the next attempt.
 const NEWTON_PAUSE: usize = 8;
 
-/// Distances to the goals at the front of `search`, with every relative error below `tolerance` if rounding
-/// allows.
+/// Distances to the goals at the front of `search`, with every relative error below `tolerance` if
+/// rounding allows.
 pub(super) fn solve(
     mdp: &TabularMdp,
     search: ReverseSearch,
@@ -50,7 +51,7 @@ pub(super) fn solve(
     let mut system = System::new(mdp, search, n_goals, discount);
     iterate(&mut system, target);
     let (nats, policy) = system.into_result();
-    // Judged by the table that is handed out, not by what the iteration believes.
+    // Certified from the table that is handed out, not by what the iteration believes.
     let certificate = certify(mdp, discount, &goals, &nats);
     GoalDistances { discount, nats, policy, certificate, method: Method::PolicyIteration }
 }

@@ -7,9 +7,9 @@ const MAX_ITERATIONS: usize = 300;
 /// Larger systems are not factored. A Krylov method fails where influence spreads slowly through space, on lines
 /// and grids, and there the fill-in is moderate.
 const MAX_FACTORED: usize = 300_000;
-/// What one factorisation can tell from zero.
+/// What one factorization can tell from zero.
 const MIN_SOLUTION: f64 = 1e-200;
-/// Factorisations granted to one evaluation; each covers 460 nats.
+/// Factorizations granted to one evaluation; each covers 460 nats.
 const MAX_DESCENTS: usize = 100;
 
 /// Replaces `u` by the values of the current policy. Returns whether that succeeded; if not, `u` is still good to
@@ -41,7 +41,7 @@ fn correct(system: &mut System<'_>, target: f64) -> bool {
 /// The values of the policy by sparse LU, for systems of moderate size.
 ///
 /// Starts again from the potential that is a lower bound of `d`. There the rows of `W` sum to at most one, which
-/// makes the factorisation accurate component by component ([`DominantLu`]), and the solution `u = W u` lies
+/// makes the factorization accurate component by component ([`DominantLu`]), and the solution `u = W u` lies
 /// between zero and one. If it spans more than a double can hold, a floor is added to it, which keeps the row
 /// sums of the next, rescaled system below one, and that one sees farther.
 fn evaluate_from_above(system: &mut System<'_>) -> bool {

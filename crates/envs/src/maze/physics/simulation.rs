@@ -1,7 +1,10 @@
-//! A body that moves.
+//! The simulation of a body.
 
-use super::Stage;
-use crate::maze::{Body, PUSH, Place};
+use super::model::MazeModel;
+use crate::{
+    geometry::Point,
+    maze::config::{Body, PUSH},
+};
 use isochrone_core::rng;
 use mujoco_rs::prelude::{MjData, MjModel};
 use rand_chacha::ChaCha8Rng;
@@ -10,32 +13,34 @@ use std::{collections::HashMap, sync::Arc};
 /// Physics steps per control step.
 const PHYSICS_STEPS: usize = 5;
 
-/// Around the model's own posture, everybody starts a little differently.
+/// Initial states are this far around the posture of the model.
 const START_NOISE: f64 = 0.1;
 
-/// Pushes against walls that are remembered, at most: more than an episode has.
-const REMEMBERED: usize = 4096;
+/// The largest number of pushes against walls that are cached: more than an episode has.
+const MAX_CACHED: usize = 4096;
 
-/// A ball or an ant, and where it is.
-pub struct Moving {
+/// A ball or an ant, and its state.
+pub struct Simulation {
     body: Body,
     data: MjData<Arc<MjModel>>,
     at_rest: Vec<f64>,
-    /// What became of the ball by earlier actions that pushed it against a wall: one that is stuck comes by the same again and again.
+    /// The results of earlier actions that pushed the ball against a wall: a ball that is stuck
+    /// repeats them.
     pushes: HashMap<Ball, Ball>,
 }
 
-/// All that a physics step of the ball depends on, in bits: position, velocity, and where the solver begins.
+/// All that a physics step of the ball depends on, in bits: position, velocity, and the warm start
+/// of the solver.
 type Ball = [u64; 6];
 
-impl Moving {
-    /// Puts a body on a stage, at the origin and at rest.
-    pub fn new(stage: &Stage) -> Self {
-        let data = MjData::new(stage.model.clone());
-        Self { body: stage.world.body, at_rest: data.qpos().to_vec(), data, pushes: HashMap::new() }
+impl Simulation {
+    /// A body at the origin, at rest.
+    pub fn new(model: &MazeModel) -> Self {
+        let data = MjData::new(model.model());
+        Self { body: model.config().body, at_rest: data.qpos().to_vec(), data, pushes: HashMap::new() }
     }
 
-    /// Forgets everything, and begins near the posture at rest.
+    /// Resets to a random state near the posture at rest.
     pub fn reset(&mut self, random: &mut ChaCha8Rng) {
         let positions: Vec<f64> = self
             .at_rest
@@ -44,11 +49,11 @@ impl Moving {
             .collect();
         let velocities: Vec<f64> =
             (0..self.body.velocities()).map(|_| START_NOISE * rng::normal(random)).collect();
-        self.begin_at(&positions, &velocities);
+        self.reset_to(&positions, &velocities);
     }
 
-    /// Forgets everything, and begins with given positions and velocities.
-    pub fn begin_at(&mut self, positions: &[f64], velocities: &[f64]) {
+    /// Resets to given positions and velocities.
+    pub fn reset_to(&mut self, positions: &[f64], velocities: &[f64]) {
         self.data.reset();
         self.pushes.clear();
         self.set_state(positions, velocities);
@@ -60,13 +65,14 @@ impl Moving {
         self.data.forward();
     }
 
-    /// Carries the body elsewhere; posture and momentum stay.
-    pub fn set_place(&mut self, place: Place) {
+    /// Moves the body to another place; posture and momentum stay.
+    pub fn set_place(&mut self, place: Point) {
         self.data.qpos_mut()[..2].copy_from_slice(&place);
         self.data.forward();
     }
 
-    /// Acts for a tenth of a second. Numbers beyond `-1..=1` count as these, those that are none as zero.
+    /// Applies an action for a tenth of a second. Numbers are clipped to `-1..=1`; NaN counts as
+    /// zero.
     pub fn act(&mut self, action: &[f32]) {
         let number = |value: &f32| if value.is_nan() { 0.0 } else { f64::from(value.clamp(-1.0, 1.0)) };
         match self.body {
@@ -83,28 +89,29 @@ impl Moving {
             }
         }
         let pushed = self.ball();
-        if let Some(&became) = pushed.and_then(|ball| self.pushes.get(&ball)) {
-            self.set_ball(became);
+        if let Some(&result) = pushed.and_then(|ball| self.pushes.get(&ball)) {
+            self.set_ball(result);
             return;
         }
         let mut before = pushed;
         for _ in 0..PHYSICS_STEPS {
             self.data.step();
-            // A step is a function of what it finds: one that changed nothing changes nothing the next time either. A ball that touches no wall stands still after its push.
+            // A step is a function of what it finds: one that changed nothing changes nothing the
+            // next time either. A ball that touches no wall stands still after its push.
             let after = self.ball();
             if before.is_some() && after == before {
                 return;
             }
             before = after;
         }
-        if let (Some(pushed), Some(became)) = (pushed, before)
-            && self.pushes.len() < REMEMBERED
+        if let (Some(pushed), Some(result)) = (pushed, before)
+            && self.pushes.len() < MAX_CACHED
         {
-            self.pushes.insert(pushed, became);
+            self.pushes.insert(pushed, result);
         }
     }
 
-    /// Nothing of the ant, which never comes by the same again.
+    /// `None` for the ant, whose states never repeat.
     fn ball(&self) -> Option<Ball> {
         let (positions, velocities, guess) = (self.data.qpos(), self.data.qvel(), self.data.qacc_warmstart());
         match (self.body, positions, velocities, guess) {
@@ -120,8 +127,8 @@ impl Moving {
         self.data.qacc_warmstart_mut().copy_from_slice(&[ax, ay]);
     }
 
-    /// Where it is.
-    pub fn place(&self) -> Place {
+    /// Its place in the plane.
+    pub fn place(&self) -> Point {
         [self.positions()[0], self.positions()[1]]
     }
 
@@ -135,18 +142,19 @@ impl Moving {
         self.data.qvel()
     }
 
-    /// The middles of all geoms of the model: floor, walls, body. As of the last physics step but for its final motion: brought up to date here.
+    /// The middles of all geoms of the model: floor, walls, body. As of the last physics step but
+    /// for its final motion: brought up to date here.
     pub fn geom_middles(&mut self) -> Vec<[f64; 3]> {
         self.data.forward();
         self.data.geom_xpos().to_vec()
     }
 
-    /// What the body sees of itself: positions; the ant, velocities as well.
-    pub fn observe(&self, seen: &mut Vec<f32>) {
-        seen.clear();
-        seen.extend(self.positions().iter().map(|&position| position as f32));
+    /// Writes the observation: positions; for the ant, velocities as well.
+    pub fn observe(&self, observation: &mut Vec<f32>) {
+        observation.clear();
+        observation.extend(self.positions().iter().map(|&position| position as f32));
         if self.body == Body::Ant {
-            seen.extend(self.velocities().iter().map(|&velocity| velocity as f32));
+            observation.extend(self.velocities().iter().map(|&velocity| velocity as f32));
         }
     }
 }
@@ -154,23 +162,26 @@ impl Moving {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::maze::{Maze, MazeWorld, Rules};
+    use crate::maze::{
+        config::{Benchmark, MazeConfig},
+        maps::Maze,
+    };
 
     #[test]
-    fn a_ball_that_is_stuck_is_where_physics_says() {
-        let world = MazeWorld { rules: Rules::Ogbench, body: Body::Point, maze: Maze::Medium };
-        let stage = Stage::new(world);
-        let (mut remembers, mut forgets) = (Moving::new(&stage), Moving::new(&stage));
+    fn the_cache_of_pushes_changes_nothing() {
+        let config = MazeConfig { benchmark: Benchmark::Ogbench, body: Body::Point, maze: Maze::Medium };
+        let model = MazeModel::new(config);
+        let (mut cached, mut uncached) = (Simulation::new(&model), Simulation::new(&model));
         let n_actions = 600;
         for number in 0..n_actions {
             // Into a corner, a little differently every other time.
             let action = if number % 2 == 0 { [-1.0, -1.0] } else { [-1.0, -0.5] };
-            forgets.pushes.clear();
-            for ball in [&mut remembers, &mut forgets] {
+            uncached.pushes.clear();
+            for ball in [&mut cached, &mut uncached] {
                 ball.act(&action);
             }
-            assert_eq!(remembers.ball(), forgets.ball(), "after {number} actions");
+            assert_eq!(cached.ball(), uncached.ball(), "after {number} actions");
         }
-        assert!(remembers.pushes.len() < n_actions / 2, "{} were new", remembers.pushes.len());
+        assert!(cached.pushes.len() < n_actions / 2, "{} were new", cached.pushes.len());
     }
 }

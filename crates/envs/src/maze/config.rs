@@ -1,9 +1,14 @@
-//! Who walks in which maze, by whose rules.
+//! A maze, a body that moves in it, and the rules of a benchmark.
 
-use super::{CELL, Cell, MOTORS, Maze, Place, Task};
+use super::{
+    layout::{CELL, MazeCell},
+    maps::{Maze, Task},
+    mjcf::MOTORS,
+};
+use crate::geometry::Point;
 use isochrone_data::{Bounds, Feature, Spec};
 
-/// Who walks.
+/// A body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Body {
     /// A ball that is pushed; it has no momentum.
@@ -12,27 +17,29 @@ pub enum Body {
     Ant,
 }
 
-/// Whose tasks, and whose rules about starts, goals and time.
+/// A benchmark: its tasks, and its rules about starts, goals and time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Rules {
-    /// OGBench: five tasks, starts and goals up to a metre from the centres of their cells, goals are whole situations.
+pub enum Benchmark {
+    /// OGBench: five tasks, starts and goals up to a meter from the centers of their cells, goals
+    /// are full states.
     Ogbench,
-    /// D4RL: one task, from the corner, to a place at or beyond the centre of the goal's cell; goals are places.
+    /// D4RL: one task, from the corner, to a place at or beyond the center of the goal's cell;
+    /// goals are places.
     D4rl,
 }
 
-/// A maze with somebody in it.
+/// A maze environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct MazeWorld {
-    /// Whose rules.
-    pub rules: Rules,
-    /// Who walks.
+pub struct MazeConfig {
+    /// The benchmark whose rules hold.
+    pub benchmark: Benchmark,
+    /// The body.
     pub body: Body,
-    /// Where.
+    /// The maze.
     pub maze: Maze,
 }
 
-/// How far a full push moves the ball along an axis in a step, in metres.
+/// How far a full push moves the ball along an axis in a step, in meters.
 pub const PUSH: f64 = 0.2;
 
 /// Control steps per second: five physics steps of 0.02 s each.
@@ -55,7 +62,7 @@ impl Body {
         }
     }
 
-    /// Numbers of a situation.
+    /// Numbers of an observation.
     pub fn observation_width(self) -> usize {
         match self {
             Self::Point => 2,
@@ -71,7 +78,7 @@ impl Body {
         }
     }
 
-    fn positions_named(self) -> Vec<String> {
+    fn position_names(self) -> Vec<String> {
         let names: &[&str] = match self {
             Self::Point => &["x", "y"],
             Self::Ant => &[
@@ -83,33 +90,38 @@ impl Body {
     }
 }
 
-impl MazeWorld {
-    /// All there are.
+impl MazeConfig {
+    /// The mazes of both benchmarks.
     pub fn all() -> impl Iterator<Item = Self> {
-        let sizes = [Maze::Medium, Maze::Large, Maze::Giant, Maze::Teleport];
+        let mazes = [Maze::Medium, Maze::Large, Maze::Giant, Maze::Teleport];
         let ogbench = [Body::Point, Body::Ant]
             .into_iter()
-            .flat_map(move |body| sizes.map(|maze| Self { rules: Rules::Ogbench, body, maze }));
+            .flat_map(move |body| mazes.map(|maze| Self { benchmark: Benchmark::Ogbench, body, maze }));
         let d4rl = [Maze::Umaze, Maze::Medium, Maze::Large];
-        ogbench.chain(d4rl.map(|maze| Self { rules: Rules::D4rl, body: Body::Ant, maze }))
+        ogbench.chain(d4rl.map(|maze| Self { benchmark: Benchmark::D4rl, body: Body::Ant, maze }))
     }
 
-    /// What it is called.
+    /// Its name in the registry, such as `pointmaze-medium`.
     pub fn name(self) -> String {
-        let body = match (self.rules, self.body) {
-            (Rules::Ogbench, Body::Point) => "pointmaze",
-            (Rules::Ogbench, Body::Ant) => "antmaze",
-            (Rules::D4rl, _) => "d4rl-antmaze",
+        let body = match (self.benchmark, self.body) {
+            (Benchmark::Ogbench, Body::Point) => "pointmaze",
+            (Benchmark::Ogbench, Body::Ant) => "antmaze",
+            (Benchmark::D4rl, _) => "d4rl-antmaze",
         };
         format!("{body}-{}", self.maze.name())
     }
 
-    /// Actions after which an episode is given up.
-    pub fn step_limit(self) -> usize {
-        if self.rules == Rules::D4rl && self.maze == Maze::Umaze { 700 } else { 1000 }
+    /// The maze environment of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::all().find(|config| config.name() == name)
     }
 
-    /// Who is this near to the goal has reached it, in metres.
+    /// Actions after which an episode is truncated.
+    pub fn max_episode_steps(self) -> usize {
+        if self.benchmark == Benchmark::D4rl && self.maze == Maze::Umaze { 700 } else { 1000 }
+    }
+
+    /// An episode succeeds within this distance of the goal, in meters.
     pub fn success_radius(self) -> f64 {
         match self.body {
             Body::Point => 1.0,
@@ -119,9 +131,9 @@ impl MazeWorld {
 
     /// How many tasks there are.
     pub fn n_tasks(self) -> usize {
-        match self.rules {
-            Rules::Ogbench => self.maze.tasks().len(),
-            Rules::D4rl => 1,
+        match self.benchmark {
+            Benchmark::Ogbench => self.maze.tasks().len(),
+            Benchmark::D4rl => 1,
         }
     }
 
@@ -129,33 +141,34 @@ impl MazeWorld {
     ///
     /// # Panics
     /// If there is no such task.
-    pub fn task(self, number: usize, mut uniform: impl FnMut() -> f64) -> (Place, Place) {
-        let Task { start, goal } = match self.rules {
-            Rules::Ogbench => self.maze.tasks()[number],
-            Rules::D4rl => self.maze.d4rl_task().expect("D4RL has this maze"),
+    pub fn task(self, number: usize, mut uniform: impl FnMut() -> f64) -> (Point, Point) {
+        let Task { start, goal } = match self.benchmark {
+            Benchmark::Ogbench => self.maze.tasks()[number],
+            Benchmark::D4rl => self.maze.d4rl_task().expect("D4RL has this maze"),
         };
         (self.start_in(start, &mut uniform), self.goal_in(goal, &mut uniform))
     }
 
-    /// Where somebody begins in a cell.
-    pub fn start_in(self, cell: Cell, uniform: impl FnMut() -> f64) -> Place {
-        match self.rules {
-            Rules::Ogbench => within_a_metre(cell, uniform),
-            Rules::D4rl => cell.centre(),
+    /// The start of an episode in a cell.
+    pub fn start_in(self, cell: MazeCell, uniform: impl FnMut() -> f64) -> Point {
+        match self.benchmark {
+            Benchmark::Ogbench => within_a_meter(cell, uniform),
+            Benchmark::D4rl => cell.center(),
         }
     }
 
-    /// Where a goal in a cell is; by the rules of D4RL at its centre or beyond.
-    pub fn goal_in(self, cell: Cell, mut uniform: impl FnMut() -> f64) -> Place {
-        match self.rules {
-            Rules::Ogbench => within_a_metre(cell, uniform),
-            Rules::D4rl => cell.centre().map(|centre| (centre + uniform() + 0.5 * uniform()).max(0.0)),
+    /// The place of a goal in a cell; by the rules of D4RL at its center or beyond.
+    pub fn goal_in(self, cell: MazeCell, mut uniform: impl FnMut() -> f64) -> Point {
+        match self.benchmark {
+            Benchmark::Ogbench => within_a_meter(cell, uniform),
+            Benchmark::D4rl => cell.center().map(|center| (center + uniform() + 0.5 * uniform()).max(0.0)),
         }
     }
 
-    /// What recordings consist of: what is seen, what is done, and the whole state of the physics beside it.
-    pub fn spec(self) -> Spec {
-        let positions = self.body.positions_named();
+    /// The columns of datasets: observations, actions, and beside them the full state of the
+    /// physics.
+    pub(super) fn columns(self) -> Spec {
+        let positions = self.body.position_names();
         let velocities = |count: usize| -> Vec<String> {
             match self.body {
                 Body::Point => vec!["vx".into(), "vy".into()],
@@ -188,13 +201,13 @@ impl MazeWorld {
         };
         spec.extras = vec![column("qpos", positions), column("qvel", velocities)];
         spec.frames_per_second = Some(STEPS_PER_SECOND);
-        // Who judges by D4RL's rules looks at places alone.
-        spec.goal = (self.rules == Rules::D4rl).then_some(0..2);
+        // Goals of D4RL are places.
+        spec.goal = (self.benchmark == Benchmark::D4rl).then_some(0..2);
         spec
     }
 }
 
-/// Somewhere within a quarter of a cell of its centre, along both axes.
-fn within_a_metre(cell: Cell, mut uniform: impl FnMut() -> f64) -> Place {
-    cell.centre().map(|centre| centre + (2.0 * uniform() - 1.0) * CELL / 4.0)
+/// Somewhere within a quarter of a cell of its center, along both axes.
+fn within_a_meter(cell: MazeCell, mut uniform: impl FnMut() -> f64) -> Point {
+    cell.center().map(|center| center + (2.0 * uniform() - 1.0) * CELL / 4.0)
 }

@@ -1,15 +1,17 @@
-//! An ant that walks where it is told to.
+//! A policy that walks an ant along a direction.
 
-use crate::maze::{ANKLE_SIGNS, MOTORS};
+use crate::maze::mjcf::{ANKLE_SIGNS, MOTORS};
 use isochrone_core::rng;
 use rand_chacha::ChaCha8Rng;
 use safetensors::SafeTensors;
 use std::{f64::consts::FRAC_PI_2, sync::LazyLock};
 
-/// A small network that moves the legs along a direction, learned by soft actor-critic on the open floor (see `assets/README.md`).
+/// A small network that moves the legs along a direction, learned by soft actor-critic on the open
+/// floor (see `assets/README.md`).
 ///
-/// The ant is the same after a quarter turn, so the network sees it from the side that is nearest to the direction: frame leg `i` is leg `i + k` of the body, where `k` quarter turns lead
-/// from the body's own heading to that side.
+/// The ant is the same after a quarter turn, so the network sees it from the side that is nearest
+/// to the direction: frame leg `i` is leg `i + k` of the body, where `k` quarter turns lead from
+/// the body's own heading to that side.
 pub struct AntWalker {
     layers: Vec<Layer>,
 }
@@ -21,19 +23,19 @@ struct Layer {
 }
 
 /// The logarithm of a standard deviation stays within these.
-const LOG_DEVIATION: (f32, f32) = (-5.0, 2.0);
+const LOG_STD: (f32, f32) = (-5.0, 2.0);
 
-/// Read once, used by everybody.
+/// Read once, shared by all.
 static WALKER: LazyLock<AntWalker> = LazyLock::new(AntWalker::read);
 
 impl AntWalker {
-    /// The one that there is.
+    /// The only instance.
     pub fn get() -> &'static Self {
         &WALKER
     }
 
     fn read() -> Self {
-        let file = SafeTensors::deserialize(include_bytes!("../../assets/ant-walker.safetensors"));
+        let file = SafeTensors::deserialize(include_bytes!("../../../assets/ant-walker.safetensors"));
         let file = file.expect("the file is well formed");
         let numbers = |name: String| -> Vec<f32> {
             let bytes = file.tensor(&name).expect("it has six tensors").data();
@@ -45,33 +47,34 @@ impl AntWalker {
         Self { layers: (0..3).map(layer).collect() }
     }
 
-    /// The most likely action of an ant along a direction of length one. `observation` has 15 positions and 14 velocities, as the ant sees them.
+    /// The most likely action of an ant along a direction of length one. `observation` has 15
+    /// positions and 14 velocities, as in observations.
     pub fn action(&self, observation: &[f32], direction: [f64; 2]) -> [f32; 8] {
         let (output, k) = self.forward(observation, direction);
         motors(|number| output[number].tanh(), k)
     }
 
-    /// An action drawn from what the network finds likely.
-    pub fn drawn_action(
+    /// An action sampled from the distribution of the network.
+    pub fn sampled_action(
         &self,
         observation: &[f32],
         direction: [f64; 2],
         random: &mut ChaCha8Rng,
     ) -> [f32; 8] {
         let (output, k) = self.forward(observation, direction);
-        let (least, most) = LOG_DEVIATION;
-        let drawn: Vec<f32> = (0..8)
+        let (min, max) = LOG_STD;
+        let sampled: Vec<f32> = (0..8)
             .map(|number| {
-                let deviation = output[8 + number].clamp(least, most).exp();
-                (output[number] + deviation * rng::normal(random) as f32).tanh()
+                let std = output[8 + number].clamp(min, max).exp();
+                (output[number] + std * rng::normal(random) as f32).tanh()
             })
             .collect();
-        motors(|number| drawn[number], k)
+        motors(|number| sampled[number], k)
     }
 
-    /// What the network says, and the quarter turns of its frame.
+    /// The output of the network, and the quarter turns of its frame.
     fn forward(&self, observation: &[f32], direction: [f64; 2]) -> (Vec<f32>, usize) {
-        let (input, k) = seen_from_the_frame(observation, direction);
+        let (input, k) = network_input(observation, direction);
         let mut values: Vec<f32> = input.into_iter().map(|number| number as f32).collect();
         for (number, layer) in self.layers.iter().enumerate() {
             let mut next = layer.biases.clone();
@@ -102,8 +105,9 @@ fn motors(of_frame: impl Fn(usize) -> f32, k: usize) -> [f32; 8] {
     torques
 }
 
-/// The 28 numbers that the network sees: height, up, hips, ankles, velocities, rates, direction; and the quarter turns of the frame.
-fn seen_from_the_frame(observation: &[f32], direction: [f64; 2]) -> ([f64; 28], usize) {
+/// The 28 inputs of the network: height, up, hips, ankles, velocities, rates, direction; and the
+/// quarter turns of the frame.
+fn network_input(observation: &[f32], direction: [f64; 2]) -> ([f64; 28], usize) {
     let at = |index: usize| f64::from(observation[index]);
     let norm = (3..7).map(|index| at(index).powi(2)).sum::<f64>().sqrt();
     let [w, x, y, z] = [3, 4, 5, 6].map(|index| at(index) / norm);
@@ -119,37 +123,40 @@ fn seen_from_the_frame(observation: &[f32], direction: [f64; 2]) -> ([f64; 28], 
     let linear = turned([at(15), at(16)], world_turn);
     let angular = turned([at(18), at(19)], body_turn);
     let wanted = turned(direction, world_turn);
-    let mut seen = [0.0; 28];
-    seen[..4].copy_from_slice(&[at(2), up[0], up[1], 1.0 - 2.0 * (x * x + y * y)]);
+    let mut input = [0.0; 28];
+    input[..4].copy_from_slice(&[at(2), up[0], up[1], 1.0 - 2.0 * (x * x + y * y)]);
     for frame_leg in 0..4 {
         let leg = (frame_leg + k) % 4;
-        seen[4 + frame_leg] = at(7 + 2 * leg);
-        seen[8 + frame_leg] = at(8 + 2 * leg) * ANKLE_SIGNS[leg];
-        seen[18 + frame_leg] = 0.2 * at(21 + 2 * leg);
-        seen[22 + frame_leg] = 0.2 * at(22 + 2 * leg) * ANKLE_SIGNS[leg];
+        input[4 + frame_leg] = at(7 + 2 * leg);
+        input[8 + frame_leg] = at(8 + 2 * leg) * ANKLE_SIGNS[leg];
+        input[18 + frame_leg] = 0.2 * at(21 + 2 * leg);
+        input[22 + frame_leg] = 0.2 * at(22 + 2 * leg) * ANKLE_SIGNS[leg];
     }
-    seen[12..18].copy_from_slice(&[linear[0], linear[1], at(17), angular[0], angular[1], at(20)]);
-    seen[26..].copy_from_slice(&wanted);
-    (seen, k)
+    input[12..18].copy_from_slice(&[linear[0], linear[1], at(17), angular[0], angular[1], at(20)]);
+    input[26..].copy_from_slice(&wanted);
+    (input, k)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// An ant whose legs are numbered from the next one on is the same ant, turned by a quarter in its own frame: every leg does what it did.
+    /// An ant whose legs are numbered from the next one on is the same ant, turned by a quarter in
+    /// its own frame: every leg does what it did.
     #[test]
     fn an_ant_walks_the_same_way_whichever_leg_is_the_first() {
         let walker = AntWalker::get();
         let mut random = rng::stream(3, 0);
         for _ in 0..50 {
             let mut seen: Vec<f32> = (0..29).map(|_| (0.4 * rng::normal(&mut random)) as f32).collect();
-            // Upright: the heading of a body that leans is not exactly a quarter from that of its side.
+            // Upright: the heading of a body that leans is not exactly a quarter from that of its
+            // side.
             (seen[2], seen[3], seen[4], seen[5]) = (0.6, 1.0, 0.0, 0.0);
             let angle = std::f64::consts::TAU * rng::unit_f64(&mut random);
             let one = walker.action(&seen, [angle.cos(), angle.sin()]);
             let mut turned = seen.clone();
-            // A quarter turn about its own vertical axis, against which its axes, velocities and legs are counted.
+            // A quarter turn about its own vertical axis, against which its axes, velocities and
+            // legs are counted.
             let (sin, cos) = (FRAC_PI_2 / 2.0).sin_cos();
             let [w, x, y, z] = [3, 4, 5, 6].map(|index| f64::from(seen[index]));
             let quaternion = [w * cos - z * sin, x * cos + y * sin, y * cos - x * sin, z * cos + w * sin];

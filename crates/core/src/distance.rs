@@ -1,0 +1,181 @@
+//! Distances in time between states, learned, exact or from elsewhere.
+
+use crate::{
+    discount::Discount,
+    shape::{ShapeError, check_pairs, check_row, check_rows},
+};
+use std::sync::Arc;
+
+/// A distance in time between states, in nats: `d(s, g) = -ln E[gamma^H(s -> g)]`.
+///
+/// States are rows of single-precision numbers, `[n, width]`, row by row. The required methods
+/// panic where shapes are wrong; the provided ones, which answer in steps, return an error.
+pub trait TemporalDistance: Send + Sync {
+    /// Numbers of a state.
+    fn width(&self) -> usize;
+
+    /// The discount that its nats are measured with: `steps = nats / ln(1/gamma)`.
+    fn discount(&self) -> Discount;
+
+    /// Nats from row `i` of `from` to row `i` of `to`.
+    ///
+    /// # Shapes
+    /// `[n, width]` twice gives `[n]`.
+    ///
+    /// # Panics
+    /// With the message of [`check_paired`](Self::check_paired) where that fails.
+    fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32>;
+
+    /// Nats from every row of `from` to every row of `to`.
+    ///
+    /// # Shapes
+    /// `[n, width]` and `[m, width]` give `[n, m]`.
+    ///
+    /// # Panics
+    /// With the message of [`check_all_pairs`](Self::check_all_pairs) where that fails.
+    fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32>;
+
+    /// The effective number of steps from one state to another.
+    ///
+    /// # Errors
+    /// If one of them does not have [`width`](Self::width) numbers.
+    fn steps(&self, from: &[f32], to: &[f32]) -> Result<f64, ShapeError> {
+        check_row("from", from, self.width())?;
+        check_row("to", to, self.width())?;
+        Ok(self.paired_steps(from, to)?[0])
+    }
+
+    /// Like [`paired_nats`](Self::paired_nats), in effective steps.
+    ///
+    /// # Errors
+    /// Those of [`check_paired`](Self::check_paired).
+    fn paired_steps(&self, from: &[f32], to: &[f32]) -> Result<Vec<f64>, ShapeError> {
+        self.check_paired(from, to)?;
+        Ok(steps_from_nats(self.discount(), self.paired_nats(from, to)))
+    }
+
+    /// Like [`all_pairs_nats`](Self::all_pairs_nats), in effective steps.
+    ///
+    /// # Errors
+    /// Those of [`check_all_pairs`](Self::check_all_pairs).
+    fn all_pairs_steps(&self, from: &[f32], to: &[f32]) -> Result<Vec<f64>, ShapeError> {
+        self.check_all_pairs(from, to)?;
+        Ok(steps_from_nats(self.discount(), self.all_pairs_nats(from, to)))
+    }
+
+    /// The number of pairs that [`paired_nats`](Self::paired_nats) would compare.
+    ///
+    /// # Errors
+    /// If an argument is not a whole number of rows, or they do not have equally many.
+    fn check_paired(&self, from: &[f32], to: &[f32]) -> Result<usize, ShapeError> {
+        check_pairs(("from", from), ("to", to), self.width())
+    }
+
+    /// The numbers of rows and columns that [`all_pairs_nats`](Self::all_pairs_nats) would return.
+    ///
+    /// # Errors
+    /// If an argument is not a whole number of rows.
+    fn check_all_pairs(&self, from: &[f32], to: &[f32]) -> Result<(usize, usize), ShapeError> {
+        Ok((check_rows("from", from, self.width())?, check_rows("to", to, self.width())?))
+    }
+}
+
+fn steps_from_nats(discount: Discount, nats: Vec<f32>) -> Vec<f64> {
+    // Rounding may leave a negative zero, which `+ 0.0` turns into a positive one.
+    nats.into_iter().map(|nats| discount.steps_from_nats(f64::from(nats)) + 0.0).collect()
+}
+
+/// A pointer to a distance is a distance, so that wrappers can own or borrow what they wrap.
+macro_rules! forward {
+    ($pointer:ty) => {
+        impl<T: TemporalDistance + ?Sized> TemporalDistance for $pointer {
+            fn width(&self) -> usize {
+                (**self).width()
+            }
+
+            fn discount(&self) -> Discount {
+                (**self).discount()
+            }
+
+            fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+                (**self).paired_nats(from, to)
+            }
+
+            fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+                (**self).all_pairs_nats(from, to)
+            }
+        }
+    };
+}
+
+forward!(&T);
+forward!(Box<T>);
+forward!(Arc<T>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Points of the plane, one nat apart per unit of their first coordinate.
+    struct FirstAxis;
+
+    impl TemporalDistance for FirstAxis {
+        fn width(&self) -> usize {
+            2
+        }
+
+        fn discount(&self) -> Discount {
+            Discount::new(0.9).unwrap()
+        }
+
+        fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+            self.check_paired(from, to).unwrap_or_else(ShapeError::panic);
+            from.chunks(2).zip(to.chunks(2)).map(|(from, to)| to[0] - from[0]).collect()
+        }
+
+        fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+            self.check_all_pairs(from, to).unwrap_or_else(ShapeError::panic);
+            from.chunks(2).flat_map(|from| to.chunks(2).map(move |to| to[0] - from[0])).collect()
+        }
+    }
+
+    #[test]
+    fn steps_are_nats_over_nats_per_step_and_zero_has_no_sign() {
+        let unit = FirstAxis.discount().nats_per_step();
+        assert_eq!(FirstAxis.steps(&[0.0, 0.0], &[3.0, 9.0]).unwrap(), 3.0 / unit);
+        let steps = FirstAxis.all_pairs_steps(&[0.0, 0.0, 1.0, 0.0], &[-0.0, 0.0, 1.0, 0.0]).unwrap();
+        assert_eq!(steps, [0.0, 1.0 / unit, -1.0 / unit, 0.0]);
+        let zero = FirstAxis.paired_steps(&[0.0, 0.0], &[-0.0, 0.0]).unwrap();
+        assert!(zero[0].is_sign_positive());
+    }
+
+    #[test]
+    fn wrong_shapes_are_errors_that_name_argument_numbers_and_width() {
+        let error = FirstAxis.steps(&[0.0; 2], &[0.0; 3]).unwrap_err();
+        assert_eq!(error, ShapeError::NotOneRow { argument: "to", numbers: 3, width: 2 });
+        // Two whole rows are not one state.
+        assert!(FirstAxis.steps(&[0.0; 4], &[0.0; 4]).is_err());
+        let error = FirstAxis.paired_steps(&[0.0; 3], &[0.0; 2]).unwrap_err();
+        assert_eq!(error, ShapeError::NotRows { argument: "from", numbers: 3, width: 2 });
+        let error = FirstAxis.paired_steps(&[0.0; 4], &[0.0; 2]).unwrap_err();
+        assert_eq!(
+            error,
+            ShapeError::RowCounts { argument: "from", rows: 2, other: "to", other_rows: 1, width: 2 }
+        );
+        assert_eq!(
+            error.to_string(),
+            "`from` has 2 rows of width 2 and `to` has 1; hint: pass as many rows of both"
+        );
+        assert!(FirstAxis.all_pairs_steps(&[0.0; 4], &[0.0; 3]).is_err());
+        assert_eq!(FirstAxis.all_pairs_steps(&[0.0; 4], &[]).unwrap(), Vec::<f64>::new());
+    }
+
+    #[test]
+    fn pointers_to_distances_are_distances() {
+        fn width(distance: impl TemporalDistance) -> usize {
+            distance.width()
+        }
+        let boxed: Box<dyn TemporalDistance> = Box::new(FirstAxis);
+        assert_eq!([width(&FirstAxis), width(&*boxed), width(boxed), width(Arc::new(FirstAxis))], [2; 4]);
+    }
+}

@@ -1,0 +1,126 @@
+//! Maze environments as entries of the registry.
+
+#[cfg(feature = "mujoco")]
+use super::physics::MazeModel;
+use super::{
+    ant::ant_shape,
+    config::{Benchmark, Body, MazeConfig},
+    exact::PointMazeMdp,
+    layout::MazeCell,
+    maps::Maze,
+    policies::MazePolicy,
+};
+use crate::{
+    definition::{BodyShape, CollectionPolicy, EnvDefinition, EnvError, EnvSpec},
+    geometry::Rectangle,
+};
+use isochrone_core::EnvFactory;
+use isochrone_data::{EpisodeSink, Spec};
+
+/// The mazes of both benchmarks.
+pub(crate) fn definitions() -> Vec<Box<dyn EnvDefinition>> {
+    MazeConfig::all().map(|config| Box::new(config) as Box<dyn EnvDefinition>).collect()
+}
+
+/// The version of the physics library, in a build that has one; results depend on it.
+pub fn mujoco_version() -> Option<String> {
+    #[cfg(feature = "mujoco")]
+    return Some(mujoco_rs::mujoco_version().to_owned());
+    #[cfg(not(feature = "mujoco"))]
+    None
+}
+
+impl EnvDefinition for MazeConfig {
+    fn name(&self) -> String {
+        MazeConfig::name(*self)
+    }
+
+    fn description(&self) -> String {
+        let body = match self.body {
+            Body::Point => "a ball",
+            Body::Ant => "a walking ant",
+        };
+        let maze = match self.maze {
+            Maze::Umaze => "a corridor with one bend",
+            Maze::Medium => "a maze of 8 by 8 cells",
+            Maze::Large => "a maze of 9 by 12 cells",
+            Maze::Giant => "a maze of 12 by 16 cells",
+            Maze::Teleport => "a maze with teleporters, one of whose exits is a trap",
+        };
+        let benchmark = match self.benchmark {
+            Benchmark::Ogbench => "OGBench",
+            Benchmark::D4rl => "D4RL",
+        };
+        format!("{body} in {maze}, by the rules of {benchmark}")
+    }
+
+    fn spec(&self) -> EnvSpec {
+        EnvSpec {
+            observation_width: self.body.observation_width(),
+            action_width: self.body.action_width(),
+            max_episode_steps: self.max_episode_steps(),
+            n_tasks: self.n_tasks(),
+        }
+    }
+
+    fn dataset_spec(&self) -> Spec {
+        self.columns()
+    }
+
+    fn collection_policies(&self) -> Vec<CollectionPolicy> {
+        MazePolicy::of(self.benchmark).iter().map(|policy| policy.in_maze(*self)).collect()
+    }
+
+    fn check(&self) -> Result<(), EnvError> {
+        if cfg!(feature = "mujoco") { Ok(()) } else { Err(EnvError::NoPhysics { env: self.name() }) }
+    }
+
+    #[cfg(feature = "mujoco")]
+    fn make(&self) -> Result<EnvFactory, EnvError> {
+        let model = MazeModel::new(*self);
+        Ok(Box::new(move || Box::new(model.environment())))
+    }
+
+    #[cfg(not(feature = "mujoco"))]
+    fn make(&self) -> Result<EnvFactory, EnvError> {
+        Err(EnvError::NoPhysics { env: self.name() })
+    }
+
+    #[cfg(feature = "mujoco")]
+    fn collect(
+        &self,
+        policy: &CollectionPolicy,
+        episodes: usize,
+        seed: u64,
+        sink: &mut dyn EpisodeSink,
+    ) -> Result<(), EnvError> {
+        let kinds = MazePolicy::of(self.benchmark);
+        let kind = kinds.iter().copied().find(|kind| kind.in_maze(*self) == *policy);
+        let kind = kind.expect("the policy is one of this environment");
+        Ok(MazeModel::new(*self).collect(kind, episodes, seed, sink)?)
+    }
+
+    #[cfg(not(feature = "mujoco"))]
+    fn collect(
+        &self,
+        _policy: &CollectionPolicy,
+        _episodes: usize,
+        _seed: u64,
+        _sink: &mut dyn EpisodeSink,
+    ) -> Result<(), EnvError> {
+        Err(EnvError::NoPhysics { env: self.name() })
+    }
+
+    fn walls(&self) -> Vec<Rectangle> {
+        self.maze.layout().walls().map(MazeCell::square).collect()
+    }
+
+    fn body_shape(&self) -> Option<BodyShape> {
+        (self.body == Body::Ant).then_some(ant_shape)
+    }
+
+    fn optimal_success(&self, seed: u64) -> Option<Vec<f64>> {
+        let mdp = (self.body == Body::Point).then(|| PointMazeMdp::new(self.maze));
+        mdp.map(|mdp| mdp.optimal_success(PointMazeMdp::EPISODES, seed))
+    }
+}

@@ -1,0 +1,213 @@
+//! Data collection in mazes: an oracle gives the direction, a low-level policy follows it, noise
+//! disturbs it.
+
+use super::{
+    environment::MazeEnvironment,
+    model::MazeModel,
+    oracle::{Oracle, towards},
+    walker::AntWalker,
+};
+use crate::{
+    definition::CollectionPolicy,
+    geometry::Point,
+    maze::{
+        config::{Body, MazeConfig},
+        layout::{Layout, MazeCell},
+        maps::Task,
+        policies::MazePolicy,
+    },
+};
+use isochrone_core::{Environment as _, rng};
+use isochrone_data::{DataError, Ending, Episode, EpisodeSink};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+/// Episodes that are collected together: enough for every core, few enough to be held in memory.
+const TOGETHER: usize = 32;
+
+/// Actions after which exploration changes direction.
+const EXPLORATION_STEPS: usize = 10;
+
+/// The length of episodes that are to be stitched.
+const STITCH_CELLS: u32 = 4;
+
+impl MazeModel {
+    /// Collects episodes in parallel, and passes them on in order; each follows from the seed and
+    /// its number.
+    ///
+    /// # Errors
+    /// What `sink` refuses.
+    pub(in crate::maze) fn collect(
+        &self,
+        kind: MazePolicy,
+        episodes: usize,
+        seed: u64,
+        sink: &mut dyn EpisodeSink,
+    ) -> Result<(), DataError> {
+        let spec = self.config().columns();
+        sink.begin(&spec)?;
+        for first in (0..episodes).step_by(TOGETHER) {
+            let numbers = first..episodes.min(first + TOGETHER);
+            let collect = |collector: &mut Collector, number: usize| {
+                collector.episode(rng::stream(seed, number as u64))
+            };
+            let batch: Vec<Episode> =
+                numbers.into_par_iter().map_init(|| Collector::new(self, kind), collect).collect();
+            for episode in batch {
+                sink.episode(&episode.view(&spec).expect("widths fit"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An agent whose episodes are collected.
+struct Collector {
+    kind: MazePolicy,
+    policy: CollectionPolicy,
+    environment: MazeEnvironment,
+    layout: &'static Layout,
+    config: MazeConfig,
+    oracle: Oracle,
+}
+
+/// Where the agent goes at the moment.
+enum Aim {
+    /// To a cell, and within it to a place.
+    Goal(MazeCell, Point),
+    /// Along a direction.
+    Direction([f64; 2]),
+}
+
+fn sample_cell(cells: &[MazeCell], random: &mut ChaCha8Rng) -> MazeCell {
+    cells[rng::below(random, cells.len())]
+}
+
+impl Collector {
+    fn new(model: &MazeModel, kind: MazePolicy) -> Self {
+        let config = model.config();
+        let layout = config.maze.layout();
+        Self {
+            kind,
+            policy: kind.in_maze(config),
+            environment: model.environment(),
+            layout,
+            config,
+            oracle: Oracle::new(layout),
+        }
+    }
+
+    /// Cells of starts, and cells of goals.
+    fn cells(&self) -> (Vec<MazeCell>, Vec<MazeCell>) {
+        let free: Vec<MazeCell> = self.layout.free().collect();
+        let vertices: Vec<MazeCell> = self.layout.vertices().collect();
+        match self.kind {
+            MazePolicy::Navigate => (free, vertices),
+            MazePolicy::Diverse => (free.clone(), free),
+            // The cells of the tasks of both benchmarks, which were picked by hand.
+            MazePolicy::Play => {
+                let tasks: Vec<Task> =
+                    self.config.maze.tasks().iter().copied().chain(self.config.maze.d4rl_task()).collect();
+                (
+                    tasks.iter().map(|task| task.start).collect(),
+                    tasks.iter().flat_map(|task| [task.start, task.goal]).collect(),
+                )
+            }
+            MazePolicy::Stitch | MazePolicy::Explore => (free, Vec::new()),
+        }
+    }
+
+    fn first_aim(&self, start: MazeCell, goals: &[MazeCell], random: &mut ChaCha8Rng) -> Aim {
+        let goal = match self.kind {
+            MazePolicy::Explore => return Aim::Direction(random_direction(random)),
+            MazePolicy::Stitch => {
+                let there = self.layout.at_distance(start, STITCH_CELLS);
+                if there.is_empty() { start } else { sample_cell(&there, random) }
+            }
+            _ => sample_cell(goals, random),
+        };
+        Aim::Goal(goal, self.config.goal_in(goal, || rng::unit_f64(random)))
+    }
+
+    /// One episode of the standard length.
+    fn episode(&mut self, mut random: ChaCha8Rng) -> Episode {
+        let steps = self.policy.episode_steps.expect("episodes in mazes are equally long");
+        let (starts, goals) = self.cells();
+        let start = sample_cell(&starts, &mut random);
+        let place = self.config.start_in(start, || rng::unit_f64(&mut random));
+        let mut aim = self.first_aim(start, &goals, &mut random);
+        self.environment.reset_at(place, random);
+        let mut episode =
+            Episode { ending: Ending::Truncated, extras: vec![Vec::new(); 2], ..Episode::default() };
+        self.append_state(&mut episode);
+        for step in 0..steps {
+            if let Aim::Direction(direction) = &mut aim
+                && step > 0
+                && step % EXPLORATION_STEPS == 0
+            {
+                *direction = random_direction(self.environment.random());
+            }
+            let action = self.action(&aim);
+            if let Aim::Goal(_, place) = aim {
+                self.environment.set_goal_place(place);
+            }
+            let success = self.environment.step_to_exit(&action, None);
+            episode.actions.extend(action);
+            self.append_state(&mut episode);
+            if success && !goals.is_empty() {
+                let random = self.environment.random();
+                let goal = sample_cell(&goals, random);
+                aim = Aim::Goal(goal, self.config.goal_in(goal, || rng::unit_f64(random)));
+            }
+        }
+        episode
+    }
+
+    fn append_state(&self, episode: &mut Episode) {
+        episode.observations.extend(self.environment.observation());
+        let simulation = self.environment.simulation();
+        episode.extras[0].extend(simulation.positions().iter().map(|&position| position as f32));
+        episode.extras[1].extend(simulation.velocities().iter().map(|&velocity| velocity as f32));
+    }
+
+    /// The action towards the aim, with noise.
+    fn action(&mut self, aim: &Aim) -> Vec<f32> {
+        let here = self.environment.simulation().place();
+        let is_d4rl = matches!(self.kind, MazePolicy::Play | MazePolicy::Diverse);
+        let direction = match *aim {
+            Aim::Direction(direction) => direction,
+            Aim::Goal(cell, place) if is_d4rl => {
+                let next = self.oracle.next_cell(here, cell);
+                let jitter = [(); 2].map(|()| rng::unit_f64(self.environment.random()));
+                let [x, y] = next.center();
+                towards(here, if next == MazeCell::of(here) { place } else { [x + jitter[0], y + jitter[1]] })
+            }
+            Aim::Goal(cell, _) => self.oracle.direction(here, cell),
+        };
+        let mut action = match self.config.body {
+            Body::Point => direction.map(|push| push as f32).to_vec(),
+            Body::Ant => {
+                let mut observation = Vec::new();
+                self.environment.simulation().observe(&mut observation);
+                if is_d4rl {
+                    AntWalker::get()
+                        .sampled_action(&observation, direction, self.environment.random())
+                        .to_vec()
+                } else {
+                    AntWalker::get().action(&observation, direction).to_vec()
+                }
+            }
+        };
+        for number in &mut action {
+            let noise = self.policy.action_noise * rng::normal(self.environment.random());
+            *number = (f64::from(*number) + noise).clamp(-1.0, 1.0) as f32;
+        }
+        action
+    }
+}
+
+fn random_direction(random: &mut ChaCha8Rng) -> [f64; 2] {
+    let [x, y] = [(); 2].map(|()| rng::normal(random));
+    let norm = x.hypot(y);
+    [x / norm, y / norm]
+}

@@ -1,0 +1,38 @@
+//! The compiled model of a maze.
+
+use crate::maze::{
+    config::{Body, MazeConfig},
+    mjcf::{ant_model, point_model},
+};
+use mujoco_rs::prelude::MjModel;
+use std::sync::Arc;
+
+/// A maze whose model is compiled; all its environments share it.
+#[derive(Clone)]
+pub struct MazeModel {
+    config: MazeConfig,
+    model: Arc<MjModel>,
+}
+
+impl MazeModel {
+    /// Compiles the model of a maze.
+    pub fn new(config: MazeConfig) -> Self {
+        let layout = config.maze.layout();
+        let text = match config.body {
+            Body::Point => point_model(layout),
+            Body::Ant => ant_model(layout),
+        };
+        let model = MjModel::from_xml_string(&text).expect("models that we write are well formed");
+        Self { config, model: Arc::new(model) }
+    }
+
+    /// The maze, its body and its rules.
+    pub fn config(&self) -> MazeConfig {
+        self.config
+    }
+
+    /// The compiled model.
+    pub fn model(&self) -> Arc<MjModel> {
+        self.model.clone()
+    }
+}

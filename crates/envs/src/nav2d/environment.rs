@@ -1,0 +1,116 @@
+//! Episodes on the streets.
+
+use super::streets::{Nav2d, sample};
+use crate::{definition::TASK_STREAMS, geometry::distance};
+use isochrone_core::{Environment, StepResult, rng};
+use rand_chacha::ChaCha8Rng;
+
+/// An agent on its way from a site to a far one. Every step has the reward -1; the episode
+/// terminates at the goal.
+#[derive(Debug, Clone)]
+pub struct Nav2dEnvironment {
+    streets: Nav2d,
+    site: usize,
+    goal_site: usize,
+    observation: [f32; 2],
+    goal: [f32; 2],
+    random: ChaCha8Rng,
+}
+
+impl Nav2d {
+    /// An environment on these streets, at the first task of seed 0.
+    pub fn environment(&self) -> Nav2dEnvironment {
+        let random = rng::stream(0, TASK_STREAMS);
+        let mut environment = Nav2dEnvironment {
+            streets: self.clone(),
+            site: 0,
+            goal_site: 0,
+            observation: [0.0; 2],
+            goal: [0.0; 2],
+            random,
+        };
+        environment.reset(0, 0);
+        environment
+    }
+
+    /// The start and the goal of a task: two random sites far from each other, the second reachable
+    /// from the first.
+    pub fn task(&self, seed: u64, number: u64) -> (usize, usize) {
+        self.sample_task(&mut rng::stream(seed, TASK_STREAMS + number))
+    }
+
+    fn sample_task(&self, random: &mut ChaCha8Rng) -> (usize, usize) {
+        loop {
+            let pair = [(), ()].map(|()| rng::below(random, self.sites().len()));
+            if self.is_task(pair[0], pair[1]) {
+                return (pair[0], pair[1]);
+            }
+        }
+    }
+}
+
+impl Nav2dEnvironment {
+    /// The current site.
+    pub fn site(&self) -> usize {
+        self.site
+    }
+
+    /// The site of the goal.
+    pub fn goal_site(&self) -> usize {
+        self.goal_site
+    }
+
+    /// Moves the agent to another site, with another goal.
+    pub fn set_sites(&mut self, site: usize, goal_site: usize) {
+        (self.site, self.goal_site) = (site, goal_site);
+        self.observation = self.streets.observe(site, &mut self.random);
+        self.goal = self.streets.observe(goal_site, &mut self.random);
+    }
+
+    fn is_at_goal(&self) -> bool {
+        let [here, there] = [self.site, self.goal_site].map(|site| self.streets.sites()[site].place);
+        distance(here, there) <= self.streets.map().success_radius
+    }
+}
+
+impl Environment for Nav2dEnvironment {
+    fn observation_width(&self) -> usize {
+        2
+    }
+
+    fn action_width(&self) -> usize {
+        2
+    }
+
+    fn max_episode_steps(&self) -> usize {
+        self.streets.map().max_episode_steps
+    }
+
+    fn reset(&mut self, seed: u64, number: u64) {
+        self.random = rng::stream(seed, TASK_STREAMS + number);
+        let (start, goal) = self.streets.sample_task(&mut self.random);
+        self.set_sites(start, goal);
+    }
+
+    fn observation(&self) -> &[f32] {
+        &self.observation
+    }
+
+    fn goal(&self) -> &[f32] {
+        &self.goal
+    }
+
+    fn step(&mut self, action: &[f32]) -> StepResult {
+        // A push that is not finite counts as zero.
+        let push = |axis: usize| if action[axis].is_finite() { f64::from(action[axis]) } else { 0.0 };
+        let transitions = self.streets.transitions(self.site, [push(0), push(1)]);
+        if let Some(next) = sample(&transitions, &mut self.random) {
+            self.site = next;
+            self.observation = self.streets.observe(next, &mut self.random);
+        }
+        let success = self.is_at_goal();
+        // A dead end does not terminate the episode: an early failure must not have a larger return
+        // than a late success.
+        StepResult { reward: -1.0, success, terminated: success }
+    }
+}

@@ -1,0 +1,127 @@
+//! The description of the streets: a data file.
+
+use crate::geometry::Point;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// A description that no streets can be built from.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[error("nav2d: {problem}; hint: compare with `StreetMap::STANDARD`")]
+pub struct StreetMapError {
+    pub(super) problem: String,
+}
+
+/// The description of streets; `assets/nav2d.toml` documents each number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the file documents them")]
+pub struct StreetMap {
+    pub seed: u64,
+    pub sites_per_unit: f64,
+    pub street_width: f64,
+    pub speed: f64,
+    pub transition_std: f64,
+    pub reach: f64,
+    pub observation_std: f64,
+    pub success_radius: f64,
+    pub goal_distance: f64,
+    pub max_episode_steps: usize,
+    pub collection: Collection,
+    pub streets: Vec<Street>,
+}
+
+/// How datasets are collected.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the file documents them")]
+pub struct Collection {
+    pub mean_steps: f64,
+    pub min_steps: usize,
+    pub max_steps: usize,
+    pub drift_kept: f64,
+    pub drift_added: f64,
+}
+
+/// A one-way street.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Street {
+    /// Its name.
+    pub name: String,
+    /// Points that it passes, in this order.
+    pub points: Vec<Point>,
+}
+
+/// The largest coordinate of a street.
+const MAX_COORDINATE: f64 = 1e4;
+/// Sites along a unit of a street; more would not fit in memory.
+const MAX_SITES_PER_UNIT: f64 = 20.0;
+
+impl StreetMap {
+    /// The streets of the study.
+    pub const STANDARD: &str = include_str!("../../assets/nav2d.toml");
+
+    /// Reads a description.
+    ///
+    /// # Errors
+    /// If it is not TOML, lacks a number or has an impossible one.
+    pub fn parse(text: &str) -> Result<Self, StreetMapError> {
+        let map: Self =
+            toml::from_str(text).map_err(|error| StreetMapError { problem: error.message().to_owned() })?;
+        map.check()?;
+        Ok(map)
+    }
+
+    fn check(&self) -> Result<(), StreetMapError> {
+        let wrong = |problem: String| Err(StreetMapError { problem });
+        let positive = [
+            ("sites_per_unit", self.sites_per_unit),
+            ("speed", self.speed),
+            ("transition_std", self.transition_std),
+            ("reach", self.reach),
+            ("street_width", self.street_width),
+            ("success_radius", self.success_radius),
+            ("collection.mean_steps", self.collection.mean_steps),
+        ];
+        let not_negative = [
+            ("observation_std", self.observation_std),
+            ("goal_distance", self.goal_distance),
+            ("collection.drift_kept", self.collection.drift_kept),
+            ("collection.drift_added", self.collection.drift_added),
+        ];
+        if let Some((name, value)) =
+            positive.into_iter().find(|(_, value)| !(value.is_finite() && *value > 0.0))
+        {
+            return wrong(format!("{name} = {value} is not a positive number"));
+        }
+        if let Some((name, value)) =
+            not_negative.into_iter().find(|(_, value)| !(value.is_finite() && *value >= 0.0))
+        {
+            return wrong(format!("{name} = {value} is not zero or a positive number"));
+        }
+        if self.sites_per_unit > MAX_SITES_PER_UNIT {
+            return wrong(format!(
+                "sites_per_unit = {} is more than {MAX_SITES_PER_UNIT}",
+                self.sites_per_unit
+            ));
+        }
+        let Collection { min_steps, max_steps, drift_kept, .. } = self.collection;
+        if min_steps == 0 || max_steps < min_steps || drift_kept >= 1.0 {
+            return wrong(format!(
+                "episodes of {min_steps} to {max_steps} steps with drift_kept = {drift_kept}: lengths must increase from 1 or more, and drift_kept must be below 1"
+            ));
+        }
+        if self.max_episode_steps == 0 || self.streets.is_empty() {
+            return wrong("there must be at least one street and one step".into());
+        }
+        for Street { name, points } in &self.streets {
+            let is_inside = points.iter().flatten().all(|coordinate| coordinate.abs() <= MAX_COORDINATE);
+            if points.len() < 2 || !is_inside || points.windows(2).any(|pair| pair[0] == pair[1]) {
+                return wrong(format!(
+                    "the street {name} is not two or more different points within {MAX_COORDINATE} of the origin"
+                ));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,192 @@
+//! Sites along the streets, and where actions lead from them.
+
+use super::{
+    curve::Curve,
+    street_map::{StreetMap, StreetMapError},
+};
+use crate::geometry::{Point, distance};
+use isochrone_core::rng;
+use rand_chacha::ChaCha8Rng;
+use std::sync::{Arc, OnceLock};
+
+/// A point that the agent can be at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Site {
+    /// Where it is, in the plane.
+    pub place: Point,
+    /// The street that it was laid on.
+    pub street: usize,
+    /// The direction of each street here, of length one; `None` for streets that do not pass here.
+    pub directions: Vec<Option<Point>>,
+}
+
+/// Streets with their sites. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Nav2d {
+    built: Arc<Built>,
+}
+
+#[derive(Debug)]
+struct Built {
+    map: StreetMap,
+    sites: Vec<Site>,
+    /// Sites ahead of each, within reach.
+    successors: Vec<Vec<usize>>,
+    /// Whether a path leads from one to the other: `[from][to]`.
+    is_reachable: Vec<Vec<bool>>,
+}
+
+impl Nav2d {
+    /// The streets of the study, built once.
+    pub fn standard() -> Self {
+        static BUILT: OnceLock<Nav2d> = OnceLock::new();
+        let build = || {
+            StreetMap::parse(StreetMap::STANDARD)
+                .and_then(Self::new)
+                .expect("the file is part of the program")
+        };
+        BUILT.get_or_init(build).clone()
+    }
+
+    /// Lays sites along the streets of a map.
+    ///
+    /// # Errors
+    /// If no path leads to a goal that is far enough.
+    pub fn new(map: StreetMap) -> Result<Self, StreetMapError> {
+        let sites = lay(&map);
+        let successors: Vec<Vec<usize>> = sites
+            .iter()
+            .map(|from| (0..sites.len()).filter(|&to| is_ahead(from, &sites[to], map.reach)).collect())
+            .collect();
+        let is_reachable: Vec<Vec<bool>> =
+            (0..sites.len()).map(|from| reached_from(from, &successors)).collect();
+        let streets = Self { built: Arc::new(Built { map, sites, successors, is_reachable }) };
+        let sites = streets.sites().len();
+        if !(0..sites).any(|from| (0..sites).any(|to| streets.is_task(from, to))) {
+            return Err(StreetMapError {
+                problem: "no goal is far enough from any start that leads to it".into(),
+            });
+        }
+        Ok(streets)
+    }
+
+    /// The map that it was built from.
+    pub fn map(&self) -> &StreetMap {
+        &self.built.map
+    }
+
+    /// All sites, street by street.
+    pub fn sites(&self) -> &[Site] {
+        &self.built.sites
+    }
+
+    /// Sites that one action can lead to; none at a dead end.
+    pub fn successors(&self, site: usize) -> &[usize] {
+        &self.built.successors[site]
+    }
+
+    /// The site nearest to a point.
+    pub fn nearest(&self, point: Point) -> usize {
+        let to_point = |site: &usize| distance(self.sites()[*site].place, point);
+        (0..self.sites().len()).min_by(|a, b| to_point(a).total_cmp(&to_point(b))).expect("there are sites")
+    }
+
+    /// Sites at which an episode with this goal site succeeds.
+    pub fn goal_sites(&self, goal: usize) -> Vec<usize> {
+        let goal = self.sites()[goal].place;
+        (0..self.sites().len())
+            .filter(|&site| distance(self.sites()[site].place, goal) <= self.map().success_radius)
+            .collect()
+    }
+
+    /// Whether the two sites are a task: far apart, and a path leads from the first to the second.
+    pub fn is_task(&self, from: usize, to: usize) -> bool {
+        let far = distance(self.sites()[from].place, self.sites()[to].place) >= self.map().goal_distance;
+        far && self.built.is_reachable[from][to]
+    }
+
+    /// Whether a path leads from one site to the other.
+    pub fn is_reachable(&self, from: usize, to: usize) -> bool {
+        self.built.is_reachable[from][to]
+    }
+
+    /// The successors of an action at a site, with their probabilities; none at a dead end.
+    pub fn transitions(&self, site: usize, action: Point) -> Vec<(usize, f64)> {
+        let StreetMap { speed, transition_std, .. } = *self.map();
+        let place = self.sites()[site].place;
+        let length = action[0].hypot(action[1]).max(1.0);
+        let aim = [0, 1].map(|axis| place[axis] + speed * action[axis] / length);
+        let exponent = |to: usize| -(distance(self.sites()[to].place, aim) / transition_std).powi(2) / 2.0;
+        let mut transitions: Vec<(usize, f64)> =
+            self.successors(site).iter().map(|&to| (to, exponent(to))).collect();
+        // Far from all of them, the nearest still has weight one.
+        let largest = transitions.iter().map(|(_, exponent)| *exponent).fold(f64::NEG_INFINITY, f64::max);
+        transitions.iter_mut().for_each(|(_, weight)| *weight = (*weight - largest).exp());
+        let sum: f64 = transitions.iter().map(|(_, weight)| weight).sum();
+        transitions.iter_mut().for_each(|(_, weight)| *weight /= sum);
+        transitions
+    }
+
+    /// A noisy observation of a site.
+    pub(super) fn observe(&self, site: usize, random: &mut ChaCha8Rng) -> [f32; 2] {
+        let noise = self.map().observation_std;
+        self.sites()[site].place.map(|x| (x + noise * rng::normal(random)) as f32)
+    }
+}
+
+/// Samples from a distribution; rounding may leave a sliver above the last.
+pub(super) fn sample(transitions: &[(usize, f64)], random: &mut ChaCha8Rng) -> Option<usize> {
+    let mut left = rng::unit_f64(random);
+    let chosen = transitions.iter().find(|(_, probability)| {
+        left -= probability;
+        left < 0.0
+    });
+    chosen.or(transitions.last()).map(|(site, _)| *site)
+}
+
+/// Sites at equal intervals with jitter, and at random to the side. A site is on every street that
+/// passes it within its width.
+fn lay(map: &StreetMap) -> Vec<Site> {
+    let curves: Vec<Curve> = map.streets.iter().map(|street| Curve::through(&street.points)).collect();
+    let mut sites = Vec::new();
+    for (street, curve) in curves.iter().enumerate() {
+        let mut random = rng::stream(map.seed, street as u64);
+        let count = (curve.length() * map.sites_per_unit).ceil() as usize;
+        for number in 0..count {
+            let along = (number as f64 + rng::unit_f64(&mut random)) * curve.length() / count as f64;
+            let aside = map.street_width / 2.0 * (2.0 * rng::unit_f64(&mut random) - 1.0);
+            let (middle, ahead) = curve.at(along);
+            let place = [middle[0] - aside * ahead[1], middle[1] + aside * ahead[0]];
+            let directions = curves.iter().enumerate().map(|(other, curve)| {
+                let (aside, direction) = curve.beside(place);
+                // Its own street passes it by construction, whatever rounding does.
+                (other == street || aside <= map.street_width / 2.0).then_some(direction)
+            });
+            sites.push(Site { place, street, directions: directions.collect() });
+        }
+    }
+    sites
+}
+
+/// In reach, and forward along a street of each.
+fn is_ahead(from: &Site, to: &Site, reach: f64) -> bool {
+    let path = [0, 1].map(|axis| to.place[axis] - from.place[axis]);
+    let is_forward = |site: &Site| {
+        site.directions.iter().flatten().any(|along| path[0] * along[0] + path[1] * along[1] > 0.0)
+    };
+    path[0].hypot(path[1]) <= reach && is_forward(from) && is_forward(to)
+}
+
+fn reached_from(start: usize, successors: &[Vec<usize>]) -> Vec<bool> {
+    let mut reached = vec![false; successors.len()];
+    let mut open = vec![start];
+    reached[start] = true;
+    while let Some(site) = open.pop() {
+        for &next in &successors[site] {
+            if !std::mem::replace(&mut reached[next], true) {
+                open.push(next);
+            }
+        }
+    }
+    reached
+}

@@ -1,0 +1,49 @@
+//! Learned distances and policies refuse arguments of wrong shapes.
+
+use crate::support::{begin, config, walks};
+use isochrone_core::{GoalPolicy as _, ShapeError, TemporalDistance as _};
+use isochrone_learn::{
+    algos::Algorithm,
+    model::{Model, Which},
+    parts::Size,
+    trainer::Trainer,
+};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::atomic::AtomicBool,
+};
+
+fn panic_message<T>(call: impl FnOnce() -> T) -> String {
+    let panic = catch_unwind(AssertUnwindSafe(call)).err().expect("it panics");
+    *panic.downcast::<String>().expect("a message")
+}
+
+#[test]
+fn wrong_widths_and_unequal_rows_are_refused_before_a_network_sees_them() {
+    let data = walks(4, 30);
+    let folder = tempfile::tempdir().unwrap();
+    let run = begin(folder.path(), &config(Algorithm::Cmd1.preset(Size::Small), &data, 1), &data);
+    let mut trainer = Trainer::new(&run, data.clone(), &isochrone_learn::cpu(), &mut ()).unwrap();
+    trainer.train(&mut (), &AtomicBool::new(false)).unwrap();
+    let Model { distance, policy, .. } = Model::open(folder.path(), Which::Last).unwrap();
+    let (distance, policy) = (distance.unwrap(), policy.unwrap());
+    let (row, rows, torn) = ([0.5; 4], [0.5; 8], [0.5; 3]);
+
+    assert_eq!(
+        distance.steps(&torn, &row),
+        Err(ShapeError::NotOneRow { argument: "from", numbers: 3, width: 4 })
+    );
+    assert!(distance.steps(&row, &row).unwrap().is_finite());
+    assert_eq!(distance.all_pairs_steps(&rows, &row).unwrap().len(), 2);
+    assert!(distance.paired_steps(&rows, &row).is_err() && distance.all_pairs_steps(&rows, &torn).is_err());
+    assert_eq!(policy.action(&row, &row).unwrap().len(), 2);
+    assert!(policy.action(&row, &torn).is_err());
+
+    let torn_rows = "`from` has 3 numbers, which are not rows of width 4";
+    assert!(panic_message(|| distance.paired_nats(&torn, &torn)).contains(torn_rows));
+    assert!(panic_message(|| distance.all_pairs_nats(&torn, &row)).contains(torn_rows));
+    let unequal = panic_message(|| distance.paired_nats(&rows, &row));
+    assert!(unequal.contains("`from` has 2 rows of width 4 and `to` has 1"), "{unequal}");
+    let unequal = panic_message(|| policy.actions(&row, &rows));
+    assert!(unequal.contains("`observations` has 1 rows"), "{unequal}");
+}
