@@ -9,8 +9,27 @@ default:
 # What is checked has the physics; a build without it is checked by `lint`.
 features := "--features mujoco"
 
-# Everything CI checks, cheapest first.
-check: fmt typos deny mujoco lint test test-light reproduce-quick test-python test-ogbench doc
+# Format, clippy, unit tests: what to run while working.
+quick: (timed "fmt" "lint-quick" "test-quick")
+
+# Everything CI runs, cheapest first.
+check: (timed "fmt" "typos" "mujoco" "lint" "test" "examples" "test-light" "doc")
+
+# What takes long or needs other people's packages: licenses, fuzzing, kill tests, the quick study, Python peers. Run it before a release.
+nightly: (timed "deny" "fuzz" "kill-test" "reproduce-quick" "test-python" "test-ogbench")
+
+# Run recipes one after another and say how long each took.
+[private]
+timed +STEPS:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    table=""
+    for step in {{ STEPS }}; do
+        start=$SECONDS
+        just $step
+        table+="$(printf '%6d s  just %s' $((SECONDS - start)) "$step")"$'\n'
+    done
+    printf '%s%6d s  in all\n' "$table" "$SECONDS"
 
 # The physics library, into .mujoco: from the wheel that its makers publish (Linux, x86-64). Needed by everything below; a build without the feature `mujoco` needs none of it.
 mujoco:
@@ -37,18 +56,33 @@ lint: mujoco
     cargo clippy --workspace --all-targets --locked -- -D warnings
     cargo clippy --workspace --all-targets {{ features }} --locked -- -D warnings
 
-# Unit, property, snapshot and house tests.
+# Clippy on the default build.
+[private]
+lint-quick: mujoco
+    cargo clippy --workspace --all-targets {{ features }} --locked -- -D warnings
+
+# Unit tests of all libraries.
+[private]
+test-quick: mujoco
+    cargo nextest run --workspace {{ features }} --locked --lib
+
+# Unit, property, snapshot and architecture tests.
 test *ARGS: mujoco
     cargo nextest run --workspace {{ features }} --locked {{ ARGS }}
 
+# The examples of the library, run; built as `test` builds them: another set of packages would compile everything again.
+examples: mujoco
+    cargo nextest run --workspace {{ features }} --locked --no-run
+    for example in exact_grid read_dataset train_and_query plan custom_environment custom_algorithm; do target/debug/examples/$example; done
+
 # A build without physics: it says how to get it.
 test-light:
-    cargo nextest run --workspace --locked -E 'test(without_physics)'
+    cargo nextest run --workspace --locked --test cli -E 'test(without_physics)'
 
 # Doctests, and documentation without warnings.
 doc:
     cargo test --workspace {{ features }} --locked --doc
-    RUSTDOCFLAGS="-D warnings" cargo doc --workspace {{ features }} --locked --no-deps
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace {{ features }} --locked --no-deps --lib
 
 # Speed and memory of the exact solvers; writes docs/results/bench-exact.md. About five minutes on two idle cores.
 bench-exact:
@@ -122,15 +156,14 @@ stitching:
     mv target/stitching.md docs/results/stitching.md
     cat docs/results/stitching.md
 
-# The navigation study: data, all methods, five seeds, figures, report; writes docs/results/nav2d. About 40 minutes on two cores; goes on where it was interrupted.
-reproduce FOLDER="target/nav2d":
-    cargo build --release -p isochrone-cli --locked
-    target/release/isochrone reproduce nav2d -o {{ FOLDER }}
-    rm -rf docs/results/nav2d
-    mkdir -p docs/results/nav2d/figures
-    cp {{ FOLDER }}/report.md docs/results/nav2d/README.md
-    cp {{ FOLDER }}/report.html {{ FOLDER }}/results.json docs/results/nav2d/
-    cp {{ FOLDER }}/figures/*.png docs/results/nav2d/figures/
+# A study of studies/recipes, from data to report; writes docs/results/NAME. nav2d: about 40 minutes on two cores; mazes: an hour and a half; antmaze: likewise, on one; nav2d-search: half an hour. Continues where it was interrupted.
+study NAME FOLDER=("target/" + NAME): mujoco
+    cargo build --release --workspace {{ features }} --bins --locked
+    target/release/isochrone reproduce {{ NAME }} -o {{ FOLDER }}
+    mkdir -p docs/results/{{ NAME }}/figures
+    cp {{ FOLDER }}/report.md docs/results/{{ NAME }}/README.md
+    cp {{ FOLDER }}/report.html {{ FOLDER }}/results.json docs/results/{{ NAME }}/
+    cp {{ FOLDER }}/figures/*.png docs/results/{{ NAME }}/figures/
 
 # The navigation study in minutes: one seed, fewer updates, and a bar that a broken method does not pass.
 reproduce-quick:
@@ -138,13 +171,6 @@ reproduce-quick:
     cargo nextest run --workspace {{ features }} --locked --no-run
     rm -rf target/nav2d-quick
     target/debug/isochrone reproduce nav2d --quick --check -o target/nav2d-quick
-
-# What was tried for every method before the navigation study; writes docs/results/nav2d-search.md. About half an hour on two cores.
-nav2d-search:
-    mkdir -p docs/results
-    cargo run --release -p isochrone-studies --example nav2d_search --locked > target/nav2d-search.md
-    mv target/nav2d-search.md docs/results/nav2d-search.md
-    cat docs/results/nav2d-search.md
 
 # The Python packages that make the fixtures, and read what we write.
 python:
@@ -190,29 +216,10 @@ bench-mazes: mujoco ogbench
     mv target/bench-mazes.md docs/results/bench-mazes.md
     cat docs/results/bench-mazes.md
 
-# Point mazes: data, every method, three seeds, an equal budget, with and without a plan; writes docs/results/mazes. About an hour and a half on two cores; goes on where it was interrupted.
-mazes FOLDER="target/mazes": mujoco
+# A walking ant of the study antmaze, moment by moment; writes docs/results/antmaze.
+ant-film FOLDER="target/antmaze": mujoco
     cargo build --release --workspace {{ features }} --bins --locked
-    target/release/isochrone reproduce mazes -o {{ FOLDER }}
-    mkdir -p docs/results/mazes
-    cp {{ FOLDER }}/report.md docs/results/mazes/README.md
-    cp {{ FOLDER }}/results.json docs/results/mazes/
-
-# What was tried for every method before the study of point mazes; writes docs/results/maze-search.md. About an hour and a half on one core; what is in FOLDER is not made again.
-maze-search FOLDER="target/maze-search": mujoco
-    cargo build --release --workspace {{ features }} --bins --locked
-    test -e target/maze-search.npz || target/release/isochrone envs generate pointmaze-medium-navigate --seed 1 -o target/maze-search.npz
-    python3 studies/experiments/maze_search.py target/release/isochrone target/maze-search.npz {{ FOLDER }} > target/maze-search.md
-    mv target/maze-search.md docs/results/maze-search.md
-
-# The ant in the medium maze: a million recorded steps, one run of CMD-1, its success as it learns; writes docs/results/antmaze. About an hour and a half on one core; goes on where it was interrupted.
-antmaze FOLDER="target/antmaze": mujoco
-    cargo build --release --workspace {{ features }} --bins --locked
-    target/release/isochrone reproduce antmaze -o {{ FOLDER }}
-    mkdir -p docs/results/antmaze
-    cp {{ FOLDER }}/report.md docs/results/antmaze/README.md
-    cp {{ FOLDER }}/results.json {{ FOLDER }}/curve-antmaze-medium-navigate.svg docs/results/antmaze/
-    target/release/isochrone eval {{ FOLDER }}/runs/antmaze-medium-navigate/cmd1-0 --env antmaze-medium --episodes 5 --plan --calibrated --horizon 40 --plot docs/results/antmaze/paths.png --film docs/results/antmaze/film.png
+    target/release/isochrone eval {{ FOLDER }}/runs/antmaze-medium-navigate/cmd1-0 --env antmaze-medium --episodes 5 --plan --calibrated --max-edge-steps 40 --plot docs/results/antmaze/paths.png --film docs/results/antmaze/film.png
 
 # Draw the pictures of the README and the guide again.
 pictures:

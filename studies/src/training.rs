@@ -1,141 +1,113 @@
-//! Runs of a study: trained once, and found again.
+//! Training of one run: everything that studies ask of the trainer.
 
-use isochrone_data::Dataset;
+use crate::{dataset::StudyDataset, error::StudyError, jobs::Job, recipe::Recipe};
 use isochrone_learn::{
-    algos::Algorithm,
+    Outcome, Preset, StopHandle, Training,
     error::LearnError,
     evaluation::Evaluation,
-    parts::Size,
-    run::{DataConfig, DataFacts, Lock, Manifest, Run, RunConfig, State, Wishes, overrides},
-    trainer::{Outcome, Trainer},
+    model::{CheckpointSelector, Model},
+    run::{DataConfig, Lock, Run, RunConfig, State, metrics},
 };
-use serde::de::DeserializeOwned;
-use std::{
-    path::{Path, PathBuf},
-    sync::{Arc, atomic::AtomicBool},
-};
-use toml::{Table, Value};
+use std::path::{Path, PathBuf};
+use toml::Table;
 
-/// Why a study stopped.
-pub type Failure = Box<dyn std::error::Error + Send + Sync>;
-
-/// A data set and where it lies.
-#[derive(Clone, Copy)]
-pub(super) struct Logs<'a> {
-    pub path: &'a Path,
-    pub data: &'a Arc<Dataset>,
-}
-
-/// The configuration of a run: settings for all methods that have them, then a method's own, then what decides the run.
-pub(super) fn configured(
-    algorithm: Algorithm,
-    common: &Table,
-    own: &Table,
-    decided: Vec<(String, Value)>,
-    logs: Logs<'_>,
-) -> Result<RunConfig, LearnError> {
-    let preset = Table::try_from(algorithm.preset(Size::Small)).expect("a table");
-    let is_known = |name: &str| {
-        let name = name.strip_prefix("learner.").unwrap_or(name);
-        overrides::get(&preset, name).is_some()
-    };
-    let common = common.iter().filter(|(name, _)| is_known(name));
-    let mut said: Vec<(String, Value)> =
-        common.chain(own).map(|(name, value)| (name.clone(), value.clone())).collect();
-    said.extend(decided);
-    let wishes = Wishes { file: None, overrides: said, algorithm: Some(algorithm), size: Size::Small };
-    wishes.resolve(DataConfig { path: logs.path.to_owned(), ..DataConfig::default() }, logs.data.index())
-}
-
-/// The folder of a study, made if it is not there, and a lock on it.
-pub(super) fn study_folder(folder: &Path) -> Result<(PathBuf, Lock), Failure> {
-    std::fs::create_dir_all(folder)
-        .map_err(|error| format!("{}: {error}; hint: choose another --output", folder.display()))?;
-    let folder = std::path::absolute(folder)?;
-    if folder.join("config.toml").exists() {
-        return Err(format!(
-            "{}: it is the folder of a run; hint: choose another --output",
-            folder.display()
-        )
-        .into());
+/// The training of a run: settings of all methods and those of the variant as far as the method has them, its own between them, and what the recipe decides.
+pub fn training(recipe: &Recipe, job: Job<'_>, dataset: &StudyDataset) -> Training {
+    let steps = recipe.steps(job.method);
+    let tenth = (steps / 10).max(1);
+    let evaluate_every = if recipe.evaluation.training.is_some() { tenth } else { 0 };
+    let data = DataConfig { path: dataset.path.clone(), ..DataConfig::default() };
+    let mut training = Training::new(job.method).preset(Preset::Small).data_config(data);
+    for (name, value) in &recipe.settings {
+        training = training.set_if_known(name, value);
     }
-    let lock = Lock::take(&folder)?;
-    Ok((folder, lock))
-}
-
-/// The methods of a study that `has_entry` knows, in the order of tables.
-pub(super) fn methods_of(has_entry: impl Fn(&str) -> bool) -> Vec<Algorithm> {
-    Algorithm::ALL.into_iter().filter(|algorithm| has_entry(algorithm.name())).collect()
-}
-
-/// Those of a study's methods that were asked for; all for none.
-pub(super) fn chosen(all: &[Algorithm], asked: &[Algorithm]) -> Result<Vec<Algorithm>, Failure> {
-    match asked.iter().find(|method| !all.contains(method)) {
-        Some(unknown) => {
-            Err(format!("--methods {}: it is not part of this study; hint: leave it out", unknown.name())
-                .into())
-        }
-        None => Ok(all.iter().copied().filter(|method| asked.is_empty() || asked.contains(method)).collect()),
+    for (name, value) in &recipe.methods[job.method.name()].settings {
+        training = training.set(name, value);
     }
+    let empty = Table::new();
+    for (name, value) in job.variant.map_or(&empty, |variant| &recipe.variants[variant].settings) {
+        training = training.set_if_known(name, value);
+    }
+    training
+        .steps(steps)
+        .seed(job.seed)
+        .set("metrics.every", (steps / 100).max(1))
+        .set("metrics.evaluate_every", evaluate_every)
+        .set("checkpoints.every", tenth)
+        .set("checkpoints.keep_last", recipe.evaluation.checkpoints)
 }
 
-/// A judgement that was made before, if it is there, whole, and of what is to be judged.
-pub(super) fn kept<V: DeserializeOwned>(path: &Path, is_of_this: impl Fn(&V) -> bool) -> Option<V> {
-    let verdict = serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()?;
-    Some(verdict).filter(is_of_this)
+/// A configuration as text, wherever the data lie.
+pub fn fingerprint(config: &RunConfig) -> String {
+    let mut config = config.clone();
+    config.data.path = PathBuf::new();
+    toml::to_string(&config).expect("settings are plain")
 }
 
-/// A number of a configuration.
-pub(super) fn integer(value: u64) -> Value {
-    Value::Integer(i64::try_from(value).expect("a small number"))
+/// A run that is trained to its end, with the right to work in its folder.
+pub struct TrainedRun {
+    /// Whether updates were done now, and not earlier.
+    pub was_trained: bool,
+    run: Run,
+    _lock: Lock,
 }
 
-/// Trains a run to its end, or finds it done; `None` if it was stopped.
-pub(super) fn trained(
+/// Trains a run to its end, or finds it finished; `None` if it was stopped.
+pub fn train(
     folder: &Path,
-    config: &RunConfig,
-    logs: Logs<'_>,
-    evaluation: Option<impl Evaluation>,
-    stop: &AtomicBool,
-) -> Result<Option<(Run, Lock)>, Failure> {
-    let (run, lock) = if folder.join("config.toml").exists() {
-        let run = Run::open(folder)?;
-        let lock = run.lock()?;
-        (run, lock)
-    } else {
-        let facts = DataFacts::of(logs.path, logs.data);
-        Run::create(folder, config.clone(), Manifest::now(&config.learner, config.seed, facts, None))?
+    training: Training,
+    dataset: &StudyDataset,
+    evaluation: Option<impl Evaluation + 'static>,
+    stop: &StopHandle,
+) -> Result<Option<TrainedRun>, StudyError> {
+    let is_finished =
+        Run::open(folder).and_then(|run| run.status()).is_ok_and(|status| status.state == State::Finished);
+    let training = training.run_dir(folder).stop(stop.clone());
+    let training = match evaluation {
+        Some(evaluation) => training.evaluation(evaluation),
+        None => training,
     };
-    if !is_same(run.config(), config) {
-        return Err(format!(
-            "{}: the run was begun with other settings; hint: choose another --output, or remove it",
-            folder.display()
-        )
-        .into());
-    }
-    if run.manifest().data.content_hash != logs.data.content_hash() {
-        return Err(format!(
-            "{}: the run learned from other recordings; hint: choose another --output, or remove it",
-            folder.display()
-        )
-        .into());
-    }
-    if run.status()?.state != State::Finished {
-        let device = isochrone_learn::cpu();
-        let mut trainer = Trainer::new(&run, logs.data.clone(), &device, &mut ())?;
-        if let Some(evaluation) = evaluation {
-            trainer = trainer.with_evaluation(evaluation);
-        }
-        if trainer.train(&mut (), stop)? == Outcome::Stopped {
-            return Ok(None);
-        }
-    }
-    Ok(Some((run, lock)))
+    let result = training.train(&dataset.data)?;
+    let run = result.run.filter(|_| result.outcome == Outcome::Finished);
+    Ok(run.map(|(run, lock)| TrainedRun { was_trained: !is_finished, run, _lock: lock }))
 }
 
-/// Whether two configurations say the same, wherever the data lie.
-fn is_same(one: &RunConfig, other: &RunConfig) -> bool {
-    let mut one = one.clone();
-    one.data.path.clone_from(&other.data.path);
-    one == *other
+impl TrainedRun {
+    /// The last checkpoints, as many as there are up to a number, in gradient updates.
+    pub fn checkpoints(&self, count: usize) -> Result<Vec<u64>, StudyError> {
+        let steps = self.run.checkpoints().steps()?;
+        if steps.last() != Some(&self.run.config().steps) {
+            return Err(StudyError::Folder {
+                path: self.run.folder().to_owned(),
+                problem: "the last checkpoint is missing".into(),
+                hint: "remove the folder of the run, and it is trained again",
+            });
+        }
+        Ok(steps[steps.len().saturating_sub(count)..].to_vec())
+    }
+
+    /// The model of a checkpoint.
+    pub fn model(&self, step: u64) -> Result<Model, LearnError> {
+        Model::of_run(&self.run, CheckpointSelector::Step(step))
+    }
+
+    /// Seconds of training.
+    pub fn seconds(&self) -> Result<f64, LearnError> {
+        Ok(self.run.status()?.seconds)
+    }
+
+    /// Success during training: gradient updates and the share of episodes.
+    pub fn curve(&self) -> Result<Vec<(u64, f64)>, LearnError> {
+        Ok(metrics::curve(&self.run.records()?, "evaluation/success"))
+    }
+
+    /// Revision of the program that started the run.
+    pub fn revision(&self) -> Option<String> {
+        self.run.manifest().made_by.git_revision.clone()
+    }
+}
+
+/// The last model of the run in a folder; `None` if there is no run.
+pub fn last_model(folder: &Path) -> Result<Option<Model>, LearnError> {
+    folder.join("config.toml").exists().then(|| Model::open(folder, CheckpointSelector::Last)).transpose()
 }

@@ -61,7 +61,7 @@ fn main() -> ExitCode {
         #[cfg(feature = "learn")]
         Command::Runs(args) => commands::runs::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
         #[cfg(feature = "learn")]
-        Command::Train(args) => commands::train::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
+        Command::Train(args) => commands::train::run(&args, &mut out),
         Command::Exact(args) => commands::exact::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
     };
     match outcome.and_then(|code| Ok(out.flush().map(|()| code)?)) {

@@ -1,38 +1,42 @@
-//! **isochrone**: how far apart are two situations, *in time*?
-//!
-//! This crate is the front door: the library re-exported under one name, the readers of the files people have,
-//! and the `isochrone` command.
-//!
-//! - [`exact`]: exact successor distances of tabular processes, with certified error bounds;
-//! - [`envs`]: environments, and datasets that are collected in them;
-//! - [`rollout`], [`plan`], [`run_statistics`]: attempts of policies, ways found with a distance, what several runs say together;
-//! - [`plot`], [`page`]: heat maps with isochrones, ways, curves, ranked bars; pages of them;
-//! - [`data`]: logs of behaviour in every format people have, checked, converted and sampled;
-//! - `learn` (feature `learn`): seven algorithms that learn distances and policies from logs, their trainer, runs and models;
-//! - `figures`, `reproduce` (feature `learn`): pictures of runs, and whole studies;
-//! - `nn` (feature `learn`): the networks, quasimetrics and losses they are made of;
-//! - [`input`]: text maps, MDP files and event logs.
+//! **isochrone** learns temporal distances - how many steps it takes to get from one state to another - from offline
+//! trajectories, and uses them for planning and control. Where a problem is tabular, it computes them exactly.
 //!
 //! ```
-//! use isochrone::{Discount, exact::{ExactSolver, GridWorld}};
+//! use isochrone::prelude::*;
 //!
-//! let world = GridWorld::parse("S..#\n.#.G\n....")?;
-//! let process = world.to_mdp(0.1)?; // one move in ten slips sideways
-//! let solver = ExactSolver::new(&process, Discount::new(0.99)?);
-//! let to_goal = solver.to_goal(world.state(1, 3).unwrap())?;
-//! let start = world.state(0, 0).unwrap();
-//! println!("{:.2} steps, first move {:?}", to_goal.steps(start), to_goal.action(start));
-//! assert!(to_goal.steps(start) > 4.0 && to_goal.certificate().relative_error() < 1e-9);
+//! // Episodes in memory: observations of two numbers, actions of two.
+//! let walk = |slope: f32| (0..=50).flat_map(|step| [step as f32, slope * step as f32]).collect::<Vec<_>>();
+//! let data = Dataset::from_arrays(2, 2, [0.5, 1.0, 2.0].map(|slope| (walk(slope), [1.0, slope].repeat(50))))?;
+//!
+//! let model = Training::new(Algorithm::Cmd1).preset(Preset::Small).steps(20).fit(&data)?;
+//! let distance = model.distance()?;
+//! println!("{:.1} steps", distance.steps(&[0.0, 0.0], &[5.0, 5.0])?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`prelude`] | what most programs need |
+//! | [`exact`] | exact distances of tabular processes, with certified error bounds |
+//! | [`data`] | datasets in memory and in every format, checked, converted and sampled |
+//! | `learn` (feature `learn`) | training: algorithms, runs, models |
+//! | `nn` (feature `learn`) | the networks, quasimetrics and losses that algorithms are made of |
+//! | [`plan`], [`calibration`], [`round_trip`] | planning with any distance, and distances that wrap another |
+//! | [`rollout`], [`stats`] | success rates of policies, and statistics over runs |
+//! | [`envs`] | environments, and data collection in them (mazes with the feature `mujoco`) |
+//! | [`plot`] | figures and HTML reports |
+//!
+//! The `isochrone` command is the package `isochrone-cli`.
+
+pub mod prelude;
 
 pub use isochrone_core::{
     Discount, DiscountError, EnvFactory, Environment, GoalPolicy, ShapeError, StepResult, TemporalDistance,
-    exact, rng, shape, statistics,
+    exact, rng, statistics,
 };
-pub use isochrone_data::{self as data, tabular as input};
+pub use isochrone_data as data;
 pub use isochrone_envs as envs;
-pub use isochrone_eval::{self as eval, calibration, plan, rollout, round_trip, stats};
+pub use isochrone_eval::{calibration, plan, rollout, round_trip, stats};
 #[cfg(feature = "learn")]
 pub use isochrone_learn as learn;
 #[cfg(feature = "learn")]

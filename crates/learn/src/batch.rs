@@ -1,12 +1,12 @@
-//! From host memory to the device: the only crossing.
+//! From host memory to the device.
 
-use crate::{learner::Learner, scaling::Scaling, setting::Setting};
+use crate::{context::LearnerContext, scaling::Scaling};
 use burn::tensor::{Device, Tensor, TensorData};
 use isochrone_data::{
     DataError, Dataset,
-    sampling::{GoalBatch, GoalDistribution, GoalRows, GoalSampler, SamplerConfig},
+    sampling::{GoalBatch, GoalDistribution, GoalDistributionConfig, GoalRows, GoalSampler, SamplerConfig},
 };
-use std::{ops::Range, sync::Arc};
+use std::ops::Range;
 
 /// Transitions with goals as tensors, scaled. Row `i` of every tensor belongs together.
 #[derive(Debug, Clone)]
@@ -19,7 +19,7 @@ pub struct DeviceBatch {
     pub actions: Tensor<2>,
     /// `[n, observation width]`: s'.
     pub next_observations: Tensor<2>,
-    /// One for each law that the learner asked for, in its order.
+    /// One for each distribution that the learner asked for, in its order.
     pub goals: Vec<DeviceGoals>,
 }
 
@@ -28,10 +28,10 @@ pub struct DeviceBatch {
 pub struct DeviceGoals {
     /// `[n, observation width]`: g, whole states.
     pub observations: Tensor<2>,
-    /// `[n, goal width]`: what a policy is told of them.
-    pub for_policy: Tensor<2>,
+    /// `[n, goal width]`: the dimensions of them that a policy is given.
+    pub policy_goals: Tensor<2>,
     /// `[n]`: 1 where the state is its own goal, otherwise 0.
-    pub is_here: Tensor<1>,
+    pub at_goal: Tensor<1>,
 }
 
 impl DeviceBatch {
@@ -41,33 +41,33 @@ impl DeviceBatch {
     }
 }
 
-/// Draws the batches of a learner from data: the goals that it asks for, with the discount and the seed of its setting.
+/// Samples the batches of a learner, with the goals that it asks for.
 ///
 /// # Errors
 /// If there is nothing to draw from, or a law is impossible.
 pub fn sampler(
-    learner: &dyn Learner,
-    data: Arc<Dataset>,
+    goals: Vec<GoalDistributionConfig>,
+    data: &Dataset,
     batch_size: usize,
-    setting: &Setting,
+    context: &LearnerContext,
 ) -> Result<GoalSampler, DataError> {
-    let laws = learner.goals().into_iter().map(|law| GoalDistribution::new(law, setting.discount));
+    let laws = goals.into_iter().map(|law| GoalDistribution::new(law, context.discount));
     let goals = laws.collect::<Result<_, _>>()?;
-    GoalSampler::new(&data, SamplerConfig { batch_size, goals, seed: setting.seed, stream: 0 })
+    GoalSampler::new(data, SamplerConfig { batch_size, goals, seed: context.seed, stream: 0 })
 }
 
 /// Scales rows and brings them to the device.
 #[derive(Debug, Clone)]
-pub struct Crossing {
+pub struct BatchTransform {
     scaling: Scaling,
     goal: Range<usize>,
     device: Device,
 }
 
-impl Crossing {
-    /// For data of this scale.
-    pub fn new(setting: &Setting, scaling: Scaling) -> Self {
-        Self { scaling, goal: setting.goal.clone(), device: setting.device.clone() }
+impl BatchTransform {
+    /// A transform for data of this scale.
+    pub fn new(context: &LearnerContext, scaling: Scaling) -> Self {
+        Self { scaling, goal: context.goal.clone(), device: context.device.clone() }
     }
 
     /// A whole batch.
@@ -77,7 +77,7 @@ impl Crossing {
         DeviceBatch {
             step: batch.step,
             observations: self.observations(&batch.observations),
-            // Nothing beyond the range is ever asked of a policy.
+            // A policy has no actions beyond the range.
             actions: Tensor::from_data(actions, &self.device).clamp(-1.0, 1.0),
             next_observations: self.observations(&batch.next_observations),
             goals: batch.goals.iter().map(|goals| self.goals(&batch.observations, goals)).collect(),
@@ -86,15 +86,15 @@ impl Crossing {
 
     fn goals(&self, states: &[f32], goals: &GoalRows) -> DeviceGoals {
         let observations = self.observations(&goals.observations);
-        // By value, not by offset: where states come back, one may be at the goal without having meant to.
+        // By value, not by offset: where states come back, a state may be at its goal by chance.
         let width = self.scaling.observation.shift.len();
         let pairs = states.chunks_exact(width).zip(goals.observations.chunks_exact(width));
-        let is_here: Vec<f32> = pairs.map(|(state, goal)| f32::from(u8::from(state == goal))).collect();
-        let is_here = TensorData::new(is_here, [goals.offsets.len()]);
+        let at_goal: Vec<f32> = pairs.map(|(state, goal)| f32::from(u8::from(state == goal))).collect();
+        let at_goal = TensorData::new(at_goal, [goals.offsets.len()]);
         DeviceGoals {
-            for_policy: self.goals_for_policy(observations.clone()),
+            policy_goals: self.policy_goals(observations.clone()),
             observations,
-            is_here: Tensor::from_data(is_here, &self.device),
+            at_goal: Tensor::from_data(at_goal, &self.device),
         }
     }
 
@@ -105,8 +105,8 @@ impl Crossing {
         Tensor::from_data(TensorData::new(scaled, [rows.len() / width, width]), &self.device)
     }
 
-    /// What a policy is told of scaled whole states.
-    pub fn goals_for_policy(&self, observations: Tensor<2>) -> Tensor<2> {
+    /// The dimensions of scaled states that a policy is given as its goal.
+    pub fn policy_goals(&self, observations: Tensor<2>) -> Tensor<2> {
         observations.narrow(1, self.goal.start, self.goal.len())
     }
 

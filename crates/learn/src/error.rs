@@ -2,11 +2,11 @@
 
 use isochrone_core::DiscountError;
 use isochrone_data::DataError;
-pub use isochrone_nn::error::ConfigError;
+pub use isochrone_nn::error::{ConfigError, ConfigErrorKind, StateError};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Why a run could not begin, go on or be read.
+/// Why a training or a run failed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LearnError {
@@ -21,7 +21,7 @@ pub enum LearnError {
     Data(#[from] DataError),
     /// A number of the data is not finite.
     #[error(
-        "episode {episode}, row {row} of {column}: {value} is not a finite number; hint: isochrone data validate lists all of them"
+        "episode {episode}, row {row} of {column}: {value} is not a finite number; hint: validate the dataset to list all of them"
     )]
     NotFinite {
         /// Which column.
@@ -53,9 +53,9 @@ pub enum LearnError {
         /// What to do about it.
         hint: String,
     },
-    /// A checkpoint is not whole.
-    #[error("{}: {problem}; hint: it is damaged: use another checkpoint, or go on with --resume from the one before", path.display())]
-    Damaged {
+    /// A checkpoint is corrupt.
+    #[error("{}: {problem}; hint: it is corrupt: use another checkpoint, or resume the run from the one before", path.display())]
+    Corrupt {
         /// The file.
         path: PathBuf,
         /// What is wrong.
@@ -101,6 +101,57 @@ pub enum LearnError {
         /// The format that can be read.
         expected: u32,
     },
+    /// A folder has a run already.
+    #[error("{}: there is already a run; hint: resume it, or use another folder", folder.display())]
+    RunExists {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A run was started with other settings than those it is to be resumed with.
+    #[error(
+        "{}: the run was started with {setting} = {found}, not {expected}; hint: use its own settings, or another folder",
+        folder.display()
+    )]
+    OtherSettings {
+        /// The folder of the run.
+        folder: PathBuf,
+        /// The first setting that differs.
+        setting: String,
+        /// Its value in the run.
+        found: String,
+        /// The value that was asked for.
+        expected: String,
+    },
+    /// A run was started with other data than those it is to be resumed with.
+    #[error(
+        "{}: the contents of the {role} data are not those that the run in {} was started with; hint: restore the data, or start another run",
+        path.display(), folder.display()
+    )]
+    OtherData {
+        /// Where the data of the run were.
+        path: PathBuf,
+        /// `training` or `validation`.
+        role: &'static str,
+        /// The folder of the run.
+        folder: PathBuf,
+    },
+    /// The validation data have other columns than the training data.
+    #[error(
+        "validation data: observations of width {} and actions of width {}, not {} and {}; hint: validate on data like those that are learned from",
+        found[0], found[1], expected[0], expected[1]
+    )]
+    ValidationWidths {
+        /// Widths of observations and actions.
+        found: [usize; 2],
+        /// Those of the training data.
+        expected: [usize; 2],
+    },
+    /// A model has no distance.
+    #[error("the model has no distance; hint: behavior cloning learns none, train another algorithm")]
+    NoDistance,
+    /// A model has no policy.
+    #[error("the model has no policy; hint: train on data with actions")]
+    NoPolicy,
     /// Training produced numbers that are not finite.
     #[error("{0}")]
     Diverged(#[from] Divergence),
@@ -109,7 +160,7 @@ pub enum LearnError {
 /// A run that stopped because a number was not finite.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[error(
-    "step {step}: {metric} = {value}{}; {}; hint: {hint}",
+    "step {step}: {metric} = {value}{}; {}; hint: train again with a lower learning rate or max_grad_norm = 1, and validate the dataset to find outliers",
     last_finite.map_or_else(String::new, |value| format!(", after {value:.6} one step before")),
     last_checkpoint.as_ref().map_or_else(|| "there is no checkpoint yet".to_owned(), |path| format!("the last good checkpoint is {}", path.display()))
 )]
@@ -122,17 +173,15 @@ pub struct Divergence {
     pub value: f64,
     /// What it was one step before, if this process saw that.
     pub last_finite: Option<f64>,
-    /// Where to go on from.
+    /// Where to resume from.
     pub last_checkpoint: Option<PathBuf>,
-    /// What to do.
-    pub hint: String,
 }
 
 impl LearnError {
     /// What is wrong, without the file and the hint.
     pub(crate) fn problem(&self) -> String {
         match self {
-            Self::Damaged { path, problem } => {
+            Self::Corrupt { path, problem } => {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 format!("{name}, {problem}")
             }

@@ -6,7 +6,6 @@ use isochrone_data::{
     Dataset,
     sampling::{GoalBatch, GoalDistribution, GoalDistributionConfig, GoalSampler, MinOffset, SamplerConfig},
 };
-use std::sync::Arc;
 
 /// Looks at a model from time to time during training.
 ///
@@ -35,11 +34,11 @@ const STREAM: u64 = 1;
 
 impl ObservedSteps {
     /// Draws the pairs once: every evaluation of a run looks at the same.
-    pub fn new(data: Arc<Dataset>, discount: Discount, pairs: usize, seed: u64) -> Result<Self, LearnError> {
+    pub fn new(data: &Dataset, discount: Discount, pairs: usize, seed: u64) -> Result<Self, LearnError> {
         let law = GoalDistributionConfig { min_offset: MinOffset::One, ..GoalDistributionConfig::default() };
         let goals = vec![GoalDistribution::new(law, discount)?];
         let sampler =
-            GoalSampler::new(&data, SamplerConfig { batch_size: pairs, goals, seed, stream: STREAM })?;
+            GoalSampler::new(data, SamplerConfig { batch_size: pairs, goals, seed, stream: STREAM })?;
         Ok(Self { pairs: sampler.batch(0) })
     }
 }

@@ -15,7 +15,7 @@ use std::{
 ///
 /// # Panics
 /// If a job does.
-pub fn side_by_side<J: Sync, R: Send, E: Send>(
+pub fn run_in_parallel<J: Sync, R: Send, E: Send>(
     jobs: &[J],
     run: impl Fn(&J) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {

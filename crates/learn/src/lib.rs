@@ -1,28 +1,55 @@
-//! What steps: algorithms that learn distances and policies from logs, and a trainer that loses nothing.
+//! Offline goal-conditioned learning of temporal distances: algorithms, and a resumable trainer.
 //!
-//! From batches to a model, in the order of the data flow:
-//!
-//! - [`batch`], [`scaling`]: rows of a data set as scaled tensors
-//! - [`algos`]: seven algorithms behind one seam, [`learner::Learner`]; [`parts`] is what they share
-//! - [`trainer`]: the loop; [`evaluation`]: what is judged meanwhile
-//! - [`run`], [`ledger`]: the folder of a run, its checkpoints, what is in them
-//! - [`model`]: what was learned, to be asked for distances and actions
+//! - [`Algorithm`], [`algos`]: the algorithms, one file each; [`components`] is what they share
+//! - [`AlgorithmDef`], [`Learner`]: what an algorithm of another crate implements
+//! - [`Training`]: from a dataset to a [`Model`], in memory or resumable; [`Callbacks`], [`StopHandle`] and [`evaluation`] go with it
+//! - [`run`]: the folder of a run, its settings and checkpoints
+//! - [`model`]: what was learned, to be queried for distances and actions
 
+mod algorithm;
 pub mod algos;
-pub mod batch;
-mod distances;
-mod draw;
+mod batch;
+mod callbacks;
+pub mod components;
+mod context;
 pub mod error;
 pub mod evaluation;
 pub mod jobs;
-pub mod learner;
-pub mod ledger;
+mod learner;
+mod metrics;
 pub mod model;
-pub mod parts;
+mod restore;
 pub mod run;
-pub mod scaling;
-pub mod setting;
-pub mod trainer;
+mod scaling;
+mod setting_info;
+pub mod settings;
+mod step_rng;
+mod trainer;
+mod training;
+
+pub use algorithm::{Algorithm, AlgorithmDef, LearnerConfig};
+pub use batch::{DeviceBatch, DeviceGoals};
+pub use callbacks::{Callbacks, StopHandle};
+pub use components::Preset;
+pub use context::LearnerContext;
+pub use isochrone_nn::state_dict::StateDict;
+pub use learner::{Learner, TensorDistance};
+pub use metrics::Metrics;
+pub use model::{LearnedDistance, LearnedPolicy, Model};
+pub use scaling::ScalingConfig;
+pub use setting_info::SettingInfo;
+pub use trainer::Outcome;
+pub use training::{Training, TrainingResult};
+
+/// What benchmarks of single updates and tests of checkpoints need. Not part of the public API.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::{
+        batch::{BatchTransform, sampler},
+        restore::{restore, save},
+        scaling::Scaling,
+    };
+}
 
 /// The processor, ready to train.
 pub fn cpu() -> burn::tensor::Device {

@@ -1,25 +1,25 @@
-//! What was learned, ready to be asked: no data, no optimiser, no training.
+//! What was learned, ready to be asked: no data, no optimizer, no training.
 
 use crate::{
-    batch::Crossing,
+    batch::BatchTransform,
     error::LearnError,
     learner::{Learner, TensorDistance},
-    ledger::Ledger,
+    restore::restore,
     run::{Checkpoint, Checkpoints, Run},
     scaling::Affine,
 };
 use burn::tensor::{Device, Tensor};
 use isochrone_core::{Discount, GoalPolicy, ShapeError, TemporalDistance};
 use isochrone_data::Spec;
-use isochrone_nn::module::Actor;
-use std::path::Path;
+use isochrone_nn::{module::Actor, state_dict::Mode};
+use std::{path::Path, sync::Arc};
 
 /// Rows that are compared at a time: networks of usual size then need some tens of megabytes.
 const CHUNK: usize = 2048;
 
 /// Which checkpoint of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Which {
+pub enum CheckpointSelector {
     /// The last that is whole.
     #[default]
     Last,
@@ -47,33 +47,52 @@ impl Model {
     /// What a learner knows now.
     pub fn of(
         learner: &dyn Learner,
-        crossing: &Crossing,
+        transform: &BatchTransform,
         discount: Discount,
         spec: &Spec,
         step: u64,
     ) -> Self {
         let distance = learner.distance();
-        let distance =
-            distance.map(|distance| LearnedDistance { distance, crossing: crossing.clone(), discount });
-        let policy = learner.policy().map(|actor| LearnedPolicy { actor, crossing: crossing.clone() });
+        let distance = distance.map(|distance| LearnedDistance {
+            distance: distance.into(),
+            transform: transform.clone(),
+            discount,
+        });
+        let policy = learner.policy().map(|actor| LearnedPolicy { actor, transform: transform.clone() });
         Self { distance, policy, spec: spec.clone(), step, warnings: Vec::new() }
+    }
+
+    /// The learned distance.
+    ///
+    /// # Errors
+    /// [`LearnError::NoDistance`] if the algorithm learns none.
+    pub fn distance(&self) -> Result<LearnedDistance, LearnError> {
+        self.distance.clone().ok_or(LearnError::NoDistance)
+    }
+
+    /// The learned policy.
+    ///
+    /// # Errors
+    /// [`LearnError::NoPolicy`] if the data had no actions.
+    pub fn policy(&self) -> Result<LearnedPolicy, LearnError> {
+        self.policy.clone().ok_or(LearnError::NoPolicy)
     }
 
     /// What a run has learned.
     ///
     /// ```no_run
     /// use isochrone_core::TemporalDistance as _;
-    /// use isochrone_learn::model::{Model, Which};
+    /// use isochrone_learn::model::{Model, CheckpointSelector};
     ///
-    /// let model = Model::open("runs/maze".as_ref(), Which::Best)?;
-    /// let distance = model.distance.expect("it learned a distance");
+    /// let model = Model::open("runs/maze".as_ref(), CheckpointSelector::Best)?;
+    /// let distance = model.distance()?;
     /// println!("{:.1} steps", distance.steps(&[0.0, 0.0], &[5.0, 5.0])?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// If it is not a run, has no checkpoint yet, or the checkpoint is damaged.
-    pub fn open(folder: &Path, which: Which) -> Result<Self, LearnError> {
+    pub fn open(folder: &Path, which: CheckpointSelector) -> Result<Self, LearnError> {
         Self::of_run(&Run::open(folder)?, which)
     }
 
@@ -81,10 +100,10 @@ impl Model {
     ///
     /// # Errors
     /// If it has no checkpoint yet, or the checkpoint is damaged.
-    pub fn of_run(run: &Run, which: Which) -> Result<Self, LearnError> {
+    pub fn of_run(run: &Run, which: CheckpointSelector) -> Result<Self, LearnError> {
         let checkpoints = run.checkpoints();
         let mut warnings = Vec::new();
-        let mut last = || match checkpoints.last_whole(Checkpoints::load_weights)? {
+        let mut last = || match checkpoints.latest_valid(Checkpoints::load_weights)? {
             (Some(checkpoint), passed_over) => {
                 warnings.extend(passed_over);
                 Ok(checkpoint)
@@ -92,13 +111,13 @@ impl Model {
             (None, _) => Err(LearnError::malformed(
                 run.folder(),
                 "the run has no checkpoint yet",
-                "wait for the first, or go on with --resume",
+                "wait for the first, or resume the run",
             )),
         };
         let Checkpoint { progress, snapshot } = match which {
-            Which::Last => last()?,
-            Which::Step(step) => checkpoints.load_weights(step)?,
-            Which::Best => {
+            CheckpointSelector::Last => last()?,
+            CheckpointSelector::Step(step) => checkpoints.load_weights(step)?,
+            CheckpointSelector::Best => {
                 let last = last()?;
                 match last.progress.best.as_ref().map(|best| checkpoints.load_weights(best.step)) {
                     None => last,
@@ -111,27 +130,28 @@ impl Model {
             }
         };
         let (config, spec) = (run.config(), &run.manifest().data.spec);
-        let setting = config.setting(spec, &Device::flex());
-        let mut learner = config.learner.init(&setting)?;
-        let restored = Ledger::using(snapshot).restore(&mut *learner, &setting);
-        let scaling = restored.map_err(|problem| checkpoints.other(progress.step, problem))?;
-        let crossing = Crossing::new(&setting, scaling);
-        let model = Self::of(&*learner, &crossing, config.discount(), spec, progress.step);
+        let context = config.context(spec, &Device::flex());
+        let mut learner = config.learner.init(&context)?;
+        let restored = restore(&mut *learner, Mode::Load, snapshot, &context);
+        let scaling = restored.map_err(|problem| checkpoints.other(progress.step, &problem))?;
+        let transform = BatchTransform::new(&context, scaling);
+        let model = Self::of(&*learner, &transform, config.discount(), spec, progress.step);
         Ok(Self { warnings, ..model })
     }
 }
 
-/// A learned distance between rows of the data.
+/// A learned distance between rows of the data. Clones share the networks.
+#[derive(Clone)]
 pub struct LearnedDistance {
-    distance: Box<dyn TensorDistance>,
-    crossing: Crossing,
+    distance: Arc<dyn TensorDistance>,
+    transform: BatchTransform,
     discount: Discount,
 }
 
 impl LearnedDistance {
     /// Which row is farthest from the data, and by how many deviations in its farthest dimension; 0 where observations are not scaled.
     pub fn farthest(&self, rows: &[f32]) -> (usize, f32) {
-        let scaling = &self.crossing.scaling().observation;
+        let scaling = &self.transform.scaling().observation;
         if *scaling == Affine::identity(self.width()) {
             return (0, 0.0);
         }
@@ -141,13 +161,13 @@ impl LearnedDistance {
     }
 
     fn tensor(&self, rows: &[f32]) -> Tensor<2> {
-        self.crossing.observations(rows)
+        self.transform.observations(rows)
     }
 }
 
 impl TemporalDistance for LearnedDistance {
     fn width(&self) -> usize {
-        self.crossing.scaling().observation.shift.len()
+        self.transform.scaling().observation.shift.len()
     }
 
     fn discount(&self) -> Discount {
@@ -186,26 +206,27 @@ impl TemporalDistance for LearnedDistance {
     }
 }
 
-/// A learned policy on rows of the data.
+/// A learned policy on rows of the data. Clones share the network.
+#[derive(Clone)]
 pub struct LearnedPolicy {
     actor: Actor,
-    crossing: Crossing,
+    transform: BatchTransform,
 }
 
 impl GoalPolicy for LearnedPolicy {
     fn observation_width(&self) -> usize {
-        self.crossing.scaling().observation.shift.len()
+        self.transform.scaling().observation.shift.len()
     }
 
     fn action_width(&self) -> usize {
-        self.crossing.scaling().action.shift.len()
+        self.transform.scaling().action.shift.len()
     }
 
     fn actions(&self, observations: &[f32], goals: &[f32]) -> Vec<f32> {
         self.check_actions(observations, goals).unwrap_or_else(ShapeError::panic);
-        let goals = self.crossing.goals_for_policy(self.crossing.observations(goals));
-        let actions = self.actor.forward(self.crossing.observations(observations), goals).mode();
-        self.crossing.actions_to_host(actions)
+        let goals = self.transform.policy_goals(self.transform.observations(goals));
+        let actions = self.actor.forward(self.transform.observations(observations), goals).mode();
+        self.transform.actions_to_host(actions)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::LearnError;
 use isochrone_data::Dataset;
-use isochrone_nn::store::Archive;
+use isochrone_nn::{error::StateError, store::Archive};
 use serde::{Deserialize, Serialize};
 
 /// States that are looked at, evenly spread over every episode: enough for a mean, few enough for files beyond memory.
@@ -114,11 +114,11 @@ impl Scaling {
         }
     }
 
-    pub(crate) fn take_from(archive: &mut Archive, widths: [usize; 2]) -> Result<Self, String> {
+    pub(crate) fn take_from(archive: &mut Archive, widths: [usize; 2]) -> Result<Self, StateError> {
         let mut affine = |name: &str, width: usize| {
             let shift = archive.take(&format!("scaling.{name}.shift"), &[width])?;
             let factor = archive.take(&format!("scaling.{name}.factor"), &[width])?;
-            Ok::<_, String>(Affine { shift, factor })
+            Ok::<_, StateError>(Affine { shift, factor })
         };
         Ok(Self { observation: affine("observation", widths[0])?, action: affine("action", widths[1])? })
     }

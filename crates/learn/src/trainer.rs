@@ -1,13 +1,15 @@
-//! The loop: batches in, updates, and nothing lost.
+//! The training loop.
 
 use crate::{
-    batch::{Crossing, sampler},
+    batch::{BatchTransform, sampler},
+    callbacks::{Callbacks, StopHandle},
     error::{Divergence, LearnError},
     evaluation::Evaluation,
-    learner::{Learner, Metrics},
-    ledger::Ledger,
+    learner::Learner,
+    metrics::Metrics,
     model::Model,
-    run::{Best, Checkpoint, Checkpoints, MetricsLog, Progress, Record, Run, State, Status},
+    restore::{restore, save},
+    run::{Best, Checkpoint, Checkpoints, MetricsLog, Progress, Record, Run, RunConfig, State, Status},
     scaling::Scaling,
 };
 use burn::tensor::Device;
@@ -15,192 +17,205 @@ use isochrone_data::{
     Dataset,
     sampling::{GoalSampler, Loader},
 };
-use std::{
-    num::NonZeroUsize,
-    path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Instant,
-};
+use isochrone_nn::state_dict::Mode;
+use std::{num::NonZeroUsize, path::PathBuf, time::Instant};
 
-/// Batches that are made ahead: enough that a slow one is not felt.
+/// Batches that are prepared ahead: enough to hide a slow one.
 const AHEAD: NonZeroUsize = NonZeroUsize::new(4).expect("not zero");
-
-/// What somebody who watches is told.
-pub trait Observer: Send {
-    /// After every update.
-    fn updated(&mut self, _step: u64) {}
-    /// When a line of metrics was written.
-    fn logged(&mut self, _record: &Record) {}
-    /// When a checkpoint is safe on disk.
-    fn saved(&mut self, _step: u64, _path: &Path) {}
-    /// When something is not as it should be, but can be dealt with.
-    fn warned(&mut self, _text: &str) {}
-}
-
-/// Nobody watches.
-impl Observer for () {}
 
 /// How training ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// All steps are done.
     Finished,
-    /// It was asked to stop, and can go on.
+    /// It was asked to stop, and can be resumed if it has a folder.
     Stopped,
 }
 
-/// A run that is being trained.
-pub struct Trainer<'a> {
-    run: &'a Run,
+/// A training in memory or, with a run, on disk.
+pub struct Trainer {
+    config: RunConfig,
     learner: Box<dyn Learner>,
-    crossing: Crossing,
+    transform: BatchTransform,
     sampler: GoalSampler,
     progress: Progress,
-    log: MetricsLog,
-    evaluations: Vec<Box<dyn Evaluation + 'a>>,
-    last_saved: Option<PathBuf>,
+    disk: Option<Disk>,
+    evaluations: Vec<Box<dyn Evaluation>>,
+    callbacks: Box<dyn Callbacks>,
     last_metrics: Metrics,
-    /// Time of this session counts from here, after what went before.
+    /// Start of this session, and the seconds spent before it.
     clock: (Instant, f64),
 }
 
-impl<'a> Trainer<'a> {
-    /// A run at its last whole checkpoint, or at its start.
+/// Where a run is kept.
+struct Disk {
+    run: Run,
+    log: MetricsLog,
+    last_saved: Option<PathBuf>,
+}
+
+impl Trainer {
+    /// A training in memory, before its first update.
+    ///
+    /// # Errors
+    /// If a setting is impossible, or the data cannot be learned from.
+    pub fn in_memory(config: RunConfig, data: &Dataset, device: &Device) -> Result<Self, LearnError> {
+        let context = config.context(data.spec(), device);
+        let learner = config.learner.init(&context)?;
+        let sampler = sampler(learner.goals(), data, config.batch_size, &context)?;
+        let scaling = Scaling::of(data, config.data.scaling)?;
+        Ok(Self {
+            config,
+            learner,
+            transform: BatchTransform::new(&context, scaling),
+            sampler,
+            progress: Progress::default(),
+            disk: None,
+            evaluations: Vec::new(),
+            callbacks: Box::new(()),
+            last_metrics: Metrics::default(),
+            clock: (Instant::now(), 0.0),
+        })
+    }
+
+    /// A run at its latest valid checkpoint, or before its first update.
     ///
     /// # Errors
     /// If a setting is impossible, the data are not those of the run, or files cannot be read or written.
-    pub fn new(
-        run: &'a Run,
-        data: Arc<Dataset>,
+    pub fn of_run(
+        run: Run,
+        data: &Dataset,
         device: &Device,
-        observer: &mut dyn Observer,
+        mut callbacks: Box<dyn Callbacks>,
     ) -> Result<Self, LearnError> {
-        let config = run.config();
-        if data.content_hash() != run.manifest().data.content_hash {
-            let path = &run.manifest().data.path;
-            return Err(LearnError::malformed(
-                path,
-                "its contents are not those that the run began with",
-                "restore the file, or begin another run",
-            ));
-        }
-        let setting = config.setting(data.spec(), device);
-        let mut learner = config.learner.init(&setting)?;
-        let sampler = sampler(&*learner, data.clone(), config.batch_size, &setting)?;
-        let (checkpoint, warnings) = run.checkpoints().last_whole(Checkpoints::load)?;
-        warnings.iter().for_each(|warning| observer.warned(warning));
+        let config = run.config().clone();
+        let context = config.context(data.spec(), device);
+        let mut learner = config.learner.init(&context)?;
+        let sampler = sampler(learner.goals(), data, config.batch_size, &context)?;
+        let (checkpoint, warnings) = run.checkpoints().latest_valid(Checkpoints::load)?;
+        warnings.iter().for_each(|warning| callbacks.on_warning(warning));
         let (progress, scaling) = match checkpoint {
-            None => (Progress::default(), Scaling::of(&data, config.data.scaling)?),
+            None => (Progress::default(), Scaling::of(data, config.data.scaling)?),
             Some(Checkpoint { progress, snapshot }) => {
-                let restored = Ledger::resuming(snapshot).restore(&mut *learner, &setting);
-                let scaling = restored.map_err(|problem| run.checkpoints().other(progress.step, problem))?;
+                let restored = restore(&mut *learner, Mode::Resume, snapshot, &context);
+                let scaling = restored.map_err(|problem| run.checkpoints().other(progress.step, &problem))?;
                 (progress, scaling)
             }
         };
+        let log = MetricsLog::open(run.folder(), progress.step)?;
+        let last_saved = (progress.step > 0).then(|| run.checkpoints().path(progress.step));
         Ok(Self {
-            run,
+            config,
             learner,
-            crossing: Crossing::new(&setting, scaling),
+            transform: BatchTransform::new(&context, scaling),
             sampler,
-            log: MetricsLog::open(run.folder(), progress.step)?,
+            disk: Some(Disk { run, log, last_saved }),
             evaluations: Vec::new(),
-            last_saved: (progress.step > 0).then(|| run.checkpoints().path(progress.step)),
+            callbacks,
             last_metrics: Metrics::default(),
             clock: (Instant::now(), progress.seconds),
             progress,
         })
     }
 
-    /// Adds somebody who judges from time to time. The first number of the first judge decides which checkpoint is the best.
-    pub fn with_evaluation(mut self, evaluation: impl Evaluation + 'a) -> Self {
-        self.evaluations.push(Box::new(evaluation));
-        self
+    /// With these evaluations. The first number of the first decides which checkpoint is the best.
+    pub fn with_evaluations(self, evaluations: Vec<Box<dyn Evaluation>>) -> Self {
+        Self { evaluations, ..self }
     }
 
-    /// Updates done.
-    pub fn step(&self) -> u64 {
-        self.progress.step
+    /// With these callbacks.
+    pub fn with_callbacks(self, callbacks: Box<dyn Callbacks>) -> Self {
+        Self { callbacks, ..self }
     }
 
     /// What has been learned so far.
     pub fn model(&self) -> Model {
-        let (discount, spec) = (self.run.config().discount(), self.sampler.data().spec());
-        Model::of(&*self.learner, &self.crossing, discount, spec, self.progress.step)
+        let (discount, spec) = (self.config.discount(), self.sampler.data().spec());
+        Model::of(&*self.learner, &self.transform, discount, spec, self.progress.step)
     }
 
-    /// Trains until all steps are done or `stop` is set; both end with a checkpoint.
+    /// The run, if there is one.
+    pub fn into_run(self) -> Option<Run> {
+        self.disk.map(|disk| disk.run)
+    }
+
+    /// Trains until all steps are done or it is stopped; both end with a checkpoint.
     ///
     /// # Errors
     /// If a number is not finite, or files cannot be written.
-    pub fn train(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<Outcome, LearnError> {
+    pub fn train(&mut self, stop: &StopHandle) -> Result<Outcome, LearnError> {
         // On a thread of the pool: work that is handed to it from elsewhere costs a wake-up each time, half of a small step.
-        rayon::scope(|_| self.train_here(observer, stop))
+        let outcome = rayon::scope(|_| self.train_here(stop));
+        self.callbacks.on_end();
+        outcome
     }
 
-    fn train_here(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<Outcome, LearnError> {
-        let config = self.run.config();
-        self.run.checkpoints().remove_after(self.progress.step)?;
-        self.run.begin_session(self.progress.step)?;
+    fn train_here(&mut self, stop: &StopHandle) -> Result<Outcome, LearnError> {
+        if let Some(Disk { run, .. }) = &self.disk {
+            run.checkpoints().remove_after(self.progress.step)?;
+            run.begin_session(self.progress.step)?;
+        }
         self.set_state(State::Running, None)?;
+        self.callbacks.on_start(&self.config, self.progress.step);
         self.clock = (Instant::now(), self.progress.seconds);
         let one = NonZeroUsize::MIN;
         let mut loader = Loader::start(&self.sampler, self.progress.step, one, AHEAD);
-        while self.progress.step < config.steps {
-            if stop.load(Ordering::Relaxed) {
-                self.save(observer)?;
+        while self.progress.step < self.config.steps {
+            if stop.is_stopped() {
+                self.save()?;
                 self.set_state(State::Stopped, None)?;
                 return Ok(Outcome::Stopped);
             }
-            let batch = self.crossing.batch(loader.next_batch());
+            let batch = self.transform.batch(loader.next_batch());
             let metrics = self.learner.update(&batch);
             self.progress.step += 1;
-            if let Some((name, value)) = metrics.not_finite() {
+            if let Some((name, value)) = metrics.first_non_finite() {
                 return Err(self.diverged(name.to_owned(), value)?.into());
             }
             self.progress.window.add(&metrics);
             self.last_metrics = metrics;
-            observer.updated(self.progress.step);
-            self.report(observer)?;
+            self.callbacks.on_step(self.progress.step);
+            self.report()?;
         }
-        self.save(observer)?;
+        self.save()?;
         self.set_state(State::Finished, None)?;
         Ok(Outcome::Finished)
     }
 
-    /// What is due after an update: a line of metrics, an evaluation, a checkpoint.
-    fn report(&mut self, observer: &mut dyn Observer) -> Result<(), LearnError> {
-        let config = self.run.config();
-        let step = self.progress.step;
-        let is_due = |every: u64| every > 0 && (step.is_multiple_of(every) || step == config.steps);
-        let mut values = if is_due(config.metrics.every) { self.progress.window.take() } else { Vec::new() };
-        let is_best = is_due(config.metrics.evaluate_every) && self.evaluate(&mut values);
+    /// What is due after an update: a record of metrics, an evaluation, a checkpoint.
+    fn report(&mut self) -> Result<(), LearnError> {
+        let (step, total) = (self.progress.step, self.config.steps);
+        let is_due = |every: u64| every > 0 && (step.is_multiple_of(every) || step == total);
+        let (metrics, checkpoints) = (self.config.metrics, self.config.checkpoints);
+        let mut values = if is_due(metrics.every) { self.progress.window.take() } else { Vec::new() };
+        let is_best = is_due(metrics.evaluate_every) && self.evaluate(&mut values);
         if let Some((name, _)) = values.iter().find(|(_, value)| value.is_nan()) {
-            observer.warned(&format!("step {step}: {name} is not a number; has training diverged?"));
+            let warning = format!("step {step}: {name} is not a number; has training diverged?");
+            self.callbacks.on_warning(&warning);
         }
         if !values.is_empty() {
             let record = Record { step, seconds: self.seconds(), values };
-            self.log.add(&record)?;
-            observer.logged(&record);
+            if let Some(disk) = &mut self.disk {
+                disk.log.add(&record)?;
+            }
+            self.callbacks.on_metrics(&record);
         }
-        if is_best || is_due(config.checkpoints.every) {
-            self.save(observer)?;
+        if self.disk.is_some() && (is_best || is_due(checkpoints.every)) {
+            self.save()?;
         }
         Ok(())
     }
 
-    /// Adds what judges say; whether it is the best so far.
+    /// Adds the numbers of the evaluations; returns whether the first is the best so far.
     fn evaluate(&mut self, values: &mut Vec<(String, f64)>) -> bool {
         if self.evaluations.is_empty() {
             return false;
         }
         let model = self.model();
-        let judged: Vec<(String, f64)> =
-            self.evaluations.iter_mut().flat_map(|judge| judge.evaluate(&model)).collect();
-        let first = judged.first().cloned();
-        values.extend(judged.into_iter().map(|(name, value)| (format!("evaluation/{name}"), value)));
+        let evaluated: Vec<(String, f64)> =
+            self.evaluations.iter_mut().flat_map(|evaluation| evaluation.evaluate(&model)).collect();
+        let first = evaluated.first().cloned();
+        values.extend(evaluated.into_iter().map(|(name, value)| (format!("evaluation/{name}"), value)));
         match (first, &self.progress.best) {
             (Some((_, value)), Some(best)) if !value.is_finite() || value <= best.value => false,
             (Some((metric, value)), _) if value.is_finite() => {
@@ -211,25 +226,25 @@ impl<'a> Trainer<'a> {
         }
     }
 
-    fn save(&mut self, observer: &mut dyn Observer) -> Result<(), LearnError> {
-        let path = self.run.checkpoints().path(self.progress.step);
-        if self.last_saved.as_ref() == Some(&path) {
+    /// Saves a checkpoint, if there is a run; checks in any case that all weights are finite.
+    fn save(&mut self) -> Result<(), LearnError> {
+        let step = self.progress.step;
+        let is_saved = |disk: &Disk| disk.last_saved.as_ref() == Some(&disk.run.checkpoints().path(step));
+        if self.disk.as_ref().is_some_and(is_saved) {
             return Ok(());
         }
         self.progress.seconds = self.seconds();
-        let mut ledger = Ledger::saving();
-        self.learner.exchange(&mut ledger).expect("saving cannot fail");
-        self.crossing.scaling().insert_into(ledger.weights());
-        let snapshot = ledger.into_snapshot();
+        let state = save(&mut *self.learner, self.transform.scaling());
         // An update may overflow a weight although its loss was finite: what is kept must be good.
-        if let Some(name) = snapshot.weights.not_finite() {
+        if let Some(name) = state.weights.first_non_finite() {
             return Err(self.diverged(format!("weight {name}"), f64::NAN)?.into());
         }
-        self.log.sync()?;
-        let path = self.run.checkpoints().save(&self.progress, &snapshot, self.run.config().checkpoints)?;
+        let Some(disk) = &mut self.disk else { return Ok(()) };
+        disk.log.sync()?;
+        let path = disk.run.checkpoints().save(&self.progress, &state, self.config.checkpoints)?;
+        disk.last_saved = Some(path.clone());
         self.set_state(State::Running, None)?;
-        observer.saved(self.progress.step, &path);
-        self.last_saved = Some(path);
+        self.callbacks.on_checkpoint(step, &path);
         Ok(())
     }
 
@@ -238,8 +253,7 @@ impl<'a> Trainer<'a> {
             step: self.progress.step,
             value,
             last_finite: self.last_metrics.get(&metric),
-            last_checkpoint: self.last_saved.clone(),
-            hint: "begin another run with a lower learning rate or largest_gradient = 1, and look for outliers with isochrone data validate".to_owned(),
+            last_checkpoint: self.disk.as_ref().and_then(|disk| disk.last_saved.clone()),
             metric,
         };
         self.set_state(State::Diverged, Some(divergence.to_string()))?;
@@ -247,14 +261,10 @@ impl<'a> Trainer<'a> {
     }
 
     fn set_state(&self, state: State, reason: Option<String>) -> Result<(), LearnError> {
+        let Some(disk) = &self.disk else { return Ok(()) };
         let Progress { step, best, .. } = &self.progress;
-        self.run.set_status(&Status {
-            state,
-            step: *step,
-            seconds: self.seconds(),
-            best: best.clone(),
-            reason,
-        })
+        let (step, best, seconds) = (*step, best.clone(), self.seconds());
+        disk.run.set_status(&Status { state, step, seconds, best, reason })
     }
 
     fn seconds(&self) -> f64 {

@@ -1,11 +1,25 @@
-//! What can be wrong with a configuration or a file of weights.
+//! What can be wrong with a configuration or a saved state.
 
-use std::path::PathBuf;
+/// What kind of mistake a [`ConfigError`] is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConfigErrorKind {
+    /// There is no setting of this name.
+    Unknown,
+    /// The value has the wrong type, or is not one of the choices.
+    WrongType,
+    /// The value is out of range, or does not fit another setting.
+    OutOfRange,
+    /// The data do not have what the setting needs.
+    Unsupported,
+}
 
-/// A configuration that cannot be built.
+/// A setting that cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{field} = {value}: {problem}\nhint: {hint}")]
 pub struct ConfigError {
+    /// What kind of mistake it is.
+    pub kind: ConfigErrorKind,
     /// Dotted name of the field.
     pub field: String,
     /// Its value.
@@ -17,14 +31,21 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    /// A field, its value, what is wrong with it and what to do.
+    /// A value that is out of range: the field, its value, what is wrong with it and what to do.
     pub fn new(field: &str, value: impl ToString, problem: &str, hint: impl Into<String>) -> Self {
         Self {
+            kind: ConfigErrorKind::OutOfRange,
             field: field.to_owned(),
             value: value.to_string(),
             problem: problem.to_owned(),
             hint: hint.into(),
         }
+    }
+
+    /// The same error as one of another kind.
+    #[must_use]
+    pub fn of_kind(self, kind: ConfigErrorKind) -> Self {
+        Self { kind, ..self }
     }
 
     /// The same error of a configuration that is the field `outer` of another.
@@ -43,31 +64,51 @@ pub(crate) fn at_least_one(field: &str, value: usize) -> Result<usize, ConfigErr
     Err(ConfigError::new(field, value, "must be at least 1", format!("set {field} to a positive number")))
 }
 
-/// Weights that cannot be written or read.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// The operating system said no.
-    #[error("{path}: {source}\nhint: check that the folder exists and that there is space", path = path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What it said.
-        source: std::io::Error,
+/// Why bytes are not an [`Archive`](crate::store::Archive).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ArchiveError {
+    /// Not a safetensors file, or a corrupt one.
+    #[error("not a readable safetensors file: {0}")]
+    Unreadable(String),
+    /// An array is not of single precision.
+    #[error("tensor {name} is of {dtype}, not F32")]
+    WrongDtype {
+        /// Name of the array.
+        name: String,
+        /// Its type.
+        dtype: String,
     },
-    /// Not a safetensors file, or damaged.
-    #[error("{path}: not a readable safetensors file: {problem}\nhint: it may be cut short; use another copy", path = path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the reader found.
-        problem: String,
+}
+
+/// A saved state that does not fit the learner that it is loaded into.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StateError {
+    /// A tensor is missing.
+    #[error("has no tensor {name}")]
+    MissingTensor {
+        /// Name of the tensor.
+        name: String,
     },
-    /// The weights belong to another network.
-    #[error("{path}: {problem}\nhint: load it with the configuration that it was saved with", path = path.display())]
-    Mismatch {
-        /// The file.
-        path: PathBuf,
-        /// The first tensor that does not fit.
-        problem: String,
+    /// A tensor has another shape.
+    #[error("tensor {name} has the shape {found:?}, not {expected:?}")]
+    WrongShape {
+        /// Name of the tensor.
+        name: String,
+        /// Its shape.
+        found: Vec<usize>,
+        /// The shape that it should have.
+        expected: Vec<usize>,
+    },
+    /// A number is missing.
+    #[error("has no number {name}")]
+    MissingNumber {
+        /// Name of the number.
+        name: String,
+    },
+    /// Something is left over that the learner does not have.
+    #[error("has {name}, which the learner has not")]
+    Unused {
+        /// Name of the tensor or number.
+        name: String,
     },
 }

@@ -1,16 +1,14 @@
-//! Everything differentiable: networks that embed situations, quasimetrics between them, and the losses that teach them.
+//! Networks that embed states, quasimetrics between them, the losses that train them, and their optimizer.
 //!
-//! From rows of numbers to a distance in time, bottom to top:
-//!
-//! - [`kernel`]: the arithmetic on plain slices; all pairs of rows without a tensor of pairs times features
-//! - [`op`]: the kernels as differentiable Burn operations, with tensor-operation paths for other backends
 //! - [`module`]: encoders, actors, potentials and pair heads, built from checked configurations
 //! - [`loss`]: contrastive, distillation, temporal and policy losses
-//! - [`optim`], [`store`], [`memory`]: Adam in one pass; weights as safetensors; what to tell the allocator
+//! - [`optim`]: Adam in one pass over memory, with a network it belongs to
+//! - [`state_dict`], [`store`]: saving and loading all of that, as safetensors
+//! - [`memory`]: what to tell the allocator
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};
-//! use isochrone_nn::module::{EncoderConfig, Ensemble, Initialiser, MetricConfig, PairHeadConfig, TrunkConfig};
+//! use isochrone_nn::module::{EncoderConfig, Ensemble, Initializer, MetricConfig, PairHeadConfig, TrunkConfig};
 //!
 //! let device = Device::flex();
 //! let config = MetricConfig {
@@ -18,7 +16,7 @@
 //!     head: PairHeadConfig::Mrn { components: 2 },
 //!     ensemble: Ensemble::Twin,
 //! };
-//! let metric = config.init(&mut Initialiser::new(7, 0, &device))?;
+//! let metric = config.init(&mut Initializer::new(7, 0, &device))?;
 //! let places = Tensor::<2>::from_data([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], &device);
 //! let distances = metric.all_pairs(places.clone(), places).into_data().to_vec::<f32>().unwrap();
 //! assert_eq!(distances[0], 0.0); // from a place to itself
@@ -27,10 +25,13 @@
 //! ```
 
 pub mod error;
+#[doc(hidden)]
 pub mod kernel;
 pub mod loss;
 pub mod memory;
 pub mod module;
+#[doc(hidden)]
 pub mod op;
 pub mod optim;
+pub mod state_dict;
 pub mod store;

@@ -4,7 +4,7 @@
 ///
 /// A training step frees as much as it allocates, and the GNU allocator gives large blocks back at once, only to fault them in
 /// again: 8 % of a step at batch 2048. Call it once at the start of a program that trains. Does nothing on other systems.
-pub fn keep_freed_memory() {
+pub fn retain_heap() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         #[expect(unsafe_code)]

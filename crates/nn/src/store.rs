@@ -1,21 +1,16 @@
-//! Weights as safetensors files.
+//! Named arrays as safetensors files.
 //!
 //! Names are the paths of the modules: `members.0.encoder.layers.2.weight` is the weight matrix of the third hidden layer of the
 //! first encoder of a [`Metric`](crate::module::Metric). Weight matrices are stored `[inputs, outputs]`. The types list the names
 //! of their parameters.
 
-use crate::error::StoreError;
+use crate::error::{ArchiveError, StateError};
 use burn::{
     module::{Module, ModuleMapper, ModuleVisitor, Param},
     tensor::{Tensor, TensorData},
 };
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
-use std::{
-    collections::BTreeMap,
-    fs::{self, File},
-    io::Write,
-    path::Path,
-};
+use std::collections::BTreeMap;
 
 /// Named arrays of single precision: the contents of a safetensors file.
 ///
@@ -42,11 +37,17 @@ impl Archive {
         self.arrays.insert(name.into(), Array { shape: shape.into(), values });
     }
 
-    /// Takes an array of this shape out. The error is a sentence about the file.
-    pub fn take(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>, String> {
-        let Some(array) = self.arrays.get(name) else { return Err(format!("has no tensor {name}")) };
+    /// Takes an array of this shape out.
+    ///
+    /// # Errors
+    /// If there is none of this name and shape.
+    pub fn take(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>, StateError> {
+        let Some(array) = self.arrays.get(name) else {
+            return Err(StateError::MissingTensor { name: name.to_owned() });
+        };
         if array.shape != shape {
-            return Err(format!("tensor {name} has the shape {:?}, not {shape:?}", array.shape));
+            let (found, expected) = (array.shape.clone(), shape.to_vec());
+            return Err(StateError::WrongShape { name: name.to_owned(), found, expected });
         }
         Ok(self.arrays.remove(name).expect("it was there").values)
     }
@@ -59,8 +60,11 @@ impl Archive {
         }));
     }
 
-    /// Takes the parameters of `module` out. On error, a sentence about the file, the module is as it was.
-    pub fn take_module<M: Module>(&mut self, prefix: &str, module: &mut M) -> Result<(), String> {
+    /// Takes the parameters of `module` out.
+    ///
+    /// # Errors
+    /// If one is missing or has another shape; then the module is as it was.
+    pub fn take_module<M: Module>(&mut self, prefix: &str, module: &mut M) -> Result<(), StateError> {
         let mut assign = Assign { path: Place::new(prefix), archive: self, problem: None };
         let loaded = module.clone().map(&mut assign);
         match assign.problem {
@@ -72,13 +76,13 @@ impl Archive {
         }
     }
 
-    /// The name of an array that nobody took.
+    /// The name of an array that was not taken.
     pub fn remaining(&self) -> Option<&str> {
         self.arrays.keys().next().map(String::as_str)
     }
 
-    /// Whether every number is finite; otherwise the name of an array with one that is not.
-    pub fn not_finite(&self) -> Option<&str> {
+    /// The name of the first array with a number that is not finite.
+    pub fn first_non_finite(&self) -> Option<&str> {
         let mut arrays = self.arrays.iter();
         arrays
             .find(|(_, array)| array.values.iter().any(|value| !value.is_finite()))
@@ -99,15 +103,18 @@ impl Archive {
         safetensors::serialize(views, None).expect("names are unique")
     }
 
-    /// Reads a file. The error says what is wrong with it.
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// If it is not a safetensors file of single-precision arrays.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ArchiveError> {
         let file =
             SafeTensors::deserialize(bytes).map_err(|error| ArchiveError::Unreadable(error.to_string()))?;
         let mut arrays = BTreeMap::new();
         for (name, view) in file.iter() {
             if view.dtype() != Dtype::F32 {
-                let problem = format!("has a tensor {name} of {:?}, not F32", view.dtype());
-                return Err(ArchiveError::Mismatch(problem));
+                let (name, dtype) = (name.to_owned(), format!("{:?}", view.dtype()));
+                return Err(ArchiveError::WrongDtype { name, dtype });
             }
             let numbers = view.data().as_chunks::<4>().0.iter();
             let values = numbers.map(|bytes| f32::from_le_bytes(*bytes)).collect();
@@ -117,52 +124,9 @@ impl Archive {
     }
 }
 
-/// Why bytes are not an archive.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ArchiveError {
-    /// Not a safetensors file, or damaged.
-    #[error("not a readable safetensors file: {0}")]
-    Unreadable(String),
-    /// A safetensors file of something else.
-    #[error("{0}")]
-    Mismatch(String),
-}
-
-/// Writes the parameters of `module` to `path`, whole or not at all: to a temporary file beside it, synced, then renamed.
-///
-/// # Errors
-/// If the file cannot be written.
-pub fn save<M: Module>(module: &M, path: &Path) -> Result<(), StoreError> {
-    let mut archive = Archive::default();
-    archive.insert_module("", module);
-    write_atomically(path, &archive.to_bytes())
-        .map_err(|source| StoreError::File { path: path.to_owned(), source })
-}
-
-/// Reads the parameters of `module` from `path`; every parameter must be there, in its shape, and nothing else.
-///
-/// # Errors
-/// If the file cannot be read, or belongs to another network.
-pub fn load<M: Module>(module: &mut M, path: &Path) -> Result<(), StoreError> {
-    let mismatch = |problem: String| StoreError::Mismatch { path: path.to_owned(), problem };
-    let bytes = fs::read(path).map_err(|source| StoreError::File { path: path.to_owned(), source })?;
-    let mut archive = Archive::from_bytes(&bytes).map_err(|error| match error {
-        ArchiveError::Unreadable(problem) => StoreError::Unreadable { path: path.to_owned(), problem },
-        ArchiveError::Mismatch(problem) => mismatch(problem),
-    })?;
-    // Into a copy: what does not fit must not leave a mixture behind.
-    let mut loaded = module.clone();
-    archive.take_module("", &mut loaded).map_err(mismatch)?;
-    if let Some(name) = archive.remaining() {
-        return Err(mismatch(format!("has a tensor {name} that the network has not")));
-    }
-    *module = loaded;
-    Ok(())
-}
-
 /// Where a walk through a module is, as the name of a parameter. Variants of enums are not part of names: a head is a head.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub(crate) struct Place {
     parts: Vec<String>,
 }
 
@@ -222,7 +186,7 @@ impl<F: FnMut(String, TensorData)> ModuleVisitor for Named<F> {
 struct Assign<'a> {
     path: Place,
     archive: &'a mut Archive,
-    problem: Option<String>,
+    problem: Option<StateError>,
 }
 
 impl ModuleMapper for Assign<'_> {
@@ -247,17 +211,4 @@ impl ModuleMapper for Assign<'_> {
             }
         }
     }
-}
-
-fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut name = path.file_name().ok_or(std::io::ErrorKind::InvalidInput)?.to_owned();
-    name.push(".partial");
-    let partial = path.with_file_name(name);
-    let mut file = File::create(&partial)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&partial, path)?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Elsewhere a folder cannot be opened as a file.
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }

@@ -7,7 +7,7 @@ use crate::commands::{
 use anyhow::bail;
 use isochrone::{
     TemporalDistance as _,
-    learn::model::{LearnedDistance, Model, Which},
+    learn::model::{CheckpointSelector, LearnedDistance, Model},
 };
 use serde_json::json;
 use std::{io::Write, path::PathBuf};
@@ -40,7 +40,7 @@ pub struct Args {
 
     /// Which checkpoint: last, best, or a step
     #[arg(long, default_value = "best", value_name = "WHICH", value_parser = parse_which)]
-    checkpoint: Which,
+    checkpoint: CheckpointSelector,
 
     /// States per second, to show seconds, whatever the data say
     #[arg(long, value_name = "RATE")]

@@ -1,15 +1,15 @@
 //! `isochrone eval`: a policy attempts the tasks of a world.
 
 use crate::commands::{
-    output::{Field, Report, Style, StyleArgs, save, tell},
+    output::{Field, Report, Style, StyleArgs, most_similar, save, tell},
     planner_args::PlannerArgs,
     query::{Asker, RunArgs},
 };
 use anyhow::bail;
 use indicatif::{ProgressBar, ProgressStyle};
 use isochrone::{
-    envs::{BodyShape, EnvId, EnvSpec, mujoco_version},
-    learn::model::Which,
+    envs::{BodyShape, DatasetId, EnvId, EnvSpec, mujoco_version},
+    learn::model::CheckpointSelector,
     plan::PlannedPolicy,
     plot::{Figure, Filmstrip, Frame, Limb, rollout_chart},
     rollout::{Rollout, RolloutConfig, Success, success_by_task, success_rate},
@@ -70,15 +70,20 @@ const EXAMPLES: &str = "\
 Examples:
   isochrone eval runs/nav2d --env nav2d --episodes 500
   isochrone eval runs/medium --env pointmaze-medium --checkpoints 3
-  isochrone eval runs/medium --env pointmaze-medium --plan --calibrated --reversible --horizon 16 --plot paths.svg";
+  isochrone eval runs/medium --env pointmaze-medium --plan --calibrated --round-trip --max-edge-steps 16 --plot paths.svg";
 
 /// More than anybody waits for.
 const MAX_EPISODES: u64 = 10_000;
 
 /// Reads a world by its name.
 fn env(name: &str) -> Result<EnvId, String> {
-    EnvId::from_name(name)
-        .ok_or_else(|| "no world is called that; hint: `isochrone envs list` shows all".into())
+    EnvId::from_name(name).ok_or_else(|| {
+        let known: Vec<String> = EnvId::all().map(|env| env.name()).collect();
+        match most_similar(name, known.iter().map(String::as_str)) {
+            Some(similar) => format!("no environment is called that; hint: did you mean {similar}?"),
+            None => "no environment is called that; hint: `isochrone envs list` shows all".into(),
+        }
+    })
 }
 
 /// Runs the verb; data goes to `out`.
@@ -125,9 +130,10 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if args.checkpoints == 0 {
         bail!("--checkpoints 0; hint: give at least 1");
     }
-    if args.planner.is_said() && !args.plan {
-        bail!("--calibrated and --reversible are read by plans; hint: say --plan as well");
+    if let (Some(flag), false) = (args.planner.first_set(), args.plan) {
+        bail!("{flag} sets up the planner; hint: give --plan as well");
     }
+    warn_about_other_data(&manifest.data.path, args.env);
     let factory = args.env.make()?;
     let mut steps = run.checkpoints().steps()?;
     let first = steps.len().saturating_sub(args.checkpoints);
@@ -153,7 +159,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     // Paths of the last checkpoint are drawn; of the others, what counts is kept.
     let (mut evaluated, mut last_attempts): (Vec<Evaluated>, Vec<Rollout>) = Default::default();
     // Logs to plan over are read once, for all checkpoints.
-    let mut asker = Asker::of(run, Which::Step(steps[0]), args.data.as_deref())?;
+    let mut asker = Asker::of(run, CheckpointSelector::Step(steps[0]), args.data.as_deref())?;
     for step in steps {
         asker.turn_to(step)?;
         let Some(policy) = &asker.model.policy else {
@@ -238,6 +244,20 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         tell(&format!("last {last:.3}, last three {last_three:.3}, best {best:.3}"));
     }
     Ok(())
+}
+
+/// Data files are often named after their dataset: says so if it is of another environment.
+fn warn_about_other_data(path: &std::path::Path, env: EnvId) {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let dataset = DatasetId::from_name(stem.strip_suffix("-v0").unwrap_or(&stem));
+    if let Some(dataset) = dataset.filter(|dataset| dataset.env().name() != env.name()) {
+        tell(&format!(
+            "warning: the run was trained on {}, a dataset of {}; hint: give --env {}",
+            dataset.name(),
+            dataset.env().name(),
+            dataset.env().name()
+        ));
+    }
 }
 
 /// What counts of a checkpoint's attempts.

@@ -17,8 +17,13 @@ pub fn addition(error: &anyhow::Error) -> &'static str {
         return " and use --start for others";
     }
     #[cfg(feature = "learn")]
-    if error.chain().any(|cause| matches!(cause.downcast_ref(), Some(LearnError::Edited { .. }))) {
-        return " (--accept-edits of train --resume, distance, plan, eval and plot map)";
+    match error.chain().find_map(|cause| cause.downcast_ref()) {
+        Some(LearnError::Edited { .. }) => {
+            return " (--accept-edits of train --resume, distance, plan, eval and plot map)";
+        }
+        Some(LearnError::RunExists { .. }) => return " (train --resume, or another --run)",
+        Some(LearnError::NotFinite { .. } | LearnError::Diverged(_)) => return " (isochrone data validate)",
+        _ => {}
     }
     ""
 }

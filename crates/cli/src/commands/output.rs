@@ -1,6 +1,7 @@
 //! One table, three ways to print it.
 
 use isochrone::plot::Figure;
+use serde::{Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::{Map, Value, json};
 use std::{borrow::Cow, path::Path};
 
@@ -132,13 +133,7 @@ impl Report {
     }
 
     fn json(&self) -> String {
-        let row = |fields: &Vec<Field>| -> Value {
-            let pairs = self.columns.iter().zip(fields);
-            Value::Object(pairs.map(|(name, field)| (name.to_string(), field.to_json())).collect())
-        };
-        let mut object = self.facts.clone();
-        object.insert("rows".into(), self.rows.iter().map(row).collect());
-        format!("{:#}\n", Value::Object(object))
+        serde_json::to_string_pretty(self).expect("names are text") + "\n"
     }
 
     fn csv(&self) -> String {
@@ -151,6 +146,37 @@ impl Report {
         }
         String::from_utf8(writer.into_inner().expect("writing to memory")).expect("fields are UTF-8")
     }
+}
+
+/// The facts, then the rows with their columns in order.
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, fact) in &self.facts {
+            map.serialize_entry(name, fact)?;
+        }
+        let rows: Vec<Row> = self.rows.iter().map(|fields| Row { columns: &self.columns, fields }).collect();
+        map.serialize_entry("rows", &rows)?;
+        map.end()
+    }
+}
+
+struct Row<'a> {
+    columns: &'a [Cow<'static, str>],
+    fields: &'a [Field],
+}
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.columns.iter().zip(self.fields.iter().map(Field::to_json)))
+    }
+}
+
+/// The known name that is most like one that is not known, if any is alike.
+pub fn most_similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let alike = |other: &str| strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase());
+    let best = known.into_iter().map(|other| (alike(other), other)).max_by(|a, b| a.0.total_cmp(&b.0));
+    best.filter(|(likeness, _)| *likeness > 0.8).map(|(_, other)| other)
 }
 
 /// Columns by their names.

@@ -1,14 +1,14 @@
 //! `isochrone plan`: a way from one situation to another, over what was recorded.
 
 use crate::commands::{
-    output::{Field, Report, StyleArgs, save, tell},
+    output::{Field, Report, Style, StyleArgs, save, tell},
     planner_args::{PlannerArgs, found},
     query::{Asker, RunArgs, parse_which},
 };
 use anyhow::bail;
 use isochrone::{
     TemporalDistance as _,
-    learn::model::Which,
+    learn::model::CheckpointSelector,
     plan::Path,
     plot::{Figure, MapDirection, MapFrame, PlaneChart},
 };
@@ -45,7 +45,7 @@ pub struct Args {
 
     /// Which checkpoint: last, best, or a step
     #[arg(long, default_value = "best", value_name = "WHICH", value_parser = parse_which)]
-    checkpoint: Which,
+    checkpoint: CheckpointSelector,
 
     #[command(flatten)]
     style: StyleArgs,
@@ -62,6 +62,8 @@ const FAR_OFF: f64 = 5.0;
 
 /// Cells on the longer side of a picture.
 const CELLS: usize = 110;
+/// Dimensions of a state that a table on the screen shows.
+const MAX_DIMENSIONS: usize = 6;
 
 /// Runs the verb; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -102,14 +104,16 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         bail!("no path was found from {} to {}; hint: {}", args.from, args.to, args.planner.hint());
     };
     let mut columns: Vec<std::borrow::Cow<'static, str>> = vec!["waypoint".into()];
-    columns.extend((0..width).map(|dimension| asker.model.spec.observation.dimension(dimension).into()));
+    // Wide states would fill the screen: files and programs get all of them.
+    let shown = if args.style.style() == Style::Text { width.min(MAX_DIMENSIONS) } else { width };
+    columns.extend((0..shown).map(|dimension| asker.model.spec.observation.dimension(dimension).into()));
     columns.extend(["steps".into(), "steps_left".into()]);
     // In the steps that the plan was made with; the start is no steps from itself.
     let edge_steps = std::iter::once(0.0).chain(path.edge_steps().iter().copied());
     let rows =
         path.states().chunks_exact(width).zip(edge_steps).enumerate().map(|(number, (state, steps))| {
             let mut row = vec![Field::Count(number)];
-            row.extend(state.iter().map(|&x| Field::Number(f64::from(x), 3)));
+            row.extend(state[..shown].iter().map(|&x| Field::Number(f64::from(x), 3)));
             row.extend([Field::Number(steps, 2), Field::Number(path.steps_left()[number], 2)]);
             row
         });
@@ -120,5 +124,13 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let facts = facts.as_object().expect("it is one").clone();
     let report = Report { facts, columns, min_widths: Vec::new(), rows: rows.collect() };
     write!(out, "{}", report.print(args.style.style()))?;
+    if args.style.style() == Style::Text {
+        let hidden = if shown < width {
+            format!("; {} dimensions are not shown, see --json", width - shown)
+        } else {
+            String::new()
+        };
+        writeln!(out, "in all {:.2} steps over {} waypoints{hidden}", path.steps(), path.waypoints().len())?;
+    }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! How to look for ways: the flags of every verb that does.
+//! The flags of every command that plans.
 
 use crate::commands::query::Asker;
 use anyhow::bail;
@@ -10,40 +10,40 @@ use isochrone::{
 
 #[derive(clap::Args)]
 pub struct PlannerArgs {
-    /// How the way is looked for
-    #[arg(long, value_enum, default_value = "graph")]
-    planner: PlannerArg,
+    /// Planning method [default: graph]
+    #[arg(long, value_enum)]
+    planner: Option<PlannerArg>,
 
-    /// Greedy: how near a recorded move must begin, in the units of observations
-    #[arg(long, value_name = "DISTANCE", default_value_t = 3.0)]
-    radius: f64,
+    /// Greedy: how near a recorded transition must start, in the units of observations [default: 3]
+    #[arg(long, value_name = "DISTANCE")]
+    radius: Option<f64>,
 
-    /// Graph: the longest edge, in learned steps; with --calibrated in recorded ones
-    #[arg(long, value_name = "STEPS", default_value_t = 10.0)]
-    horizon: f64,
+    /// Graph: the longest edge, in learned steps; with --calibrated in observed ones [default: 10]
+    #[arg(long, value_name = "STEPS")]
+    max_edge_steps: Option<f64>,
 
-    /// Read distances by what the run says of states that were recorded a known number of steps apart
+    /// Calibrate distances to observed step counts
     #[arg(long)]
     calibrated: bool,
 
-    /// Go only where one can come back from: no gambles, where chance decides where a move leads
+    /// Use the larger of the two directed distances, so that edges are reversible
     #[arg(long)]
-    reversible: bool,
+    round_trip: bool,
 
-    /// How many recorded states the way may pass, drawn at random
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    states: usize,
+    /// Number of dataset states sampled as graph nodes [default: 1000]
+    #[arg(long, value_name = "N")]
+    states: Option<usize>,
 
-    /// Of the draw of states
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    /// Random seed for sampling them [default: 0]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PlannerArg {
-    /// Of the moves recorded nearby, always the one that leads nearest in time to the goal
+    /// Of the transitions recorded nearby, always the one that leads nearest in time to the goal
     Greedy,
-    /// The shortest way over recorded states, each within a horizon of the one before
+    /// The shortest path over recorded states with edges of bounded length
     Graph,
 }
 
@@ -60,61 +60,75 @@ pub fn found(planned: Result<Path, PlanError>) -> anyhow::Result<Option<Path>> {
 }
 
 impl PlannerArgs {
-    fn method(&self) -> anyhow::Result<PlanMethod> {
-        let (flag, value, method) = match self.planner {
-            PlannerArg::Greedy => ("--radius", self.radius, PlanMethod::Greedy { radius: self.radius }),
-            PlannerArg::Graph => {
-                ("--horizon", self.horizon, PlanMethod::Graph { max_edge_steps: self.horizon })
-            }
-        };
-        if !(value.is_finite() && value > 0.0) {
-            bail!("{flag} {value}; hint: give a positive number");
+    fn method(&self) -> PlanMethod {
+        match self.planner.unwrap_or(PlannerArg::Graph) {
+            PlannerArg::Greedy => PlanMethod::Greedy { radius: self.radius.unwrap_or(3.0) },
+            PlannerArg::Graph => PlanMethod::Graph { max_edge_steps: self.max_edge_steps.unwrap_or(10.0) },
         }
-        let most = if self.planner == PlannerArg::Graph { MAX_GRAPH_STATES } else { MAX_MOVES };
-        if self.states == 0 || self.states > most {
-            bail!("--states {}; hint: give a number between 1 and {most}", self.states);
-        }
-        Ok(method)
+    }
+
+    fn states(&self) -> usize {
+        self.states.unwrap_or(1000)
+    }
+
+    /// The first flag that was given.
+    pub fn first_set(&self) -> Option<&'static str> {
+        let flags = [
+            ("--planner", self.planner.is_some()),
+            ("--radius", self.radius.is_some()),
+            ("--max-edge-steps", self.max_edge_steps.is_some()),
+            ("--calibrated", self.calibrated),
+            ("--round-trip", self.round_trip),
+            ("--states", self.states.is_some()),
+            ("--seed", self.seed.is_some()),
+        ];
+        flags.into_iter().find(|(_, is_set)| *is_set).map(|(flag, _)| flag)
     }
 
     /// The planner that the flags describe, over the data of a run and with its distance.
     pub fn planner<'a>(&self, asker: &'a Asker) -> anyhow::Result<Planner<Box<dyn TemporalDistance + 'a>>> {
+        let method = self.method();
+        let (flag, value, max_states) = match method {
+            PlanMethod::Greedy { radius } => ("--radius", radius, MAX_MOVES),
+            PlanMethod::Graph { max_edge_steps } => ("--max-edge-steps", max_edge_steps, MAX_GRAPH_STATES),
+        };
+        if !(value.is_finite() && value > 0.0) {
+            bail!("{flag} {value}; hint: give a positive number");
+        }
+        if self.states() == 0 || self.states() > max_states {
+            bail!("--states {}; hint: give a number between 1 and {max_states}", self.states());
+        }
         let config = PlannerConfig {
-            method: self.method()?,
-            round_trip: self.reversible,
+            method,
+            round_trip: self.round_trip,
             calibrated: self.calibrated,
-            transitions: self.states,
-            seed: self.seed,
+            transitions: self.states(),
+            seed: self.seed.unwrap_or(0),
         };
         Ok(config.build(asker.distance()?, asker.data()?)?)
     }
 
-    /// Whether flags were said that only a plan needs.
-    pub fn is_said(&self) -> bool {
-        self.calibrated || self.reversible
-    }
-
-    /// What to try where no way was found.
+    /// What to try where no path was found.
     pub fn hint(&self) -> &'static str {
-        match self.planner {
-            PlannerArg::Greedy => "try a larger --radius or more --states",
-            PlannerArg::Graph => {
-                "try a longer --horizon or more --states; --calibrated makes horizons recorded steps"
-            }
+        match self.method() {
+            PlanMethod::Greedy { .. } => "try a larger --radius or more --states",
+            PlanMethod::Graph { .. } => "try a longer --max-edge-steps or more --states",
         }
     }
 
     /// In words.
     pub fn describe(&self) -> String {
-        let Self { radius, horizon, states, .. } = self;
-        match self.planner {
-            PlannerArg::Greedy => {
-                format!("greedy: up to {states} recorded moves, those that begin within {radius}")
+        let states = self.states();
+        match self.method() {
+            PlanMethod::Greedy { radius } => {
+                format!("greedy: up to {states} recorded transitions, those that start within {radius}")
             }
-            PlannerArg::Graph => {
-                let read = if self.calibrated { "recorded " } else { "" };
-                let back = if self.reversible { " there and back" } else { "" };
-                format!("graph: up to {states} recorded states, edges of up to {horizon} {read}steps{back}")
+            PlanMethod::Graph { max_edge_steps } => {
+                let observed = if self.calibrated { "observed " } else { "" };
+                let both = if self.round_trip { " in both directions" } else { "" };
+                format!(
+                    "graph: up to {states} recorded states, edges of up to {max_edge_steps} {observed}steps{both}"
+                )
             }
         }
     }

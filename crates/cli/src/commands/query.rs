@@ -5,8 +5,8 @@ use anyhow::{Context as _, bail};
 use isochrone::{
     data::Dataset,
     learn::{
-        model::{LearnedDistance, Model, Which},
-        run::Run,
+        model::{CheckpointSelector, LearnedDistance, Model},
+        run::{OpenOptions, Run},
     },
 };
 use std::{
@@ -27,11 +27,11 @@ pub struct Situations {
 }
 
 /// `last`, `best` or a step.
-pub fn parse_which(text: &str) -> Result<Which, String> {
+pub fn parse_which(text: &str) -> Result<CheckpointSelector, String> {
     match text {
-        "last" => Ok(Which::Last),
-        "best" => Ok(Which::Best),
-        step => step.parse().map(Which::Step).map_err(|_| "not last, best or a step".into()),
+        "last" => Ok(CheckpointSelector::Last),
+        "best" => Ok(CheckpointSelector::Best),
+        step => step.parse().map(CheckpointSelector::Step).map_err(|_| "not last, best or a step".into()),
     }
 }
 
@@ -56,7 +56,7 @@ impl RunArgs {
 
 /// Opens a run; one that was edited, only if that is accepted.
 pub fn open_run(folder: &Path, accepts_edits: bool) -> anyhow::Result<Run> {
-    Ok(if accepts_edits { Run::open_accepting_edits(folder) } else { Run::open(folder) }?)
+    Ok(Run::open_with(folder, &OpenOptions { accept_edits: accepts_edits, ..OpenOptions::default() })?)
 }
 
 /// A run that is asked.
@@ -70,12 +70,12 @@ pub struct Asker {
 
 impl Asker {
     /// Opens a run; warns about what is not as it should be.
-    pub fn open(run: &RunArgs, which: Which, other_data: Option<&Path>) -> anyhow::Result<Self> {
+    pub fn open(run: &RunArgs, which: CheckpointSelector, other_data: Option<&Path>) -> anyhow::Result<Self> {
         Self::of(run.open()?, which, other_data)
     }
 
     /// Asks a run that is open.
-    pub fn of(run: Run, which: Which, other_data: Option<&Path>) -> anyhow::Result<Self> {
+    pub fn of(run: Run, which: CheckpointSelector, other_data: Option<&Path>) -> anyhow::Result<Self> {
         let model = Model::of_run(&run, which)?;
         model.warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
         let other_data = other_data.map(Path::to_owned);
@@ -85,7 +85,7 @@ impl Asker {
     /// Asks another checkpoint of the run.
     pub fn turn_to(&mut self, step: u64) -> anyhow::Result<()> {
         if self.model.step != step {
-            self.model = Model::of_run(&self.run, Which::Step(step))?;
+            self.model = Model::of_run(&self.run, CheckpointSelector::Step(step))?;
         }
         Ok(())
     }

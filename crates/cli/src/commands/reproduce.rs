@@ -2,70 +2,82 @@
 
 use crate::commands::{
     output::tell,
-    train::{algorithm_parser, stop_on_ctrl_c},
+    train::{parser_of, stop_on_ctrl_c},
 };
-use anyhow::bail;
-use clap::{Subcommand, ValueHint};
+use anyhow::{Context as _, bail};
+use clap::{ArgMatches, Args as _, Command, FromArgMatches, Subcommand, ValueHint};
 use indicatif::{ProgressBar, ProgressStyle};
-use isochrone::{learn::algos::Algorithm, rollout::Success};
+use isochrone::learn::Algorithm;
 use isochrone_studies::{
-    mazes::Mazes,
-    nav2d::{Recipe, Study, Verdict},
+    BUILT_IN, Event, MAX_SEEDS, Recipe, Results, RunResult, Shard, Study, StudyError, merge,
 };
 use serde_json::json;
-use std::{io::Write, path::PathBuf, time::Duration};
+use std::{
+    collections::BTreeSet,
+    ffi::OsString,
+    io::Write,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-/// Repeats a whole study: data, all methods, all seeds, figures, report
+/// Run a whole study: data, methods, seeds, figures, report
 ///
-/// Everything is kept in one folder as soon as it is done; the same command goes on where it was interrupted.
+/// A study is one of those below, or a recipe file of your own. Every finished piece is kept in one folder; the same command continues where it was interrupted.
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES, arg_required_else_help = true)]
+#[command(after_long_help = EXAMPLES, arg_required_else_help = true, subcommand_value_name = "STUDY|RECIPE.toml", subcommand_help_heading = "Studies")]
 pub struct Args {
     #[command(subcommand)]
     study: StudyArg,
 }
 
-#[derive(Subcommand)]
+/// A study by the name of a recipe that is part of the program or by a file, or the shards of one.
 enum StudyArg {
-    /// Stitching on one-way streets: the controlled study of Contrastive Metric Distillation
-    #[command(mut_arg("output", |output| output.default_value("nav2d")))]
-    Nav2d(Nav2dArgs),
-    /// Point mazes of OGBench: every method on three data sets at an equal budget, with and without a plan
-    #[command(mut_arg("output", |output| output.default_value("mazes")))]
-    Mazes(CommonArgs),
-    /// The ant in the medium maze of OGBench: one run of CMD-1 from a million recorded steps, and its success as it learns
-    #[command(mut_arg("output", |output| output.default_value("antmaze")))]
-    Antmaze(CommonArgs),
+    Study { recipe: Box<Recipe>, args: StudyArgs },
+    Merge(MergeArgs),
 }
 
+/// Options of every study.
 #[derive(clap::Args)]
-struct Nav2dArgs {
-    #[command(flatten)]
-    common: CommonArgs,
-
-    /// Fail if a method does not do what it does when it works
-    #[arg(long)]
-    check: bool,
-}
-
-/// What can be said of every study.
-#[derive(clap::Args)]
-struct CommonArgs {
-    /// The folder of the study
-    #[arg(long, short, value_name = "FOLDER", value_hint = ValueHint::DirPath, required = false)]
-    output: PathBuf,
+struct StudyArgs {
+    /// Folder of the study [default: its name]
+    #[arg(long, short, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    output: Option<PathBuf>,
 
     /// One seed and fewer updates: shows in minutes that everything works
     #[arg(long)]
     quick: bool,
 
+    /// Fail if a method falls below its regression threshold
+    #[arg(long)]
+    check: bool,
+
     /// Only these methods
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = algorithm_parser())]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = parser_of(&Algorithm::ALL))]
     methods: Vec<Algorithm>,
 
-    /// Seeds [default: as many as the recipe says; with --quick 1]
-    #[arg(long, value_name = "N")]
+    /// Number of seeds [default: that of the recipe]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_SEEDS))]
     seeds: Option<u64>,
+
+    /// Only a part of the runs, such as 2/5: the second of five, for as many machines
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
+
+    /// Print the results as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Merge the results of shards into one report
+#[derive(clap::Args)]
+struct MergeArgs {
+    /// Folders of the shards
+    #[arg(required = true, value_name = "FOLDERS")]
+    shards: Vec<PathBuf>,
+
+    /// Folder of the whole study
+    #[arg(long, short, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    output: PathBuf,
 
     /// Print the results as JSON
     #[arg(long)]
@@ -75,132 +87,161 @@ struct CommonArgs {
 const EXAMPLES: &str = "\
 Examples:
   isochrone reproduce nav2d --quick -o /tmp/nav2d    # some minutes
-  isochrone reproduce nav2d -o nav2d                 # about an hour on two cores; Ctrl-C and again to go on
+  isochrone reproduce nav2d -o nav2d                 # about an hour on two cores; Ctrl-C and again to continue
   isochrone reproduce nav2d --methods cmd1,gcbc --seeds 2
   isochrone reproduce mazes -o mazes                 # with MuJoCo; an hour and a half on two cores
-  isochrone reproduce antmaze -o antmaze             # likewise, on one core";
+  isochrone reproduce mazes --shard 1/2 -o mazes-1   # and 2/2 on another machine, then:
+  isochrone reproduce merge mazes-1 mazes-2 -o mazes
+  isochrone reproduce my-recipe.toml -o my-study     # studies/recipes has examples";
 
-/// Tasks of more would be those that are watched during training.
-const MOST_SEEDS: u64 = 1000;
+impl Subcommand for StudyArg {
+    fn augment_subcommands(mut command: Command) -> Command {
+        for (name, _) in BUILT_IN {
+            let recipe = Recipe::built_in(name).expect("it is built in");
+            let study = StudyArgs::augment_args(Command::new(name)).about(recipe.summary.clone());
+            let methods = recipe.methods();
+            command =
+                command.subcommand(study.mut_arg("methods", |arg| arg.value_parser(parser_of(&methods))));
+        }
+        command.subcommand(MergeArgs::augment_args(Command::new("merge"))).allow_external_subcommands(true)
+    }
 
-/// Runs the verb; data goes to `out`.
-pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    isochrone::nn::memory::keep_freed_memory();
-    match &args.study {
-        StudyArg::Nav2d(args) => nav2d(args, out),
-        StudyArg::Mazes(args) => mazes(Mazes::Point, args, out),
-        StudyArg::Antmaze(args) => mazes(Mazes::Ant, args, out),
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Self::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        name == "merge" || BUILT_IN.iter().any(|(known, _)| *known == name)
     }
 }
 
-impl CommonArgs {
-    fn check(&self) -> anyhow::Result<()> {
-        match self.seeds {
-            Some(seeds) if !(1..=MOST_SEEDS).contains(&seeds) => {
-                bail!("--seeds {seeds}; hint: give a number between 1 and {MOST_SEEDS}")
+impl FromArgMatches for StudyArg {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let (name, matches) = matches.subcommand().expect("help is shown without one");
+        if name == "merge" {
+            return Ok(Self::Merge(MergeArgs::from_arg_matches(matches)?));
+        }
+        let (recipe, args) = match Recipe::built_in(name) {
+            Some(recipe) => (recipe, StudyArgs::from_arg_matches(matches)?),
+            None => {
+                let refuse =
+                    |problem: String| clap::Error::raw(clap::error::ErrorKind::InvalidSubcommand, problem);
+                let path = Path::new(name);
+                if !path.exists() {
+                    let known = BUILT_IN.map(|(name, _)| name).join(", ");
+                    let problem = format!(
+                        "{name}: there is no such study or recipe file; hint: choose from {known}, or name a file"
+                    );
+                    return Err(refuse(problem));
+                }
+                let recipe = Recipe::load(path).map_err(|error| refuse(error.to_string()))?;
+                let rest = matches.get_many::<OsString>("").into_iter().flatten().cloned();
+                let command = StudyArgs::augment_args(Command::new("reproduce"));
+                let words = std::iter::once(OsString::from(name)).chain(rest);
+                (recipe, StudyArgs::from_arg_matches(&command.try_get_matches_from(words)?)?)
             }
-            _ => Ok(()),
+        };
+        let stem = Path::new(name).file_stem().unwrap_or_default();
+        let args = StudyArgs { output: Some(args.output.unwrap_or_else(|| stem.into())), ..args };
+        Ok(Self::Study { recipe: Box::new(recipe), args })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// Runs the command; data goes to `out`.
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+    isochrone::nn::memory::retain_heap();
+    match &args.study {
+        StudyArg::Study { recipe, args } => study(recipe, args, out),
+        StudyArg::Merge(args) => {
+            let results = merge(&args.shards, &args.output)?;
+            print(&args.output, &results, &[], args.json, out)
         }
     }
 }
 
-/// Counts runs.
-fn progress(n_runs: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:24} {pos}/{len} runs  {elapsed}  {msg}");
-    let bar = ProgressBar::new(n_runs as u64).with_style(style.expect("the template is well formed"));
-    bar.enable_steady_tick(Duration::from_secs(1));
-    bar
-}
-
-/// The error of a study, as one whose type the program can still tell.
-fn typed(failure: isochrone_studies::Failure) -> anyhow::Error {
-    match failure.downcast::<isochrone::envs::EnvError>() {
-        Ok(error) => anyhow::Error::new(*error),
-        Err(failure) => anyhow::Error::from_boxed(failure),
-    }
-}
-
-fn mazes(which: Mazes, args: &CommonArgs, out: &mut dyn Write) -> anyhow::Result<()> {
-    use isochrone_studies::mazes;
-    args.check()?;
-    let mut recipe = mazes::Recipe::new(which, args.quick);
+fn study(recipe: &Recipe, args: &StudyArgs, out: &mut dyn Write) -> anyhow::Result<()> {
+    let output = args.output.as_ref().expect("it has a default");
+    let mut recipe = if args.quick { recipe.clone().quick() } else { recipe.clone() };
     recipe.seeds = args.seeds.unwrap_or(recipe.seeds);
-    let study = mazes::Study::open(&args.output, recipe, &args.methods).map_err(typed)?;
+    // Before anything is collected, which takes minutes.
+    let recipe = recipe.with_methods(&args.methods).context("--methods")?;
+    let study = Study::open(output, recipe, args.shard).map_err(|error| match error {
+        // The program knows how to get what an environment lacks.
+        StudyError::Collect(error) => anyhow::Error::new(error),
+        error => error.into(),
+    })?;
     let stop = stop_on_ctrl_c()?;
-    let bar = progress(study.n_runs());
-    let told = |verdict: &mazes::Verdict| {
-        let percent =
-            |success: Success| format!("{:.1} %", 100.0 * success.last_three.unwrap_or(success.last));
-        let mazes::Verdict { data_set, method, seed, seconds, .. } = verdict;
-        let alone = verdict.success_alone().map_or_else(|| "nothing".into(), percent);
-        let planned = verdict
-            .success_planned()
-            .map_or(String::new(), |success| format!(", with a plan {}", percent(success)));
-        bar.inc(1);
-        bar.suspend(|| {
-            tell(&format!("{data_set} {method} seed {seed}: {alone} of tasks{planned}; {seconds:.0} s"));
-        });
+    let style = ProgressStyle::with_template("{bar:24} {pos}/{len} runs  {elapsed}  {msg}");
+    let bar =
+        ProgressBar::new(study.jobs().len() as u64).with_style(style.expect("the template is well formed"));
+    bar.enable_steady_tick(Duration::from_secs(1));
+    let observe = |event: Event<'_>| {
+        if let Event::Finished(result) = event {
+            bar.inc(1);
+            bar.suspend(|| tell(&line(result)));
+        }
     };
-    let finished = study.run(&stop, &told);
+    let results = study.run(&stop, &observe);
     bar.finish_and_clear();
-    let output = args.output.display();
-    let Some(finished) = finished.map_err(anyhow::Error::from_boxed)? else {
-        bail!(
-            "{output}: stopped before it was done; hint: the same command goes on; report.md has what is done"
-        );
-    };
-    if args.json {
-        writeln!(out, "{:#}", json!({ "folder": args.output, "runs": finished }))?;
-    } else {
-        writeln!(out, "{output}: {} runs; report.md, results.json", finished.len())?;
-    }
-    Ok(())
-}
-
-fn nav2d(args: &Nav2dArgs, out: &mut dyn Write) -> anyhow::Result<()> {
-    args.common.check()?;
-    let mut recipe = Recipe::new(args.common.quick);
-    recipe.seeds = args.common.seeds.unwrap_or(recipe.seeds);
-    let study =
-        Study::open(&args.common.output, recipe, &args.common.methods).map_err(anyhow::Error::from_boxed)?;
-    let stop = stop_on_ctrl_c()?;
-    let bar = progress(study.n_runs());
-    let told = |verdict: &Verdict| {
-        bar.inc(1);
-        bar.suspend(|| tell(&line(verdict)));
-    };
-    let finished = study.run(&stop, &told);
-    bar.finish_and_clear();
-    let output = args.common.output.display();
-    let Some(finished) = finished.map_err(anyhow::Error::from_boxed)? else {
-        bail!("{output}: stopped before it was done; hint: the same command goes on");
-    };
-    let bars = study.bars(&finished);
-    let failed: Vec<String> = bars
-        .iter()
-        .filter(|bar| !bar.holds())
-        .map(|bar| format!("{} {:.3}, less than {:.3}", bar.claim, bar.measured, bar.least))
+    let results = results?;
+    let below: Vec<String> = results
+        .thresholds()
+        .into_iter()
+        .filter(|threshold| !threshold.holds())
+        .map(|threshold| {
+            format!("{} {:.3}, less than {:.3}", threshold.claim, threshold.measured, threshold.min)
+        })
         .collect();
-    if args.common.json {
-        let verdicts: Vec<_> = finished.iter().map(|run| &run.verdict).collect();
-        writeln!(out, "{:#}", json!({ "folder": args.common.output, "runs": verdicts, "failed": failed }))?;
-    } else {
-        writeln!(out, "{output}: {} runs; report.html, report.md, results.json, figures/", finished.len())?;
+    if let Some((run, reason)) = results.failures.iter().next() {
+        let n_failed = results.failures.len();
+        bail!("{}: {n_failed} runs failed; {run}: {reason}", output.display());
     }
-    if args.check && !failed.is_empty() {
-        bail!("{}; hint: one of the methods is broken", failed.join("; "));
+    if !results.is_complete() {
+        bail!(
+            "{}: stopped before it was done; hint: the same command continues; report.md has what is finished",
+            output.display()
+        );
+    }
+    print(output, &results, &below, args.json, out)?;
+    if args.check && !below.is_empty() {
+        bail!("{}; hint: one of the methods is broken", below.join("; "));
     }
     Ok(())
 }
 
-fn line(verdict: &Verdict) -> String {
-    let planned =
-        verdict.greedy.map_or(String::new(), |score| format!(", with a plan {:.1} %", 100.0 * score.success));
-    format!(
-        "{} seed {}: {:.1} % of tasks{planned}; {:.0} s",
-        verdict.method,
-        verdict.seed,
-        100.0 * verdict.alone.success,
-        verdict.seconds
-    )
+fn print(
+    output: &Path,
+    results: &Results,
+    below: &[String],
+    is_json: bool,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let (folder, runs, n_jobs) = (output.display(), results.without_pairs().runs, results.n_jobs);
+    if is_json {
+        writeln!(out, "{:#}", json!({ "folder": output, "runs": runs, "below_threshold": below }))?;
+    } else {
+        let count = runs.len();
+        writeln!(out, "{folder}: {count} of {n_jobs} runs; report.html, report.md, results.json, figures/")?;
+    }
+    Ok(())
+}
+
+/// A finished run in one line.
+fn line(result: &RunResult) -> String {
+    let RunResult { dataset, method, seed, seconds, .. } = result;
+    let planners: BTreeSet<Option<&str>> =
+        result.evaluations.iter().map(|evaluation| evaluation.planner.as_deref()).collect();
+    let score = |planner: Option<&str>| {
+        let success = result.success(planner)?;
+        let percent = 100.0 * success.last_three.unwrap_or(success.last);
+        Some(format!("{} {percent:.1} %", planner.unwrap_or("success")))
+    };
+    let scores: Vec<String> = planners.into_iter().filter_map(score).collect();
+    let variant = result.variant.as_ref().map_or_else(String::new, |variant| format!(", {variant}"));
+    format!("{dataset} {method} seed {seed}{variant}: {}; {seconds:.0} s", scores.join(", "))
 }

@@ -140,7 +140,7 @@ fn report(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> anyhow::Re
             Field::Text(manifest.algorithm.clone()),
             Field::Text(data),
             Field::Count(usize::try_from(manifest.seed)?),
-            Field::Text(run.standing(status.state).to_owned()),
+            Field::Text(run.status_label(status.state).to_owned()),
             Field::Count(usize::try_from(status.step)?),
             Field::Count(usize::try_from(config.steps)?),
             Field::Number(status.seconds, 0),

@@ -148,7 +148,7 @@ fn local_links_in_the_documents_exist() {
 #[test]
 fn manifests_name_the_engine_that_is_used() {
     let text = std::fs::read_to_string(workspace().join("Cargo.toml")).unwrap();
-    let said = isochrone::learn::run::MadeBy::now().burn;
+    let said = isochrone::learn::run::Provenance::now().burn;
     assert!(
         text.contains(&format!("burn = {{ version = \"={said}\"")),
         "Cargo.toml asks for another Burn than {said}"

@@ -2,7 +2,7 @@
 
 use crate::run::{isochrone_in, workspace};
 use isochrone::{
-    input::{LogColumns, read_event_log, read_map, read_mdp_json, read_mdp_npz},
+    data::tabular::{LogColumns, read_event_log, read_map, read_mdp_json, read_mdp_npz},
     rng,
 };
 use std::{io::Write as _, path::Path};

@@ -4,7 +4,7 @@
 
 use crate::run::workspace;
 use isochrone::learn::{
-    model::{Model, Which},
+    model::{CheckpointSelector, Model},
     run::{Record, Run},
 };
 use std::{
@@ -92,8 +92,8 @@ fn killed_runs_go_on() {
         child.kill().unwrap();
         child.wait().unwrap();
         if !run.checkpoints().steps().unwrap().is_empty() {
-            let model =
-                Model::open(&path, Which::Best).unwrap_or_else(|error| panic!("kill {kill}: {error}"));
+            let model = Model::open(&path, CheckpointSelector::Best)
+                .unwrap_or_else(|error| panic!("kill {kill}: {error}"));
             assert!(model.distance.is_some());
         }
         assert!(resume(folder.path()), "kill {kill}: it goes on");
@@ -122,7 +122,7 @@ fn has_unfinished(run: &Path) -> bool {
     is_unfinished(run) || is_unfinished(&run.join("checkpoints"))
 }
 
-/// Ctrl-C: a checkpoint of the very step, an exit without error, and a run that goes on.
+/// Ctrl-C: a checkpoint of the very step, the exit code that shells know, and a run that goes on.
 #[cfg(unix)]
 #[test]
 fn interrupted_runs_save_and_go_on() {
@@ -139,7 +139,7 @@ fn interrupted_runs_save_and_go_on() {
     let run = Run::open(&path).unwrap();
     assert!(run.is_active());
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    assert!(child.wait().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(!run.is_active());
     let status = run.status().unwrap();
     assert_eq!(status.state, isochrone::learn::run::State::Stopped);

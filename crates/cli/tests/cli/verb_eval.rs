@@ -31,8 +31,9 @@ fn a_policy_is_let_loose_on_streets() {
     assert!(std::fs::read_to_string(folder.path().join("paths.svg")).unwrap().contains("of 20 succeed"));
     let again = run("eval runs/a --env nav2d --episodes 20 --checkpoints 3 --json");
     assert_eq!(again.stdout, judged.stdout, "the same tasks, the same attempts");
-    let planned =
-        run("eval runs/a --env nav2d --episodes 5 --plan --calibrated --reversible --horizon 8 --states 100");
+    let planned = run(
+        "eval runs/a --env nav2d --episodes 5 --plan --calibrated --round-trip --max-edge-steps 8 --states 100",
+    );
     assert_eq!(planned.code, Some(0), "{}", planned.stderr);
     for (arguments, part) in [
         ("eval runs/a --env nav2d --episodes 0", "--episodes 0"),
@@ -41,7 +42,7 @@ fn a_policy_is_let_loose_on_streets() {
         ("eval runs/a --env nav2d --film ant.png", "has no ant"),
         ("eval runs/a --env nav2d --plot paths.txt", ".svg or .png"),
         ("eval runs/none --env nav2d", "runs/none"),
-        ("eval runs/a --env nav2d --plan --horizon 0", "--horizon 0"),
+        ("eval runs/a --env nav2d --plan --max-edge-steps 0", "--max-edge-steps 0"),
     ] {
         let refused = run(arguments);
         assert_eq!(refused.code, Some(2), "{arguments}: {}", refused.stdout);
@@ -103,7 +104,7 @@ fn a_ball_and_an_ant_are_recorded_trained_judged_and_drawn() {
 /// The study of mazes in little: it is done once, found done the second time, and does not take other data for its own.
 #[test]
 #[cfg(feature = "mujoco")]
-fn a_study_of_mazes_goes_on_where_it_was() {
+fn a_study_of_mazes_continues() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &str| isochrone_in(folder.path(), arguments);
     let first = run("reproduce mazes --quick --methods gcbc -o study --json");
@@ -112,22 +113,21 @@ fn a_study_of_mazes_goes_on_where_it_was() {
     let runs = report["runs"].as_array().unwrap();
     assert_eq!(runs.len(), 3);
     for run in runs {
-        assert_eq!(run["alone"].as_array().unwrap().len(), 3, "three checkpoints");
-        assert_eq!(run["planned"].as_array().unwrap().len(), 0, "cloning knows no distance");
+        let evaluations = run["evaluations"].as_array().unwrap();
+        assert_eq!(evaluations.len(), 3, "three checkpoints");
+        assert!(evaluations.iter().all(|one| one["planner"].is_null()), "cloning has no distance");
     }
     let page = std::fs::read_to_string(folder.path().join("study/report.md")).unwrap();
-    for part in ["pointmaze-teleport-navigate", "Ceiling: **100.0**", "Published", "gcbc"] {
+    for part in ["pointmaze-teleport-navigate", "| optimal success rate | 100.0 |", "Published", "gcbc"] {
         assert!(page.contains(part), "{part}: {page}");
     }
     let again = run("reproduce mazes --quick --methods gcbc -o study --json");
-    assert_eq!(again.stdout, first.stdout, "nothing is trained or judged twice");
-    let refused = run("reproduce mazes --quick --methods crl-cpc -o study");
-    assert!(refused.code == Some(2) && refused.stderr.contains("crl-cpc"), "{}", refused.stderr);
-    let data = folder.path().join("study/pointmaze-medium-navigate.arrow");
-    std::fs::copy(folder.path().join("study/pointmaze-teleport-navigate.arrow"), &data).unwrap();
+    assert_eq!(again.stdout, first.stdout, "nothing is trained or evaluated twice");
+    let data = folder.path().join("study/datasets/pointmaze-medium-navigate.arrow");
+    std::fs::copy(folder.path().join("study/datasets/pointmaze-teleport-navigate.arrow"), &data).unwrap();
     let refused = run("reproduce mazes --quick --methods gcbc -o study");
     assert!(
-        refused.code == Some(2) && refused.stderr.contains("not the 50 recordings"),
+        refused.code == Some(2) && refused.stderr.contains("does not hold the 50 episodes"),
         "{}",
         refused.stderr
     );
@@ -143,34 +143,59 @@ fn a_study_of_the_ant_draws_its_curve() {
     let report: Value = serde_json::from_str(&study.stdout).unwrap();
     let run = &report["runs"][0];
     assert_eq!(run["checkpoints"], serde_json::json!([21, 24, 27, 30]));
-    assert_eq!(run["alone"].as_array().unwrap().len(), 4);
-    assert_eq!(run["planned"].as_array().unwrap().len(), 1, "the last of them");
+    let evaluations = run["evaluations"].as_array().unwrap();
+    let planned = evaluations.iter().filter(|one| one["planner"] == "graph");
+    assert_eq!((evaluations.len(), planned.count()), (5, 1), "with a planner only the last");
     let page = std::fs::read_to_string(folder.path().join("study/report.md")).unwrap();
-    assert!(page.contains("| cmd1 | 0 | 21 |") && !page.contains("Ceiling"), "{page}");
-    assert!(folder.path().join("study/curve-antmaze-medium-navigate.svg").exists());
+    assert!(page.contains("| cmd1 | 0 | 21 |") && !page.contains("optimal success"), "{page}");
+    assert!(folder.path().join("study/figures/curves.svg").exists());
 }
 
-/// The committed results are of these recipes: settings, data sets, and every run that there should be.
+/// What a study does not have is refused before anything is collected, and not listed.
 #[test]
-fn the_committed_results_are_of_these_recipes() {
-    use isochrone_studies::mazes::{Mazes, Recipe};
-    for (which, name) in [(Mazes::Point, "mazes"), (Mazes::Ant, "antmaze")] {
-        let path = crate::run::workspace().join("docs/results").join(name).join("results.json");
-        let results: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-        let recipe = Recipe::new(which, false);
-        assert_eq!(results["recipe"], serde_json::to_value(&recipe).unwrap(), "run `just {name}` again");
-        let runs = results["runs"].as_array().unwrap();
-        let n_runs = recipe.datasets().len() * recipe.methods().len() * recipe.seeds as usize;
-        assert_eq!(runs.len(), n_runs, "run `just {name}` again");
-    }
-}
-
-/// What a study lacks is said before anything is recorded.
-#[test]
-#[cfg(feature = "mujoco")]
 fn a_method_that_a_study_lacks_is_refused_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let refused = isochrone_in(folder.path(), "reproduce antmaze --methods qrl -o study");
-    assert!(refused.code == Some(2) && refused.stderr.contains("--methods qrl"), "{}", refused.stderr);
-    assert!(!folder.path().join("study").exists(), "nothing was begun");
+    assert!(
+        refused.code == Some(2) && refused.stderr.contains("'qrl'") && refused.stderr.contains("--methods"),
+        "{}",
+        refused.stderr
+    );
+    assert!(!folder.path().join("study").exists(), "nothing was started");
+    let help = isochrone_in(folder.path(), "reproduce antmaze --help").stdout;
+    assert!(help.contains("cmd1") && !help.contains("qrl"), "{help}");
+}
+
+/// A recipe of the user's own, in shards.
+#[test]
+fn a_recipe_file_is_run_in_shards_and_merged() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &str| isochrone_in(folder.path(), arguments);
+    let recipe = "title = 'Mine'\nsummary = 'mine'\nseeds = 2\ndata_seed = 1\ndata_share = 0.02\nsteps = 10\n\
+        evaluation = { episodes = 2, task_seed = 1 }\ndatasets = { nav2d = {} }\nmethods = { gcbc = {} }\n\
+        [report]\nfigures = ['success']\n";
+    std::fs::write(folder.path().join("mine.toml"), recipe).unwrap();
+    for shard in [1, 2] {
+        let done = run(&format!("reproduce mine.toml --shard {shard}/2 -o part-{shard}"));
+        assert_eq!(done.code, Some(0), "{}", done.stderr);
+        assert!(done.stdout.contains("1 of 1 runs"), "{}", done.stdout);
+    }
+    let merged = run("reproduce merge part-1 part-2 -o all --json");
+    assert_eq!(merged.code, Some(0), "{}", merged.stderr);
+    let merged: Value = serde_json::from_str(&merged.stdout).unwrap();
+    assert_eq!(merged["runs"].as_array().unwrap().len(), 2);
+    let more = run("reproduce mine.toml --seeds 3 --shard 1/3 -o part-3");
+    assert_eq!(more.code, Some(0), "{}", more.stderr);
+    for (arguments, said) in [
+        ("reproduce merge part-1 part-3 -o x", "the recipe differs"),
+        ("reproduce mine.toml --shard 3/2", "\"3/2\" is not a shard"),
+        ("reproduce mine.toml --methods cmd1", "cmd1 is not a method of this study"),
+        ("reproduce nowhere.toml", "nowhere.toml: there is no such study"),
+        ("reproduce merge nowhere -o x", "nowhere/results.json"),
+    ] {
+        let refused = run(arguments);
+        assert!(refused.code == Some(2) && refused.stderr.contains(said), "{arguments}: {}", refused.stderr);
+        assert!(refused.stderr.contains("hint:"), "{arguments}: {}", refused.stderr);
+        assert_eq!(refused.stderr.trim_end().lines().count(), 1, "{arguments}: {}", refused.stderr);
+    }
 }

@@ -138,6 +138,10 @@ fn mistakes_are_explained() {
             "learner.critic.wide",
         ),
         (
+            format!("train --data {} --observations x,y learning_rate=1e-3", walks.display()),
+            "learner.critic_optimizer.learning_rate",
+        ),
+        (
             format!("train --data {} --observations x,y learner.critic.width=0", walks.display()),
             "learner.critic",
         ),
@@ -149,7 +153,7 @@ fn mistakes_are_explained() {
         ("runs --metrics none".to_owned(), "critic/loss"),
         ("distance runs/nowhere --from 0,0 --to 1,1".to_owned(), "runs/nowhere"),
         ("distance runs/a --from 0 --to 1,1".to_owned(), "2 dimensions"),
-        ("train --data x --steps 3 steps=4".to_owned(), "a flag says it"),
+        ("train --data x --steps 3 steps=4".to_owned(), "set both by flag"),
         ("train learner.critic.width --data x".to_owned(), "NAME=VALUE"),
         ("distance runs/a --from 0,x --to 1,1".to_owned(), "'0,x'"),
         ("distance runs/a --from @99:0 --to 1,1".to_owned(), "24 episodes"),

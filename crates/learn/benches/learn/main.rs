@@ -3,18 +3,13 @@
 use isochrone_core::{Discount, rng};
 use isochrone_data::{Dataset, DatasetBuilder, Episode, EpisodeSink as _, Spec};
 use isochrone_learn::{
-    algos::{Algorithm, AlgorithmConfig},
-    batch::{Crossing, DeviceBatch, sampler},
-    learner::Learner,
-    parts::Size,
-    run::{DataConfig, DataFacts, MadeBy, Manifest, Run, RunConfig},
-    scaling::Scaling,
-    setting::Setting,
-    trainer::Trainer,
+    Algorithm, Callbacks, DeviceBatch, Learner, LearnerConfig, LearnerContext, Preset, Training,
+    internals::{BatchTransform, Scaling, sampler},
+    run::{Provenance, RunConfig},
 };
 use std::{
     process::Command,
-    sync::{Arc, atomic::AtomicBool},
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
@@ -24,23 +19,23 @@ const BATCH: usize = 256;
 const GAMMA: f64 = 0.99;
 
 fn main() {
-    isochrone_nn::memory::keep_freed_memory();
+    isochrone_nn::memory::retain_heap();
     // On a thread of the pool, as the command does it.
     rayon::scope(|_| bench(std::env::args().any(|arg| arg == "--quick")));
 }
 
 fn bench(is_quick: bool) {
-    let data = Arc::new(noise());
+    let data = noise();
     let seconds = if is_quick { 0.05 } else { 4.0 };
     println!("# Learners and trainer\n");
     println!(
-        "Observations of {OBSERVATION} numbers, actions of {ACTION}, batches of {BATCH}, {} threads. *Paper*: 4 x 512 without normalisation, latent rows of 512. *Small*: 2 x 64 with layer\n\
-         normalisation, latent rows of 64. Median time of one update of all networks, on ready batches.\n",
+        "Observations of {OBSERVATION} numbers, actions of {ACTION}, batches of {BATCH}, {} threads. *Paper*: 4 x 512 without normalization, latent rows of 512. *Small*: 2 x 64 with layer\n\
+         normalization, latent rows of 64. Median time of one update of all networks, on ready batches.\n",
         rayon::current_num_threads(),
     );
     println!("| algorithm | paper: ms | steps/s | small: ms | steps/s |\n|---|---|---|---|---|");
     for algorithm in Algorithm::ALL {
-        let cells = [Size::Paper, Size::Small].map(|size| {
+        let cells = [Preset::Paper, Preset::Small].map(|size| {
             let ms = Bare::new(algorithm.preset(size), &data).median_ms(seconds);
             format!("{ms:.1} | {:.1}", 1e3 / ms)
         });
@@ -56,10 +51,10 @@ fn bench(is_quick: bool) {
         "| algorithm | size | bare ms | added by a short run | one checkpoint, ms | added, checkpoints as by default |\n|---|---|---|---|---|---|"
     );
     for (algorithm, size) in [
-        (Algorithm::Cmd1, Size::Paper),
-        (Algorithm::Cmd1, Size::Small),
-        (Algorithm::Gcbc, Size::Paper),
-        (Algorithm::Gcbc, Size::Small),
+        (Algorithm::Cmd1, Preset::Paper),
+        (Algorithm::Cmd1, Preset::Small),
+        (Algorithm::Gcbc, Preset::Paper),
+        (Algorithm::Gcbc, Preset::Small),
     ] {
         added(algorithm, size, &data, is_quick);
     }
@@ -69,7 +64,7 @@ fn bench(is_quick: bool) {
     println!(
         "\nMade by `just bench-learn`: isochrone {} at revision {}. Times move by a quarter from minute to minute on shared machines: compare within a table.",
         env!("CARGO_PKG_VERSION"),
-        MadeBy::revision().unwrap_or("unknown"),
+        Provenance::revision().unwrap_or("unknown"),
     );
 }
 
@@ -100,13 +95,13 @@ struct Bare {
 }
 
 impl Bare {
-    fn new(config: AlgorithmConfig, data: &Arc<Dataset>) -> Self {
+    fn new(config: LearnerConfig, data: &Dataset) -> Self {
         let discount = Discount::new(GAMMA).expect("a discount");
-        let setting = Setting::of(data.spec(), discount, 1, 1_000_000, &isochrone_learn::cpu());
-        let learner = config.init(&setting).expect("a preset");
-        let sampler = sampler(&*learner, data.clone(), BATCH, &setting).expect("data");
-        let crossing = Crossing::new(&setting, Scaling::identity(OBSERVATION, ACTION));
-        let batches = (0..8).map(|step| crossing.batch(&sampler.batch(step))).collect();
+        let context = LearnerContext::new(data.spec(), discount, 1, 1_000_000, &isochrone_learn::cpu());
+        let learner = config.init(&context).expect("a preset");
+        let sampler = sampler(learner.goals(), data, BATCH, &context).expect("data");
+        let transform = BatchTransform::new(&context, Scaling::identity(OBSERVATION, ACTION));
+        let batches = (0..8).map(|step| transform.batch(&sampler.batch(step))).collect();
         Self { learner, batches, next: 0 }
     }
 
@@ -130,14 +125,13 @@ impl Bare {
 }
 
 /// One line: bare updates and a trainer, in turns.
-fn added(algorithm: Algorithm, size: Size, data: &Arc<Dataset>, is_quick: bool) {
-    let learner = algorithm.preset(size);
+fn added(algorithm: Algorithm, size: Preset, data: &Dataset, is_quick: bool) {
     let (rounds, steps) = match (is_quick, size) {
         (true, _) => (1, 5),
-        (_, Size::Paper) => (11, 40),
+        (_, Preset::Paper) => (11, 40),
         _ => (11, 400),
     };
-    let mut bare = Bare::new(learner, data);
+    let mut bare = Bare::new(algorithm.preset(size), data);
     let mut bare_round = || {
         let begin = Instant::now();
         (0..steps).for_each(|_| bare.step());
@@ -147,7 +141,7 @@ fn added(algorithm: Algorithm, size: Size, data: &Arc<Dataset>, is_quick: bool) 
     let (mut bare_ms, mut checkpoint_ms) = (Vec::new(), Vec::new());
     let (mut ratios, mut default_ratios) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
-        let (all, checkpoint) = trained(learner, data, steps);
+        let (all, checkpoint) = trained(algorithm, size, data, steps);
         let after = bare_round();
         let bare = 0.5 * (before + after);
         bare_ms.push(bare);
@@ -160,7 +154,7 @@ fn added(algorithm: Algorithm, size: Size, data: &Arc<Dataset>, is_quick: bool) 
         values.sort_by(f64::total_cmp);
         values[values.len() / 2]
     };
-    let name = if size == Size::Paper { "paper" } else { "small" };
+    let name = if size == Preset::Paper { "paper" } else { "small" };
     println!(
         "| {} | {name} | {:.2} | {:+.1} % | {:.0} | {:+.1} % |",
         algorithm.name(),
@@ -172,38 +166,41 @@ fn added(algorithm: Algorithm, size: Size, data: &Arc<Dataset>, is_quick: bool) 
 }
 
 /// Milliseconds of a whole run, and of its checkpoint.
-fn trained(learner: AlgorithmConfig, data: &Arc<Dataset>, steps: u64) -> (f64, f64) {
+fn trained(algorithm: Algorithm, preset: Preset, data: &Dataset, steps: u64) -> (f64, f64) {
     struct Clock {
         last_step: Instant,
-        checkpoint_ms: f64,
+        /// Start of the run, and milliseconds of its checkpoint.
+        times: Arc<Mutex<(Instant, f64)>>,
     }
-    impl isochrone_learn::trainer::Observer for Clock {
-        fn updated(&mut self, _: u64) {
+    impl Callbacks for Clock {
+        fn on_start(&mut self, _: &RunConfig, _: u64) {
+            self.times.lock().expect("one thread").0 = Instant::now();
+        }
+        fn on_step(&mut self, _: u64) {
             self.last_step = Instant::now();
         }
-        fn saved(&mut self, _: u64, _: &std::path::Path) {
-            self.checkpoint_ms = self.last_step.elapsed().as_secs_f64() * 1e3;
+        fn on_checkpoint(&mut self, _: u64, _: &std::path::Path) {
+            self.times.lock().expect("one thread").1 = self.last_step.elapsed().as_secs_f64() * 1e3;
         }
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let mut config = RunConfig::for_data(
-        learner,
-        DataConfig { path: "noise".into(), ..DataConfig::default() },
-        steps,
-        data.index(),
-    );
-    (config.metrics.every, config.metrics.evaluate_every, config.checkpoints.every) = (250, 0, 2500);
-    let manifest = Manifest::now(&learner, 0, DataFacts::of("noise".as_ref(), data), None);
-    let (run, _lock) = Run::create(folder.path(), config, manifest).expect("a new folder");
-    let mut trainer = Trainer::new(&run, data.clone(), &isochrone_learn::cpu(), &mut ()).expect("a new run");
-    let mut clock = Clock { last_step: Instant::now(), checkpoint_ms: 0.0 };
-    let begin = Instant::now();
-    trainer.train(&mut clock, &AtomicBool::new(false)).expect("numbers stay finite");
-    (begin.elapsed().as_secs_f64() * 1e3, clock.checkpoint_ms)
+    let times = Arc::new(Mutex::new((Instant::now(), 0.0)));
+    Training::new(algorithm)
+        .preset(preset)
+        .steps(steps)
+        .set("metrics.every", 250)
+        .set("metrics.evaluate_every", 0)
+        .set("checkpoints.every", 2500)
+        .run_dir(folder.path())
+        .callbacks(Clock { last_step: Instant::now(), times: times.clone() })
+        .fit(data)
+        .expect("numbers stay finite");
+    let (begin, checkpoint_ms) = *times.lock().expect("one thread");
+    (begin.elapsed().as_secs_f64() * 1e3, checkpoint_ms)
 }
 
 /// CMD-1 at the paper's size and at the small one, in turns with the ways to write it in JAX.
-fn beside_jax(data: &Arc<Dataset>) {
+fn beside_jax(data: &Dataset) {
     println!("\n## CMD-1 beside JAX\n");
     println!(
         "The same step in JAX, compiled, on the same cores in turns: broadcasting as published code does it, and the faster of two hand-written derivative rules. JAX's step draws its batch never and reads no metrics; ours\n\
@@ -213,8 +210,8 @@ fn beside_jax(data: &Arc<Dataset>) {
         "| size | ours, ms | JAX broadcasting, ms | ratio | JAX own rule, ms | ratio |\n|---|---|---|---|---|---|"
     );
     for (size, name, sizes) in [
-        (Size::Paper, "paper", "--width 512 --depth 4 --latent 512 --layer-norm 0"),
-        (Size::Small, "small", "--width 64 --depth 2 --latent 64 --layer-norm 1"),
+        (Preset::Paper, "paper", "--width 512 --depth 4 --latent 512 --layer-norm 0"),
+        (Preset::Small, "small", "--width 64 --depth 2 --latent 64 --layer-norm 1"),
     ] {
         let mut bare = Bare::new(Algorithm::Cmd1.preset(size), data);
         let before = bare.median_ms(3.0);

@@ -1,30 +1,26 @@
-//! What experiments share: a bare training loop on one thread, jobs side by side, and where a table came from.
+//! What experiments share: training in memory, jobs side by side, and where a table came from.
 
-mod job;
+use isochrone_data::Dataset;
+use isochrone_learn::{Algorithm, Model, Preset, Training, settings::parse_assignment};
+use std::{convert::Infallible, time::Instant};
 
-pub use job::Job;
-
-use isochrone_learn::{
-    algos::{Algorithm, AlgorithmConfig},
-    parts::Size,
-    run::overrides,
-};
-use std::convert::Infallible;
-
-/// The small preset of an algorithm with some settings changed by dotted names, those of the experiment and then `--set name=value;name=value`; what the
-/// algorithm has not is left out.
-pub fn learner(algorithm: Algorithm, settings: &[(&str, &str)]) -> AlgorithmConfig {
+/// A training with the small preset of an algorithm and some settings changed by dotted names, those of the experiment and then
+/// `--set name=value;name=value`; settings that the algorithm does not have are left out.
+pub fn training(algorithm: Algorithm, settings: &[(&str, &str)]) -> Training {
     let tried = flag("--set").unwrap_or_default();
     let tried = tried.split(';').filter_map(|pair| pair.split_once('='));
-    let mut table = toml::Table::try_from(algorithm.preset(Size::Small)).expect("a table");
-    for (name, value) in settings.iter().copied().chain(tried) {
-        if overrides::get(&table, name).is_none() {
-            continue;
-        }
-        let (name, value) = overrides::parse(&format!("{name}={value}")).expect("well formed");
-        overrides::set(&mut table, &name, value);
-    }
-    overrides::read(table).unwrap_or_else(|error| panic!("{error}"))
+    let training = Training::new(algorithm).preset(Preset::Small);
+    settings.iter().copied().chain(tried).fold(training, |training, (name, value)| {
+        let (name, value) = parse_assignment(&format!("{name}={value}")).expect("well formed");
+        training.set_if_known(&name, value)
+    })
+}
+
+/// What a training in memory learns, and the seconds that it takes.
+pub fn trained(training: Training, data: &Dataset) -> (Model, f64) {
+    let started = Instant::now();
+    let model = training.fit(data).unwrap_or_else(|error| panic!("{error}"));
+    (model, started.elapsed().as_secs_f64())
 }
 
 /// The algorithms of `--algorithms name,name`, or all.
@@ -43,14 +39,14 @@ pub fn number(name: &str, quick: u64, usual: u64) -> u64 {
 }
 
 /// Runs every job on a thread of its own, as many at a time as there are cores; results in the order of the jobs.
-pub fn side_by_side<J: Sync, R: Send>(jobs: &[J], run: impl Fn(&J) -> R + Sync) -> Vec<R> {
-    let results = isochrone_learn::jobs::side_by_side(jobs, |job| Ok::<R, Infallible>(run(job)));
+pub fn run_in_parallel<J: Sync, R: Send>(jobs: &[J], run: impl Fn(&J) -> R + Sync) -> Vec<R> {
+    let results = isochrone_learn::jobs::run_in_parallel(jobs, |job| Ok::<R, Infallible>(run(job)));
     results.unwrap_or_else(|never| match never {})
 }
 
 /// The last line of a table: what made it.
 pub fn provenance(command: &str, data_hash: &str) -> String {
-    let revision = isochrone_learn::run::MadeBy::revision().unwrap_or("unknown");
+    let revision = isochrone_learn::run::Provenance::revision().unwrap_or("unknown");
     format!(
         "Made by `{command}`: isochrone {} at revision {revision}, {} {}, data {data_hash}.",
         env!("CARGO_PKG_VERSION"),

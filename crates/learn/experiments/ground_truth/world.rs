@@ -7,7 +7,6 @@ use isochrone_core::{
 };
 use isochrone_data::{Dataset, DatasetBuilder, Episode, EpisodeSink as _, Spec};
 use rand_chacha::ChaCha8Rng;
-use std::sync::Arc;
 
 /// Cells on each side.
 const SIDE: usize = 9;
@@ -22,7 +21,7 @@ const EPISODE_STEPS: usize = 500;
 /// A world with everything that is known about it.
 pub struct World {
     pub grid: GridWorld,
-    pub walks: Arc<Dataset>,
+    pub walks: Dataset,
     /// Of the random walk.
     pub behaviour: AllPairs,
     /// Of the best policy.
@@ -46,7 +45,7 @@ impl World {
                 (0..states * states).all(|pair| behaviour.nats(pair / states, pair % states).is_finite());
             if is_connected {
                 let best = ExactSolver::new(&process, discount).all_pairs().expect("a small process");
-                let walks = Arc::new(walk(&grid, &process, &mut random));
+                let walks = walk(&grid, &process, &mut random);
                 return Self { grid, walks, behaviour, best };
             }
         }

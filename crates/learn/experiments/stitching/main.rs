@@ -7,10 +7,9 @@
 mod common;
 mod world;
 
-use common::{Job, chosen_algorithms, learner, number, provenance, side_by_side};
-use isochrone_core::{Discount, GoalPolicy, TemporalDistance as _, rng, statistics};
-use isochrone_learn::algos::Algorithm;
-use std::sync::Arc;
+use common::{chosen_algorithms, number, provenance, run_in_parallel, trained, training};
+use isochrone_core::{GoalPolicy, TemporalDistance as _, rng, statistics};
+use isochrone_learn::Algorithm;
 use world::{Point, apart, is_free, moved, walks, way};
 
 const SEEDS: u64 = 3;
@@ -24,13 +23,13 @@ const NEAR: f64 = 1.0;
 /// Settings that differ from the small preset, for every method alike. Advantage-weighted regression was better than descending the distance, with cloning of 0.1, 0.01 and 0.001, for
 /// both methods that were tried (CMD-1 and CRL), as were discounts of 0.9, 0.95, 0.97 and 0.99; DDPG and cloning have neither choice. Policies learn half of their goals from anywhere, as is usual for stitching.
 const SETTINGS: &[(&str, &str)] = &[
-    ("critic_optimiser.learning_rate", "1e-3"),
-    ("critic_optimiser.schedule", "cosine"),
-    ("contrast_optimiser.learning_rate", "1e-3"),
-    ("contrast_optimiser.schedule", "cosine"),
-    ("policy.optimiser.learning_rate", "1e-3"),
-    ("policy.optimiser.schedule", "cosine"),
-    ("target_rate", "0.02"),
+    ("critic_optimizer.learning_rate", "1e-3"),
+    ("critic_optimizer.schedule", "cosine"),
+    ("contrast_optimizer.learning_rate", "1e-3"),
+    ("contrast_optimizer.schedule", "cosine"),
+    ("policy.optimizer.learning_rate", "1e-3"),
+    ("policy.optimizer.schedule", "cosine"),
+    ("tau", "0.02"),
     ("extraction.kind", "awr"),
     ("critic.width", "128"),
     ("contrast.width", "128"),
@@ -42,22 +41,22 @@ const GOALS_FROM_ANYWHERE: &[(&str, &str)] =
     &[("policy.goals.mixture.uniform", "0.5"), ("policy.goals.mixture.random", "0.5")];
 
 fn main() {
-    isochrone_nn::memory::keep_freed_memory();
-    let discount = Discount::new(GAMMA).expect("a discount");
+    isochrone_nn::memory::retain_heap();
     let steps = number("--steps", 20, STEPS);
     let seeds = number("--seeds", 1, SEEDS);
     let rollouts = number("--rollouts", 2, ROLLOUTS);
     let algorithms = chosen_algorithms();
-    let data = Arc::new(walks(1));
+    let data = walks(1);
     let jobs: Vec<(Algorithm, u64)> =
         algorithms.iter().flat_map(|&algorithm| (0..seeds).map(move |seed| (algorithm, seed))).collect();
-    let rows = side_by_side(&jobs, |&(algorithm, seed)| {
+    let rows = run_in_parallel(&jobs, |&(algorithm, seed)| {
         let mut settings = SETTINGS.to_vec();
         if algorithm != Algorithm::Gcbc {
             settings.extend(GOALS_FROM_ANYWHERE);
         }
-        let learner = learner(algorithm, &settings);
-        let (model, seconds) = Job { learner, discount, steps, batch_size: BATCH, seed }.train(&data);
+        let training =
+            training(algorithm, &settings).discount(GAMMA).steps(steps).batch_size(BATCH).seed(seed);
+        let (model, seconds) = trained(training, &data);
         let ranking = model.distance.as_ref().map(ranking);
         let policy = model.policy.as_ref().expect("there are actions");
         let reached = [[0.0, 9.0], [0.0, -9.0]].map(|goal| reached(policy, goal, seed, rollouts));

@@ -5,15 +5,15 @@
 //! | file | what |
 //! |---|---|
 //! | `weights.safetensors` | what is needed to use it: networks, the scale of the data |
-//! | `training.safetensors` | what is needed besides to go on: moments of optimisers, target networks |
+//! | `training.safetensors` | what is needed besides to go on: moments of optimizers, target networks |
 //! | `checkpoint.json` | step, multipliers, counters, the open window of metrics, and the [`Identity`] of the run |
 //! | `SHA256SUMS` | of the three; `sha256sum -c` checks them |
 //!
 //! Random numbers and the order of batches are pure functions of seed and step, so the step is their whole state.
 
-use super::{CheckpointConfig, files, format, window::Window};
-use crate::{error::LearnError, ledger::Snapshot};
-use isochrone_nn::store::Archive;
+use super::{CheckpointConfig, files, format, metric_averager::MetricAverager};
+use crate::error::LearnError;
+use isochrone_nn::{error::StateError, state_dict::LearnerState, store::Archive};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::{
@@ -46,7 +46,7 @@ pub struct Progress {
     /// Time spent on them.
     pub seconds: f64,
     /// What was measured since the last line of metrics.
-    pub window: Window,
+    pub window: MetricAverager,
     /// The best evaluation so far.
     pub best: Option<Best>,
 }
@@ -68,7 +68,7 @@ pub struct Checkpoint {
     /// How far it had come.
     pub progress: Progress,
     /// What it had learned.
-    pub snapshot: Snapshot,
+    pub snapshot: LearnerState,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -115,7 +115,7 @@ impl Checkpoints {
     pub fn save(
         &self,
         progress: &Progress,
-        snapshot: &Snapshot,
+        snapshot: &LearnerState,
         kept: CheckpointConfig,
     ) -> Result<PathBuf, LearnError> {
         let path = self.path(progress.step);
@@ -130,11 +130,11 @@ impl Checkpoints {
         let sums: String = parts.iter().map(|(name, bytes)| format!("{}  {name}\n", sha256(bytes))).collect();
         let [weights, training, json] = parts;
         files::write_folder(&path, &[weights, training, json, (SUMS, sums.as_bytes())])?;
-        self.thin_out(progress, kept)?;
+        self.prune(progress, kept)?;
         Ok(path)
     }
 
-    fn thin_out(&self, progress: &Progress, kept: CheckpointConfig) -> Result<(), LearnError> {
+    fn prune(&self, progress: &Progress, kept: CheckpointConfig) -> Result<(), LearnError> {
         let steps: Vec<u64> = self.steps()?.into_iter().filter(|step| *step <= progress.step).collect();
         let best = progress.best.as_ref().map(|best| best.step);
         // One that was the best for a while does not take the place of a regular one.
@@ -165,7 +165,7 @@ impl Checkpoints {
     /// Everything of one checkpoint.
     ///
     /// # Errors
-    /// [`LearnError::Damaged`] if something is missing or not what it was; other errors say nothing about the checkpoint.
+    /// [`LearnError::Corrupt`] if something is missing or not what it was; other errors say nothing about the checkpoint.
     pub fn load(&self, step: u64) -> Result<Checkpoint, LearnError> {
         let mut checkpoint = self.load_weights(step)?;
         checkpoint.snapshot.training = self.archive(step, TRAINING)?;
@@ -187,13 +187,13 @@ impl Checkpoints {
         }
         let Contents { progress, numbers, .. } = self.contents(step)?;
         let weights = self.archive(step, WEIGHTS)?;
-        Ok(Checkpoint { progress, snapshot: Snapshot { weights, training: Archive::default(), numbers } })
+        Ok(Checkpoint { progress, snapshot: LearnerState { weights, training: Archive::default(), numbers } })
     }
 
     /// What is not tensors, of a checkpoint of this run.
     fn contents(&self, step: u64) -> Result<Contents, LearnError> {
         let path = self.path(step).join(PROGRESS);
-        let damaged = |problem| LearnError::Damaged { path: path.clone(), problem };
+        let damaged = |problem| LearnError::Corrupt { path: path.clone(), problem };
         let contents: Contents = format::from_json(&path, &self.part(step, PROGRESS)?, damaged)?;
         if contents.progress.step != step {
             return Err(damaged(format!("it is of step {}", contents.progress.step)));
@@ -225,10 +225,10 @@ impl Checkpoints {
     }
 
     /// The error of a checkpoint that does not fit its run.
-    pub(crate) fn other(&self, step: u64, problem: String) -> LearnError {
+    pub(crate) fn other(&self, step: u64, problem: &StateError) -> LearnError {
         LearnError::malformed(
             &self.path(step),
-            problem,
+            problem.to_string(),
             "it belongs to another configuration than config.toml",
         )
     }
@@ -236,7 +236,7 @@ impl Checkpoints {
     fn archive(&self, step: u64, name: &str) -> Result<Archive, LearnError> {
         let bytes = self.part(step, name)?;
         let path = self.path(step).join(name);
-        Archive::from_bytes(&bytes).map_err(|error| LearnError::Damaged { path, problem: error.to_string() })
+        Archive::from_bytes(&bytes).map_err(|error| LearnError::Corrupt { path, problem: error.to_string() })
     }
 
     /// A file whose contents are those that were written.
@@ -244,7 +244,7 @@ impl Checkpoints {
         let folder = self.path(step);
         let read = |path: &Path| match fs::read(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && folder.exists() => {
-                Err(LearnError::Damaged { path: path.into(), problem: "it is missing".into() })
+                Err(LearnError::Corrupt { path: path.into(), problem: "it is missing".into() })
             }
             outcome => outcome.map_err(|error| LearnError::read(path, error)),
         };
@@ -254,7 +254,7 @@ impl Checkpoints {
         match String::from_utf8_lossy(&sums).lines().any(|line| line == sum) {
             true => Ok(bytes),
             false => {
-                Err(LearnError::Damaged { path, problem: "its SHA-256 is not the one in SHA256SUMS".into() })
+                Err(LearnError::Corrupt { path, problem: "its SHA-256 is not the one in SHA256SUMS".into() })
             }
         }
     }
@@ -263,7 +263,7 @@ impl Checkpoints {
     ///
     /// # Errors
     /// If there are some and none is whole: to begin again would throw away what may still be saved. If one cannot be read for other reasons.
-    pub fn last_whole(
+    pub fn latest_valid(
         &self,
         load: impl Fn(&Self, u64) -> Result<Checkpoint, LearnError>,
     ) -> Result<(Option<Checkpoint>, Vec<String>), LearnError> {
@@ -274,7 +274,7 @@ impl Checkpoints {
                     let warning = |error: &LearnError| format!("passed over a damaged checkpoint: {error}");
                     return Ok((Some(checkpoint), damaged.iter().map(warning).collect()));
                 }
-                Err(error @ LearnError::Damaged { .. }) => damaged.push(error),
+                Err(error @ LearnError::Corrupt { .. }) => damaged.push(error),
                 Err(error) => return Err(error),
             }
         }

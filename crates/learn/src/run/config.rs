@@ -1,17 +1,20 @@
 //! What a run is told, completed from the data.
 
 use crate::{
-    algos::AlgorithmConfig,
+    algorithm::{Algorithm, LearnerConfig},
     batch::sampler,
-    error::{ConfigError, LearnError},
+    components::Preset,
+    context::LearnerContext,
+    error::{ConfigError, ConfigErrorKind, LearnError},
     scaling::{Scaling, ScalingConfig},
-    setting::Setting,
+    settings,
 };
 use burn::tensor::Device;
 use isochrone_core::Discount;
 use isochrone_data::{Dataset, EpisodeIndex, Spec, formats::ReadOptions};
 use serde::{Deserialize, Serialize};
-use std::{path::PathBuf, sync::Arc};
+use std::path::PathBuf;
+use toml::{Table, Value};
 
 /// Everything that decides what a run does. Written to the run's folder with nothing left to defaults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,8 +33,14 @@ pub struct RunConfig {
     pub metrics: MetricsConfig,
     /// What is kept.
     pub checkpoints: CheckpointConfig,
-    /// The algorithm.
-    pub learner: AlgorithmConfig,
+    /// The algorithm and its settings.
+    #[serde(skip_deserializing, default = "unset")]
+    pub learner: LearnerConfig,
+}
+
+/// Read by [`RunConfig::from_table`], which knows all algorithms.
+fn unset() -> LearnerConfig {
+    Algorithm::Gcbc.preset(Preset::Small)
 }
 
 /// What is learned from.
@@ -70,10 +79,10 @@ pub struct CheckpointConfig {
 
 impl RunConfig {
     /// Updates, unless somebody says otherwise.
-    pub const USUAL_STEPS: u64 = 50_000;
+    pub const DEFAULT_STEPS: u64 = 50_000;
 
     /// Defaults that fit the data: a horizon of a tenth of an episode, between 10 and 100 steps; batches no larger than the data.
-    pub fn for_data(learner: AlgorithmConfig, data: DataConfig, steps: u64, index: &EpisodeIndex) -> Self {
+    pub fn for_data(learner: LearnerConfig, data: DataConfig, steps: u64, index: &EpisodeIndex) -> Self {
         let steps_per_episode = index.n_transitions() as f64 / index.n_episodes().max(1) as f64;
         let horizon = (steps_per_episode / 10.0).clamp(10.0, 100.0).round();
         let discount = 1.0 - 1.0 / horizon;
@@ -99,18 +108,37 @@ impl RunConfig {
         Discount::new(self.discount).expect("checked when it was resolved")
     }
 
+    /// Reads a whole configuration; its algorithm is one of this crate or of `others`.
+    ///
+    /// # Errors
+    /// If a setting is missing, unknown or has the wrong type.
+    pub fn from_table(mut table: Table, others: &[Algorithm]) -> Result<Self, ConfigError> {
+        let mut learner = match table.remove("learner") {
+            Some(Value::Table(learner)) => learner,
+            other => {
+                let value = other.map_or_else(String::new, |value| value.to_string());
+                let hint = "it holds the algorithm and its settings";
+                let error = ConfigError::new("learner", value, "is not a table", hint);
+                return Err(error.of_kind(ConfigErrorKind::WrongType));
+            }
+        };
+        let algorithm = algorithm_named(learner.remove(LearnerConfig::ALGORITHM), others)?;
+        let learner = LearnerConfig::from_table(algorithm, learner)?;
+        Ok(Self { learner, ..settings::read(table)? })
+    }
+
     /// The problem that its learner is built for.
-    pub fn setting(&self, spec: &Spec, device: &Device) -> Setting {
-        Setting::of(spec, self.discount(), self.seed, self.steps, device)
+    pub fn context(&self, spec: &Spec, device: &Device) -> LearnerContext {
+        LearnerContext::new(spec, self.discount(), self.seed, self.steps, device)
     }
 
     /// Refuses settings that cannot work for these data, before anything is written.
     ///
     /// # Errors
     /// As beginning to train would.
-    pub fn check_for(&self, data: &Arc<Dataset>) -> Result<(), LearnError> {
-        let setting = self.setting(data.spec(), &crate::cpu());
-        sampler(&*self.learner.init(&setting)?, data.clone(), self.batch_size, &setting)?;
+    pub fn check_for(&self, data: &Dataset) -> Result<(), LearnError> {
+        let context = self.context(data.spec(), &crate::cpu());
+        sampler(self.learner.init(&context)?.goals(), data, self.batch_size, &context)?;
         Scaling::of(data, self.data.scaling).map(|_| ())
     }
 
@@ -135,4 +163,19 @@ impl RunConfig {
             None => Ok(()),
         }
     }
+}
+
+/// The algorithm of this name, of this crate or of `others`.
+pub(super) fn algorithm_named(name: Option<Value>, others: &[Algorithm]) -> Result<Algorithm, ConfigError> {
+    let name = match name {
+        Some(Value::String(name)) => name,
+        other => other.map_or_else(String::new, |value| value.to_string()),
+    };
+    let all = || others.iter().copied().chain(Algorithm::ALL);
+    all().find(|algorithm| algorithm.name() == name).ok_or_else(|| {
+        let names: Vec<&str> = all().map(Algorithm::name).collect();
+        let hint = format!("one of {}", names.join(", "));
+        ConfigError::new("learner.algorithm", name, "is not an algorithm", hint)
+            .of_kind(ConfigErrorKind::WrongType)
+    })
 }

@@ -1,40 +1,23 @@
-//! Files that are there whole or not at all.
+//! Writing and removing the files of a run.
 
 use crate::error::LearnError;
+use isochrone_data::atomic::{self, AtomicFolder, UNFINISHED};
 use std::{
-    fs::{self, File},
-    io::Write,
+    fs,
     path::{Path, PathBuf},
 };
 
-/// Names of what is being written or removed begin so; whatever carries such a name is not part of a run.
-const UNFINISHED: &str = ".unfinished-";
-
-/// Writes a file: under another name, synced, renamed, and the folder synced.
+/// Writes a file atomically.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), LearnError> {
-    let name = path.file_name().expect("our files have names").to_string_lossy();
-    let partial = path.with_file_name(format!("{UNFINISHED}{name}"));
-    let written = write_synced(&partial, bytes)
-        .and_then(|()| fs::rename(&partial, path))
-        .and_then(|()| sync_folder(parent(path)));
-    written.map_err(|error| LearnError::write(path, error))
+    atomic::write(path, bytes).map_err(|error| LearnError::write(path, error))
 }
 
-/// Writes a folder of files: under another name, all synced, renamed, and the folder above synced.
+/// Writes a folder of files atomically.
 pub fn write_folder(path: &Path, files: &[(&str, &[u8])]) -> Result<(), LearnError> {
-    let name = path.file_name().expect("our folders have names").to_string_lossy();
-    let partial = path.with_file_name(format!("{UNFINISHED}{name}"));
-    if partial.exists() {
-        empty_and_remove(&partial, &files.iter().map(|(name, _)| *name).collect::<Vec<_>>())?;
-    }
     let write = || {
-        fs::create_dir(&partial)?;
-        for (name, bytes) in files {
-            write_synced(&partial.join(name), bytes)?;
-        }
-        sync_folder(&partial)?;
-        fs::rename(&partial, path)?;
-        sync_folder(parent(path))
+        let folder = AtomicFolder::create(path)?;
+        files.iter().try_for_each(|(name, bytes)| folder.write(name, bytes))?;
+        folder.commit()
     };
     write().map_err(|error| LearnError::write(path, error))
 }
@@ -103,21 +86,4 @@ pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, LearnError> {
     let mut paths = paths.map_err(|error| LearnError::read(folder, error))?;
     paths.sort();
     Ok(paths)
-}
-
-fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    // What an interrupted write left is no longer wanted; a link that somebody put there is not followed.
-    remove_if_there(path)?;
-    let mut file = File::create_new(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
-fn parent(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-fn sync_folder(folder: &Path) -> std::io::Result<()> {
-    // Elsewhere a folder cannot be opened as a file.
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }

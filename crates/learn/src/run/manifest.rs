@@ -1,6 +1,6 @@
 //! Where a run came from, for whoever wants to repeat it.
 
-use crate::algos::AlgorithmConfig;
+use crate::algorithm::LearnerConfig;
 use isochrone_core::statistics;
 use isochrone_data::{Dataset, Spec};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// What began it.
-    pub made_by: MadeBy,
+    pub made_by: Provenance,
     /// The algorithm, by name.
     pub algorithm: String,
     /// Of everything random.
@@ -18,14 +18,14 @@ pub struct Manifest {
     /// Of `config.toml`, when it was written.
     pub config_sha256: String,
     /// What it learned from.
-    pub data: DataFacts,
+    pub data: DatasetInfo,
     /// What it was judged by.
-    pub validation: Option<DataFacts>,
+    pub validation: Option<DatasetInfo>,
 }
 
 /// A process that trains: program and machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct MadeBy {
+pub struct Provenance {
     /// Version of isochrone.
     pub isochrone: String,
     /// Revision of its sources, with `+` if they were changed; nothing if it was not built from a repository.
@@ -42,7 +42,7 @@ pub struct MadeBy {
     pub started_at: u64,
 }
 
-impl MadeBy {
+impl Provenance {
     /// This process.
     pub fn now() -> Self {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
@@ -66,7 +66,7 @@ impl MadeBy {
 
 /// A data set as it was when the run began.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct DataFacts {
+pub struct DatasetInfo {
     /// Where.
     pub path: PathBuf,
     /// What it contains: SHA-256 over episodes, whatever the format.
@@ -87,7 +87,7 @@ fn frames_per_second(data: &Dataset) -> Option<f64> {
     data.spec().frames_per_second.or((gap > 0.0).then(|| 1.0 / gap))
 }
 
-impl DataFacts {
+impl DatasetInfo {
     /// Of a data set that was read from `path`.
     pub fn of(path: &Path, data: &Dataset) -> Self {
         Self {
@@ -103,12 +103,12 @@ impl DataFacts {
 impl Manifest {
     /// Of a run that begins now.
     pub fn now(
-        algorithm: &AlgorithmConfig,
+        algorithm: &LearnerConfig,
         seed: u64,
-        data: DataFacts,
-        validation: Option<DataFacts>,
+        data: DatasetInfo,
+        validation: Option<DatasetInfo>,
     ) -> Self {
-        let algorithm = algorithm.name().to_owned();
-        Self { made_by: MadeBy::now(), algorithm, seed, config_sha256: String::new(), data, validation }
+        let algorithm = algorithm.algorithm().name().to_owned();
+        Self { made_by: Provenance::now(), algorithm, seed, config_sha256: String::new(), data, validation }
     }
 }

@@ -12,29 +12,28 @@
 //!
 //! All of them are plain files and folders: links are refused. Files of JSON and `config.toml` have a `format`, one number for all.
 //! Every checkpoint knows the hashes of `config.toml` and `manifest.json`, since its numbers mean something else under others: a run
-//! in which they were edited is refused, unless it is opened by [`Run::open_accepting_edits`].
+//! in which they were edited is refused, unless it is opened by [`Run::open_with`].
 
 pub mod checkpoint;
 mod config;
+mod config_builder;
 mod files;
 mod format;
 mod manifest;
+mod metric_averager;
 pub mod metrics;
-pub mod overrides;
 mod plain;
 mod tensorboard;
-mod window;
-mod wishes;
 
 pub use checkpoint::{Best, Checkpoint, Checkpoints, Identity, Progress};
 pub use config::{CheckpointConfig, DataConfig, MetricsConfig, RunConfig};
+pub(crate) use config_builder::{Assignment, ConfigBuilder};
 pub use files::write as write_file;
-pub use manifest::{DataFacts, MadeBy, Manifest};
+pub use manifest::{DatasetInfo, Manifest, Provenance};
+pub use metric_averager::MetricAverager;
 pub use metrics::{MetricsLog, Record};
-pub use window::Window;
-pub use wishes::Wishes;
 
-use crate::error::LearnError;
+use crate::{algorithm::Algorithm, error::LearnError};
 use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, File, TryLockError},
@@ -51,6 +50,16 @@ pub struct Run {
     manifest: Manifest,
     identity: Identity,
     accepts_edits: bool,
+}
+
+/// How a run is opened.
+#[derive(Debug, Clone, Default)]
+pub struct OpenOptions {
+    /// Whether `config.toml` and `manifest.json` may have been edited since the run started: its checkpoints are taken for what those files now say, whatever
+    /// they were trained with. Checkpoints that it saves are of the edited run.
+    pub accept_edits: bool,
+    /// Algorithms that the run may be of, besides those of this crate.
+    pub algorithms: Vec<Algorithm>,
 }
 
 /// How far a run is.
@@ -125,8 +134,7 @@ impl Run {
     pub fn check_free(folder: &Path) -> Result<(), LearnError> {
         let has_checkpoints = !Checkpoints::new(folder, Identity::default(), false).steps()?.is_empty();
         if folder.join("config.toml").exists() || has_checkpoints {
-            let hint = "say --resume to go on with it, or choose another --run";
-            return Err(LearnError::malformed(folder, "there is already a run", hint));
+            return Err(LearnError::RunExists { folder: folder.into() });
         }
         Ok(())
     }
@@ -136,25 +144,20 @@ impl Run {
     /// # Errors
     /// If it is not a run, or one of another version; if there is a link in it; if `config.toml` or `manifest.json` were edited.
     pub fn open(folder: &Path) -> Result<Self, LearnError> {
-        Self::open_as(folder, false)
+        Self::open_with(folder, &OpenOptions::default())
     }
 
-    /// Opens a run whose `config.toml` or `manifest.json` may have been edited since: its checkpoints are taken for what those files now
-    /// say, whatever they were trained with. Checkpoints that it saves are of the edited run.
+    /// Opens a run of an algorithm that this crate does not have, or one that was edited.
     ///
     /// # Errors
-    /// As [`open`](Self::open), but for edits.
-    pub fn open_accepting_edits(folder: &Path) -> Result<Self, LearnError> {
-        Self::open_as(folder, true)
-    }
-
-    fn open_as(folder: &Path, accepts_edits: bool) -> Result<Self, LearnError> {
+    /// As [`open`](Self::open), but for what the options allow.
+    pub fn open_with(folder: &Path, options: &OpenOptions) -> Result<Self, LearnError> {
         let path = folder.join("config.toml");
         if !path.exists() {
             return Err(LearnError::malformed(
                 folder,
                 "not a run: it has no config.toml",
-                "isochrone runs lists runs; isochrone train makes one",
+                "give the folder of a run",
             ));
         }
         plain::check(folder)?;
@@ -170,8 +173,9 @@ impl Run {
         let identity =
             Identity { config_sha256: checkpoint::sha256(&text), manifest_sha256: checkpoint::sha256(&json) };
         let began = Identity { config_sha256: manifest.config_sha256.clone(), ..identity.clone() };
+        let accepts_edits = options.accept_edits;
         Checkpoints::new(folder, identity.clone(), accepts_edits).check_run(&began)?;
-        let config = overrides::read::<RunConfig>(table).map_err(|error| {
+        let config = RunConfig::from_table(table, &options.algorithms).map_err(|error| {
             let problem = format!("{} = {}: {}", error.field, error.value, error.problem);
             LearnError::malformed(&path, problem, error.hint)
         })?;
@@ -227,7 +231,7 @@ impl Run {
     }
 
     /// How it stands, in a word: one that says it is running but has no process was interrupted.
-    pub fn standing(&self, state: State) -> &'static str {
+    pub fn status_label(&self, state: State) -> &'static str {
         match state {
             State::Running if self.is_active() => "running",
             State::Running => "interrupted",
@@ -254,7 +258,7 @@ impl Run {
     pub(crate) fn begin_session(&self, step: u64) -> Result<(), LearnError> {
         let path = self.folder.join("sessions.jsonl");
         let session =
-            serde_json::json!({ "from_step": step, "made_by": MadeBy::now(), "run": self.identity });
+            serde_json::json!({ "from_step": step, "made_by": Provenance::now(), "run": self.identity });
         writeln!(plain::append(&path)?, "{session}").map_err(|error| LearnError::write(&path, error))
     }
 }
@@ -274,11 +278,7 @@ impl Lock {
                 Err(TryLockError::Error(error)) => return Err(LearnError::write(&path, error)),
             }
         }
-        Err(LearnError::malformed(
-            folder,
-            "another process trains in it",
-            "wait for it, or stop it with Ctrl-C",
-        ))
+        Err(LearnError::malformed(folder, "another process trains in it", "wait for it, or stop it"))
     }
 }
 

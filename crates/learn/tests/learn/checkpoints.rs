@@ -1,37 +1,30 @@
 //! Checkpoints that are damaged, kept, or in somebody else's hands.
 
-use crate::support::{begin, config, walks};
+use crate::support::{self, Told, config, in_folder, walks};
+use isochrone_data::Dataset;
 use isochrone_learn::{
-    algos::Algorithm,
+    Algorithm, Preset, StopHandle, Training, TrainingResult,
     error::LearnError,
     evaluation::Evaluation,
-    model::{Model, Which},
-    parts::Size,
-    run::{Run, State},
-    trainer::{Observer, Trainer},
+    model::{CheckpointSelector, Model},
+    run::{OpenOptions, Run, State},
 };
 use sha2::Digest as _;
-use std::{fs, path::Path, sync::atomic::AtomicBool};
+use std::{fs, path::Path};
 
 fn trained(folder: &Path, keep_last: usize) -> Run {
     let data = walks(4, 30);
-    let mut config = config(Algorithm::Cmd1.preset(Size::Small), &data, 10);
+    let mut config = config(Algorithm::Cmd1.preset(Preset::Small), &data, 10);
     (config.checkpoints.every, config.checkpoints.keep_last) = (2, keep_last);
-    let run = begin(folder, &config, &data);
-    Trainer::new(&run, data, &isochrone_learn::cpu(), &mut ())
-        .unwrap()
-        .train(&mut (), &AtomicBool::new(false))
-        .unwrap();
-    run
+    support::trained(folder, &config, &data)
 }
 
-#[derive(Default)]
-struct Warnings(Vec<String>);
-
-impl Observer for Warnings {
-    fn warned(&mut self, text: &str) {
-        self.0.push(text.to_owned());
-    }
+/// Resumes a run; with what it told.
+fn resumed(run: &Run, data: &Dataset) -> Result<(TrainingResult, (u64, Vec<String>)), LearnError> {
+    let told = Told::default();
+    let result = Training::default().resume(run.folder()).callbacks(told.clone()).train(data)?;
+    let told = told.0.lock().unwrap().clone();
+    Ok((result, told))
 }
 
 #[test]
@@ -57,15 +50,14 @@ impl Evaluation for LikesFour {
 fn the_best_is_kept_besides() {
     let folder = tempfile::tempdir().unwrap();
     let data = walks(4, 30);
-    let mut config = config(Algorithm::Gcbc.preset(Size::Small), &data, 10);
+    let mut config = config(Algorithm::Gcbc.preset(Preset::Small), &data, 10);
     (config.checkpoints.every, config.checkpoints.keep_last, config.metrics.evaluate_every) = (5, 1, 1);
-    let run = begin(folder.path(), &config, &data);
-    let trainer = Trainer::new(&run, data, &isochrone_learn::cpu(), &mut ()).unwrap();
-    trainer.with_evaluation(LikesFour).train(&mut (), &AtomicBool::new(false)).unwrap();
+    let result = in_folder(folder.path(), &config).evaluation(LikesFour).train(&data).unwrap();
+    let (run, _lock) = result.run.unwrap();
     assert_eq!(run.checkpoints().steps().unwrap(), [4, 10]);
     assert_eq!(run.status().unwrap().best.unwrap().step, 4);
-    assert_eq!(Model::open(folder.path(), Which::Best).unwrap().step, 4);
-    assert_eq!(Model::open(folder.path(), Which::Last).unwrap().step, 10);
+    assert_eq!(Model::open(folder.path(), CheckpointSelector::Best).unwrap().step, 4);
+    assert_eq!(Model::open(folder.path(), CheckpointSelector::Last).unwrap().step, 10);
 }
 
 /// Every file of a checkpoint, damaged in every way: an error that names it, and a run that goes on from the one before.
@@ -77,16 +69,13 @@ fn damage_is_seen_and_gone_around() {
             let run = trained(folder.path(), 2);
             damage(&run.checkpoints().path(10).join(file));
             let error = run.checkpoints().load(10).unwrap_err();
-            assert!(matches!(error, LearnError::Damaged { .. }), "{error}");
+            assert!(matches!(error, LearnError::Corrupt { .. }), "{error}");
             assert!(
                 error.to_string().contains("step-000000000010") && error.to_string().contains("hint:"),
                 "{error}"
             );
-            let data = walks(4, 30);
-            let mut warnings = Warnings::default();
-            let mut trainer = Trainer::new(&run, data, &isochrone_learn::cpu(), &mut warnings).unwrap();
-            assert_eq!((trainer.step(), warnings.0.len()), (8, 1));
-            trainer.train(&mut (), &AtomicBool::new(false)).unwrap();
+            let (_, (step, warnings)) = resumed(&run, &walks(4, 30)).unwrap();
+            assert_eq!((step, warnings.len()), (8, 1));
             assert!(run.checkpoints().load(10).is_ok(), "the damaged one was replaced");
         }
     }
@@ -101,7 +90,7 @@ fn nothing_whole_is_an_error() {
         flip(&run.checkpoints().path(step).join("weights.safetensors"));
     }
     let records = run.records().unwrap().len();
-    let error = Trainer::new(&run, walks(4, 30), &isochrone_learn::cpu(), &mut ()).err().unwrap();
+    let error = resumed(&run, &walks(4, 30)).err().unwrap();
     assert!(error.to_string().contains("none of 2 checkpoints is whole"), "{error}");
     assert_eq!((run.checkpoints().steps().unwrap().len(), run.records().unwrap().len()), (2, records));
 }
@@ -121,7 +110,7 @@ fn other_formats_are_refused() {
     let old = sum(&fs::read(path.join("checkpoint.json")).unwrap());
     fs::write(path.join("SHA256SUMS"), sums.replace(&old, &sum(json.as_bytes()))).unwrap();
     fs::write(path.join("checkpoint.json"), json).unwrap();
-    let error = Trainer::new(&run, walks(4, 30), &isochrone_learn::cpu(), &mut ()).err().unwrap().to_string();
+    let error = resumed(&run, &walks(4, 30)).err().unwrap().to_string();
     assert!(error.contains("format 3") && error.contains("version"), "{error}");
 }
 
@@ -131,11 +120,9 @@ fn what_was_just_saved_is_never_removed() {
     let folder = tempfile::tempdir().unwrap();
     let run = trained(folder.path(), 2);
     flip(&run.checkpoints().path(10).join("weights.safetensors"));
-    let stop = AtomicBool::new(true);
-    Trainer::new(&run, walks(4, 30), &isochrone_learn::cpu(), &mut ())
-        .unwrap()
-        .train(&mut (), &stop)
-        .unwrap();
+    let stop = StopHandle::default();
+    stop.stop();
+    Training::default().resume(run.folder()).stop(stop).train(&walks(4, 30)).unwrap();
     assert_eq!(run.checkpoints().steps().unwrap(), [8]);
 }
 
@@ -153,7 +140,10 @@ fn manifests_are_checked() {
     ] {
         assert!(text.contains(from), "{text}");
         fs::write(&path, text.replace(from, to)).unwrap();
-        let error = Run::open_accepting_edits(folder.path()).unwrap_err().to_string();
+        let error =
+            Run::open_with(folder.path(), &OpenOptions { accept_edits: true, ..OpenOptions::default() })
+                .unwrap_err()
+                .to_string();
         assert!(error.contains("manifest.json") && error.contains("damaged"), "{error}");
     }
 }
@@ -169,12 +159,10 @@ fn only_numbers_can_be_the_best() {
     }
     let folder = tempfile::tempdir().unwrap();
     let data = walks(4, 30);
-    let mut config = config(Algorithm::Gcbc.preset(Size::Small), &data, 7);
+    let mut config = config(Algorithm::Gcbc.preset(Preset::Small), &data, 7);
     (config.checkpoints.every, config.metrics.evaluate_every) = (1, 1);
-    let run = begin(folder.path(), &config, &data);
-    let trainer = Trainer::new(&run, data, &isochrone_learn::cpu(), &mut ()).unwrap();
-    trainer.with_evaluation(Odd).train(&mut (), &AtomicBool::new(false)).unwrap();
-    assert_eq!(Model::open(folder.path(), Which::Best).unwrap().step, 2);
+    in_folder(folder.path(), &config).evaluation(Odd).fit(&data).unwrap();
+    assert_eq!(Model::open(folder.path(), CheckpointSelector::Best).unwrap().step, 2);
 }
 
 fn cut(path: &Path) {
@@ -201,7 +189,7 @@ fn remove(path: &Path) {
 fn other_data_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let run = trained(folder.path(), 2);
-    let error = Trainer::new(&run, walks(4, 31), &isochrone_learn::cpu(), &mut ()).err().unwrap().to_string();
+    let error = resumed(&run, &walks(4, 31)).err().unwrap().to_string();
     assert!(error.contains("contents") && error.contains("hint:"), "{error}");
 }
 
@@ -210,7 +198,7 @@ fn a_folder_has_one_run_and_one_process() {
     let folder = tempfile::tempdir().unwrap();
     let run = trained(folder.path(), 2);
     let again = Run::create(folder.path(), run.config().clone(), run.manifest().clone());
-    assert!(again.unwrap_err().to_string().contains("--resume"));
+    assert!(matches!(again.unwrap_err(), LearnError::RunExists { .. }));
     let lock = run.lock().unwrap();
     assert!(run.is_active());
     let second = Run::open(folder.path()).unwrap().lock().unwrap_err().to_string();
@@ -235,17 +223,17 @@ fn leftovers_are_swept() {
 #[test]
 fn what_is_not_a_run_is_said_so() {
     let folder = tempfile::tempdir().unwrap();
-    let error = Model::open(folder.path(), Which::Last).err().unwrap().to_string();
+    let error = Model::open(folder.path(), CheckpointSelector::Last).err().unwrap().to_string();
     assert!(error.contains("config.toml") && error.contains("hint:"), "{error}");
     let run = trained(folder.path(), 2);
     for file in ["config.toml", "manifest.json"] {
         let path = run.folder().join(file);
         let whole = fs::read(&path).unwrap();
         cut(&path);
-        let error = Model::open(folder.path(), Which::Last).err().unwrap().to_string();
+        let error = Model::open(folder.path(), CheckpointSelector::Last).err().unwrap().to_string();
         assert!(error.contains(file) && error.contains("hint:"), "{error}");
         fs::write(&path, whole).unwrap();
     }
-    let error = Model::open(folder.path(), Which::Step(3)).err().unwrap().to_string();
+    let error = Model::open(folder.path(), CheckpointSelector::Step(3)).err().unwrap().to_string();
     assert!(error.contains("step-000000000003"), "{error}");
 }

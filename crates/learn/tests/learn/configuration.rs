@@ -1,33 +1,39 @@
 //! Settings: where they come from, and what is said of wrong ones.
 
 use crate::support::walks;
-use isochrone_learn::{
-    algos::{Algorithm, AlgorithmConfig, CrlLoss},
-    parts::{Extraction, Size},
-    run::{DataConfig, RunConfig, Wishes, overrides},
-};
-use isochrone_nn::module::PairHeadConfig;
+use isochrone_learn::{Algorithm, Preset, Training, run::RunConfig, settings::parse_assignment};
 
 fn resolve(file: &str, said: &[&str], algorithm: Option<Algorithm>) -> Result<RunConfig, String> {
-    let data = walks(10, 300);
-    let file = (!file.is_empty()).then(|| ("run.toml".into(), file.parse().unwrap()));
-    let overrides = said.iter().map(|text| overrides::parse(text).unwrap()).collect();
-    let wishes = Wishes { file, overrides, algorithm, size: Size::Small };
-    wishes
-        .resolve(DataConfig { path: "walks".into(), ..DataConfig::default() }, data.index())
-        .map_err(|error| error.to_string())
+    let folder = tempfile::tempdir().unwrap();
+    let training = algorithm.map_or_else(Training::default, Training::new).preset(Preset::Small);
+    let training = match file {
+        "" => training,
+        text => {
+            let path = folder.path().join("run.toml");
+            std::fs::write(&path, text).unwrap();
+            training.config_file(path).unwrap()
+        }
+    };
+    set_all(training, said).config(&walks(10, 300)).map_err(|error| error.to_string())
+}
+
+fn set_all(training: Training, said: &[&str]) -> Training {
+    said.iter().fold(training, |training, text| {
+        let (name, value) = parse_assignment(text).unwrap();
+        training.set(&name, value)
+    })
 }
 
 #[test]
 fn defaults_fit_the_data() {
     let config = resolve("", &[], None).unwrap();
-    assert_eq!(config.learner.name(), "cmd1");
+    assert_eq!(config.learner.algorithm().name(), "cmd1");
     // Episodes of 300 steps: a horizon of 30.
     assert_eq!((config.discount, config.batch_size, config.steps), (0.967, 256, 50_000));
 }
 
 #[test]
-fn overrides_are_stronger_than_the_file_and_the_file_than_defaults() {
+fn assignments_are_stronger_than_the_file_and_the_file_than_defaults() {
     let file = "steps = 1000\nseed = 5\n[learner]\nalgorithm = \"qrl\"\npush_offset = 7.5\n[learner.critic]\nwidth = 32";
     let config = resolve(
         file,
@@ -41,13 +47,16 @@ fn overrides_are_stronger_than_the_file_and_the_file_than_defaults() {
     );
     let config = config.unwrap();
     assert_eq!((config.steps, config.seed), (1000, 6));
-    let AlgorithmConfig::Qrl(learner) = config.learner else { panic!("{:?}", config.learner) };
-    assert_eq!((learner.critic.trunk.width, learner.critic.trunk.depth, learner.push_offset), (32, 1, 7.5));
-    assert_eq!(
-        learner.critic.head,
-        PairHeadConfig::Mrn { components: 4 },
-        "another kind forgets the settings of the first"
-    );
+    let settings = config.learner.settings();
+    let head: toml::Table = "kind = \"mrn\"\ncomponents = 4".parse().unwrap();
+    assert_eq!(settings["critic"]["head"], head.into(), "another kind forgets the settings of the first");
+    assert_eq!((&settings["critic"]["width"], &settings["critic"]["depth"]), (&32.into(), &1.into()));
+    assert_eq!(settings["push_offset"], 7.5.into());
+}
+
+fn awr() -> toml::Value {
+    let awr: toml::Table = "kind = \"awr\"\nalpha = 10.0\nmax_weight = 100.0".parse().unwrap();
+    awr.into()
 }
 
 #[test]
@@ -55,65 +64,77 @@ fn variants_are_chosen_by_name() {
     let config =
         resolve("", &["learner.extraction.kind=awr", "learner.extraction.alpha=10"], Some(Algorithm::CrlCpc))
             .unwrap();
-    let AlgorithmConfig::Crl(learner) = config.learner else { panic!("{:?}", config.learner) };
-    assert!(matches!(learner.loss, CrlLoss::Cpc(_)));
-    assert_eq!(learner.extraction, Extraction::Awr { alpha: 10.0, largest_weight: 100.0 });
+    assert_eq!(config.learner.algorithm(), Algorithm::CrlCpc);
+    assert_eq!(config.learner.settings()["extraction"], awr());
     // A file of another algorithm, and a flag.
     let config =
         resolve("[learner]\nalgorithm = \"qrl\"\npush_offset = 7.5", &[], Some(Algorithm::Gcbc)).unwrap();
-    assert_eq!(config.learner.name(), "gcbc");
+    assert_eq!(config.learner.algorithm().name(), "gcbc");
 }
 
 /// The order of overrides does not matter, names of algorithms are those of the help, and what a file says of another algorithm is left out.
 #[test]
-fn the_order_of_overrides_does_not_matter() {
-    let extraction = |config: RunConfig| match config.learner {
-        AlgorithmConfig::Cmd1(learner) => learner.extraction,
-        other => panic!("{other:?}"),
-    };
+fn the_order_of_assignments_does_not_matter() {
     let said = ["learner.extraction.alpha=10", "learner.extraction.kind=awr"];
-    assert_eq!(
-        extraction(resolve("", &said, None).unwrap()),
-        Extraction::Awr { alpha: 10.0, largest_weight: 100.0 }
-    );
-    let name = |file: &str, said: &[&str], algorithm| resolve(file, said, algorithm).unwrap().learner.name();
-    assert_eq!(name("", &["learner.algorithm=crl-cpc"], None), "crl-cpc");
-    assert_eq!(name("[learner]\nalgorithm = \"crl\"\n[learner.loss]\nkind = \"cpc\"", &[], None), "crl-cpc");
-    assert_eq!(
-        name("[learner]\nalgorithm = \"crl\"\n[learner.loss]\nkind = \"nce\"", &[], Some(Algorithm::CrlCpc)),
-        "crl-cpc"
-    );
-    assert_eq!(
-        name("[learner]\nalgorithm = \"crl\"\nstates_alone = 0.3", &["learner.algorithm=gcbc"], None),
-        "gcbc"
-    );
+    assert_eq!(resolve("", &said, None).unwrap().learner.settings()["extraction"], awr());
+    let algorithm =
+        |file: &str, said: &[&str], algorithm| resolve(file, said, algorithm).unwrap().learner.algorithm();
+    let nce = "[learner]\nalgorithm = \"crl-nce\"\nstate_only_fraction = 0.3";
+    assert_eq!(algorithm("", &["learner.algorithm=crl-cpc"], None), Algorithm::CrlCpc);
+    assert_eq!(algorithm(nce, &[], None), Algorithm::CrlNce);
+    assert_eq!(algorithm(nce, &[], Some(Algorithm::CrlCpc)), Algorithm::CrlCpc);
+    assert_eq!(algorithm(nce, &["learner.algorithm=gcbc"], None), Algorithm::Gcbc);
     let config = resolve(
         "[learner]\nalgorithm = \"qrl\"\npush_offset = 7.5",
         &["learner.policy.width=32"],
         Some(Algorithm::Gcbc),
     );
-    let AlgorithmConfig::Gcbc(learner) = config.unwrap().learner else { panic!("cloning was asked for") };
-    assert_eq!(learner.policy.trunk.width, 32);
+    assert_eq!(config.unwrap().learner.settings()["policy"]["width"], 32.into());
 }
 
-/// Paths of a file are relative to the file, those of the command to where it is run; how to read comes from both.
+/// Paths of a file are relative to the file, those that are set to the working folder; how to read comes from both.
 #[test]
-fn data_settings_come_from_file_and_command() {
+fn data_settings_come_from_file_and_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.toml");
     let file = "[data]\npath = \"a/walks.csv\"\n[data.read]\nobservations = [\"x\", \"y\"]\nextras = \"all\"";
-    let wishes = |said: &[&str]| Wishes {
-        file: Some(("/somewhere/run.toml".into(), file.parse().unwrap())),
-        overrides: said.iter().map(|text| overrides::parse(text).unwrap()).collect(),
-        ..Wishes::default()
+    std::fs::write(&path, file).unwrap();
+    let data = |said: &[&str]| {
+        let training = Training::default().config_file(&path).unwrap();
+        set_all(training, said).data_from_settings().map(Option::unwrap)
     };
-    let data = wishes(&["data.read.goal.start=0", "data.read.goal.end=1"]).data().unwrap().unwrap();
-    assert_eq!(data.path, std::path::Path::new("/somewhere/a/walks.csv"));
-    assert_eq!((data.read.observations, data.read.goal), (vec!["x".to_owned(), "y".into()], Some(0..1)));
-    assert_eq!(data.read.extras, isochrone_data::formats::Extras::Named(Vec::new()));
-    let data = wishes(&["data.path=b.csv"]).data().unwrap().unwrap();
-    assert_eq!(data.path, std::env::current_dir().unwrap().join("b.csv"));
-    assert!(Wishes::default().data().unwrap().is_none());
-    let error = wishes(&["data.read.observation=x"]).data().unwrap_err().to_string();
+    let both = data(&["data.read.goal.start=0", "data.read.goal.end=1"]).unwrap();
+    assert_eq!(both.path, folder.path().join("a/walks.csv"));
+    assert_eq!((both.read.observations, both.read.goal), (vec!["x".to_owned(), "y".into()], Some(0..1)));
+    assert_eq!(both.read.extras, isochrone_data::formats::Extras::Named(Vec::new()));
+    assert_eq!(data(&["data.path=b.csv"]).unwrap().path, std::env::current_dir().unwrap().join("b.csv"));
+    assert!(Training::default().data_from_settings().unwrap().is_none());
+    let error = data(&["data.read.observation=x"]).unwrap_err().to_string();
     assert!(error.contains("data.read.observation") && error.contains("observations"), "{error}");
+}
+
+/// Names of the algorithm's settings need no prefix, whole numbers may be written as floats, and a name that is found elsewhere
+/// is suggested.
+#[test]
+fn settings_are_found_by_what_people_write() {
+    let config = resolve("", &["critic.width=128", "steps=1e6", "batch_size=64.0"], None).unwrap();
+    assert_eq!((config.steps, config.batch_size), (1_000_000, 64));
+    assert_eq!(config.learner.get("critic.width"), Some(&128.into()));
+    assert_eq!(config.metrics.every, 5000, "what follows from the number of steps follows from 1e6, too");
+    for (said, expected) in [
+        (
+            "learning_rate=1e-3",
+            "learner.critic_optimizer.learning_rate, learner.policy.optimizer.learning_rate",
+        ),
+        ("critic.learning_rate=1e-3", "learner.critic_optimizer.learning_rate"),
+        ("stepps=3", "did you mean steps?"),
+        ("critic.widht=3", "did you mean learner.critic.width?"),
+        ("xyz=3", "learner"),
+    ] {
+        let error = resolve("", &[said], None).unwrap_err();
+        assert!(error.contains("is not a setting") && error.contains(expected), "{said}: {error}");
+    }
+    assert!(resolve("", &["steps=1.5"], None).unwrap_err().contains("steps = 1.5"));
 }
 
 #[test]
@@ -138,7 +159,7 @@ fn wrong_settings_are_named_with_their_value_and_a_hint() {
     assert!(
         error.contains("run.toml")
             && error.contains("learner.states_alones")
-            && error.contains("states_alone"),
+            && error.contains("state_only_fraction"),
         "{error}"
     );
 }
@@ -148,24 +169,18 @@ fn wrong_settings_are_named_with_their_value_and_a_hint() {
 fn ranges_are_checked() {
     let data = walks(2, 10);
     for said in [
-        "learner.states_alone=1.5",
+        "learner.state_only_fraction=1.5",
         "learner.critic.width=0",
         "learner.critic.head.components=7",
-        "learner.critic_optimiser.learning_rate=-1",
-        "learner.policy.optimiser.beta_1=1.5",
-        "learner.extraction.cloning=-1",
+        "learner.critic_optimizer.learning_rate=-1",
+        "learner.policy.optimizer.beta_1=1.5",
+        "learner.extraction.bc_weight=-1",
         "learner.critic.width=1000000000",
         "learner.critic.depth=1000000000",
     ] {
         let config = resolve("", &[said], None).unwrap();
-        let setting = isochrone_learn::setting::Setting::of(
-            data.spec(),
-            config.discount(),
-            0,
-            1,
-            &isochrone_learn::cpu(),
-        );
-        let error = config.learner.init(&setting).err().unwrap().to_string();
+        let context = config.context(data.spec(), &isochrone_learn::cpu());
+        let error = config.learner.init(&context).err().unwrap().to_string();
         let (name, _) = said.split_once('=').unwrap();
         let last = name.rsplit('.').next().unwrap();
         assert!(
@@ -177,13 +192,13 @@ fn ranges_are_checked() {
 
 #[test]
 fn dotted_text_is_read_as_people_mean_it() {
-    assert_eq!(overrides::parse("a.b=3").unwrap(), ("a.b".into(), toml::Value::Integer(3)));
+    assert_eq!(parse_assignment("a.b=3").unwrap(), ("a.b".into(), toml::Value::Integer(3)));
     assert_eq!(
-        overrides::parse(" a = text here ").unwrap(),
+        parse_assignment(" a = text here ").unwrap(),
         ("a".into(), toml::Value::String("text here".into()))
     );
-    assert_eq!(overrides::parse("a=1e-3").unwrap().1, toml::Value::Float(1e-3));
+    assert_eq!(parse_assignment("a=1e-3").unwrap().1, toml::Value::Float(1e-3));
     for wrong in ["a", "=3", "a..b=3"] {
-        overrides::parse(wrong).unwrap_err();
+        parse_assignment(wrong).unwrap_err();
     }
 }

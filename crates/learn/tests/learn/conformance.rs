@@ -1,111 +1,58 @@
 //! What every preset of every algorithm must do.
 
-use crate::support::{begin, config, states_only, walks};
+use crate::support::{StopAfter, begun, config, in_folder, states_only, walks};
 use isochrone_core::{GoalPolicy as _, TemporalDistance as _, rng};
 use isochrone_data::{Dataset, EpisodeSink as _};
 use isochrone_learn::{
-    algos::{Algorithm, AlgorithmConfig, Cmd1Config, Cmd2Config, CrlConfig, GciqlConfig, QrlConfig},
-    evaluation::ObservedSteps,
-    ledger::{Ledger, Snapshot},
-    model::{Model, Which},
-    parts::{Extraction, Size},
-    run::{Checkpoint, Checkpoints, Record, Run, RunConfig, overrides},
-    setting::Setting,
-    trainer::{Observer, Outcome, Trainer},
+    Algorithm, LearnerConfig, Outcome, Preset, StopHandle, Training,
+    internals::restore,
+    model::{CheckpointSelector, Model},
+    run::{Checkpoint, Checkpoints, Record, Run, RunConfig},
+    settings,
 };
-use std::{
-    path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use isochrone_nn::state_dict::Mode;
+use std::path::Path;
 
-/// Every algorithm, small, and those that can with the other way to draw a policy.
-fn presets() -> Vec<AlgorithmConfig> {
-    let awr = Extraction::Awr { alpha: 3.0, largest_weight: 100.0 };
-    let mut presets: Vec<AlgorithmConfig> =
-        Algorithm::ALL.into_iter().map(|algorithm| algorithm.preset(Size::Small)).collect();
-    for preset in presets.clone() {
-        presets.extend(match preset {
-            AlgorithmConfig::Cmd1(config) => {
-                Some(AlgorithmConfig::Cmd1(Cmd1Config { extraction: awr, ..config }))
-            }
-            AlgorithmConfig::Cmd2(config) => {
-                Some(AlgorithmConfig::Cmd2(Cmd2Config { extraction: awr, ..config }))
-            }
-            AlgorithmConfig::Crl(config) => {
-                Some(AlgorithmConfig::Crl(CrlConfig { extraction: awr, ..config }))
-            }
-            AlgorithmConfig::Qrl(config) => {
-                Some(AlgorithmConfig::Qrl(QrlConfig { extraction: awr, ..config }))
-            }
-            AlgorithmConfig::Gciql(config) => {
-                Some(AlgorithmConfig::Gciql(GciqlConfig { extraction: awr, ..config }))
-            }
-            AlgorithmConfig::Gcbc(_) | AlgorithmConfig::Ddpg(_) => None,
-        });
-    }
-    presets.extend(unusual());
-    presets
+/// Every algorithm, small; those that can with the other extraction; and all with settings that presets do not use.
+fn presets() -> Vec<LearnerConfig> {
+    let small = || Algorithm::ALL.into_iter().map(|algorithm| algorithm.preset(Preset::Small));
+    let awr = small().filter_map(|preset| changed(preset, &[("extraction.kind", "awr")]));
+    let other = small().filter_map(|preset| changed(preset, &OTHER));
+    small().chain(awr).chain(other).collect()
 }
 
-/// Settings that presets do not use: twins, falling learning rates, shortened gradients, learned deviations, other heads.
-fn unusual() -> Vec<AlgorithmConfig> {
-    let settings = [
-        ("critic.ensemble", "twin"),
-        ("contrast.ensemble", "twin"),
-        ("critic_optimiser.schedule", "cosine"),
-        ("critic_optimiser.largest_gradient", "0.5"),
-        ("policy.spread.kind", "tanh_gaussian"),
-        ("critic.head.kind", "iqe"),
-        ("hinge.kind", "huber"),
-    ];
-    let change = |algorithm: Algorithm| {
-        let mut table = toml::Table::try_from(algorithm.preset(Size::Small)).unwrap();
-        for (name, value) in settings {
-            let (outer, inner) = name.split_once('.').unwrap();
-            // Only what the algorithm has.
-            let first = inner.split('.').next().unwrap();
-            if table.get(outer).and_then(|outer| outer.get(first)).is_some() {
-                let (name, value) = overrides::parse(&format!("{name}={value}")).unwrap();
-                overrides::set(&mut table, &name, value);
-            }
-        }
-        overrides::read(table).unwrap()
-    };
-    Algorithm::ALL.map(change).to_vec()
+/// Twin critics, falling learning rates, clipped gradients, learned deviations, other heads.
+const OTHER: [(&str, &str); 6] = [
+    ("critic.ensemble", "twin"),
+    ("contrast.ensemble", "twin"),
+    ("critic_optimizer.schedule", "cosine"),
+    ("critic_optimizer.max_grad_norm", "0.5"),
+    ("policy.distribution.kind", "tanh_gaussian"),
+    ("critic.head.kind", "iqe"),
+];
+
+/// A preset with those of the changes for which it has a setting; nothing if it has none.
+fn changed(preset: LearnerConfig, changes: &[(&str, &str)]) -> Option<LearnerConfig> {
+    let known: Vec<_> = changes.iter().filter(|(name, _)| preset.get(name).is_some()).collect();
+    (!known.is_empty()).then(|| {
+        known.into_iter().fold(preset, |preset, (name, value)| {
+            let (name, value) = settings::parse_assignment(&format!("{name}={value}")).unwrap();
+            preset.with(&name, value).unwrap()
+        })
+    })
 }
 
-/// Stops at a step.
-struct StopAt<'a>(u64, &'a AtomicBool);
-
-impl Observer for StopAt<'_> {
-    fn updated(&mut self, step: u64) {
-        if step == self.0 {
-            self.1.store(true, Ordering::Relaxed);
-        }
-    }
-}
-
-/// Trains on until `until`, or to the end.
-fn train(run: &Run, data: &Arc<Dataset>, until: u64) -> Outcome {
-    let config = run.config();
-    let judge =
-        ObservedSteps::new(data.clone(), config.discount(), config.metrics.evaluation_pairs, config.seed)
-            .unwrap();
-    let _lock = run.lock().unwrap();
-    let stop = AtomicBool::new(false);
-    let mut observer = StopAt(until, &stop);
-    let mut trainer = Trainer::new(run, data.clone(), &isochrone_learn::cpu(), &mut observer)
-        .unwrap()
-        .with_evaluation(judge);
-    trainer.train(&mut observer, &stop).unwrap()
+/// Resumes a run until `until`, or to the end.
+fn train(run: &Run, data: &Dataset, until: u64) -> Outcome {
+    let stop = StopHandle::default();
+    let training = Training::default().resume(run.folder()).evaluate_training_data();
+    let training = training.callbacks(StopAfter(until, stop.clone())).stop(stop);
+    training.train(data).unwrap().outcome
 }
 
 /// What is left of a run: its last checkpoint but for the time, and what it measured but for the time.
 fn remains(run: &Run) -> (Checkpoint, Vec<Record>) {
-    let (checkpoint, damaged) = run.checkpoints().last_whole(Checkpoints::load).unwrap();
+    let (checkpoint, damaged) = run.checkpoints().latest_valid(Checkpoints::load).unwrap();
     assert!(damaged.is_empty());
     let mut checkpoint = checkpoint.unwrap();
     checkpoint.progress.seconds = 0.0;
@@ -113,50 +60,51 @@ fn remains(run: &Run) -> (Checkpoint, Vec<Record>) {
     (checkpoint, records.collect())
 }
 
-fn trained(folder: &Path, config: &RunConfig, data: &Arc<Dataset>) -> Run {
-    let run = begin(folder, config, data);
-    assert_eq!(train(&run, data, u64::MAX), Outcome::Finished);
-    run
+/// Trains with evaluations, to the end.
+fn trained(folder: &Path, config: &RunConfig, data: &Dataset) -> Run {
+    let result = in_folder(folder, config).evaluate_training_data().train(data).unwrap();
+    assert_eq!(result.outcome, Outcome::Finished);
+    result.run.unwrap().0
 }
 
 /// A configuration, written and read, is the same; so are those of the other sizes.
 #[test]
 fn configurations_survive_their_file() {
     let data = walks(2, 10);
-    let sizes = [Size::Small, Size::Standard, Size::Paper];
+    let sizes = Preset::ALL.iter();
     let all = presets()
         .into_iter()
-        .chain(sizes.iter().flat_map(|&size| Algorithm::ALL.map(|algorithm| algorithm.preset(size))));
+        .chain(sizes.flat_map(|&preset| Algorithm::ALL.map(|algorithm| algorithm.preset(preset))));
     for learner in all {
         let config = config(learner, &data, 100);
         let text = toml::to_string_pretty(&config).unwrap();
-        assert_eq!(overrides::read::<RunConfig>(text.parse().unwrap()).unwrap(), config, "{text}");
+        assert_eq!(RunConfig::from_table(text.parse().unwrap(), &[]).unwrap(), config, "{text}");
     }
 }
 
-/// What is descended falls.
+/// Losses fall.
 #[test]
 fn losses_fall() {
     let data = walks(20, 60);
     for learner in presets() {
         let folder = tempfile::tempdir().unwrap();
-        let mut config = config(learner, &data, 300);
+        let mut config = config(learner.clone(), &data, 300);
         config.metrics.every = 10;
         let run = trained(folder.path(), &config, &data);
         // A policy that climbs a moving distance has no loss that must fall; cloning has. Pushing falls from 500, by the steps that distances grow.
-        let (name, most) = match learner {
-            AlgorithmConfig::Gcbc(_) => ("actor/loss", 0.98),
-            AlgorithmConfig::Cmd2(_) => ("contrast/loss", 0.8),
-            AlgorithmConfig::Qrl(_) => ("push/loss", 0.998),
+        let (name, most) = match learner.algorithm().name() {
+            "gcbc" => ("actor/loss", 0.98),
+            "cmd2" => ("contrast/loss", 0.8),
+            "qrl" => ("push/loss", 0.998),
             _ => ("critic/loss", 0.8),
         };
         let of = |record: Record| record.values.into_iter().find(|(known, _)| known == name);
         let losses: Vec<f64> =
             run.records().unwrap().into_iter().filter_map(of).map(|(_, loss)| loss).collect();
-        println!("{} {losses:.3?}", learner.name());
+        println!("{} {losses:.3?}", learner.algorithm());
         assert_eq!(losses.len(), 30);
         let (first, last) = (losses[0], losses[27..].iter().sum::<f64>() / 3.0);
-        assert!(last < most * first, "{}: {name} {losses:.3?}", learner.name());
+        assert!(last < most * first, "{}: {name} {losses:.3?}", learner.algorithm());
     }
 }
 
@@ -167,10 +115,8 @@ fn saved_models_answer_the_same() {
     let rows = data.episode(0).observations.to_vec();
     for learner in presets() {
         let folder = tempfile::tempdir().unwrap();
-        let run = begin(folder.path(), &config(learner, &data, 6), &data);
-        let mut trainer = Trainer::new(&run, data.clone(), &isochrone_learn::cpu(), &mut ()).unwrap();
-        trainer.train(&mut (), &AtomicBool::new(false)).unwrap();
-        let (there, opened) = (trainer.model(), Model::open(folder.path(), Which::Last).unwrap());
+        let there = in_folder(folder.path(), &config(learner.clone(), &data, 6)).fit(&data).unwrap();
+        let opened = Model::open(folder.path(), CheckpointSelector::Last).unwrap();
         let (reversed, n) = (rows.chunks(4).rev().flatten().copied().collect::<Vec<_>>(), rows.len() / 4);
         assert_eq!(there.distance.is_some(), opened.distance.is_some());
         if let (Some(there), Some(opened)) = (&there.distance, &opened.distance) {
@@ -183,7 +129,7 @@ fn saved_models_answer_the_same() {
                 assert!(
                     (nats - of_all).abs() < 1e-4 * (1.0 + nats.abs()),
                     "{}: {nats} {of_all}",
-                    learner.name()
+                    learner.algorithm()
                 );
             }
         }
@@ -202,14 +148,14 @@ fn bits_depend_on_the_seed_alone() {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
                 let folder = tempfile::tempdir().unwrap();
-                let config = RunConfig { seed, ..config(learner, &data, 20) };
+                let config = RunConfig { seed, ..config(learner.clone(), &data, 20) };
                 remains(&trained(folder.path(), &config, &data))
             })
         };
         let first = with(1, 3);
-        assert!(first == with(1, 3), "{}: the same seed", learner.name());
-        assert!(first == with(2, 3), "{}: two threads", learner.name());
-        assert!(first.0.snapshot != with(1, 4).0.snapshot, "{}: another seed", learner.name());
+        assert!(first == with(1, 3), "{}: the same seed", learner.algorithm());
+        assert!(first == with(2, 3), "{}: two threads", learner.algorithm());
+        assert!(first.0.snapshot != with(1, 4).0.snapshot, "{}: another seed", learner.algorithm());
     }
 }
 
@@ -219,42 +165,37 @@ fn resuming_changes_nothing() {
     const STEPS: u64 = 60;
     let data = walks(10, 40);
     for (number, learner) in presets().into_iter().enumerate() {
-        let mut config = config(learner, &data, STEPS);
+        let mut config = config(learner.clone(), &data, STEPS);
         (config.metrics.every, config.metrics.evaluate_every, config.checkpoints.every) = (7, 11, 13);
         let whole = tempfile::tempdir().unwrap();
         let expected = remains(&trained(whole.path(), &config, &data));
         let parts = tempfile::tempdir().unwrap();
-        let run = begin(parts.path(), &config, &data);
+        let run = begun(parts.path(), &config, &data);
         let mut random = rng::stream(9, number as u64);
         let mut cuts: Vec<u64> =
             (0..20).map(|_| 1 + rng::below(&mut random, STEPS as usize - 1) as u64).collect();
         cuts.sort_unstable();
         cuts.dedup();
         for cut in cuts {
-            assert_eq!(train(&run, &data, cut), Outcome::Stopped, "{} at {cut}", learner.name());
+            assert_eq!(train(&run, &data, cut), Outcome::Stopped, "{} at {cut}", learner.algorithm());
         }
         assert_eq!(train(&run, &data, u64::MAX), Outcome::Finished);
-        assert!(remains(&run) == expected, "{}", learner.name());
+        assert!(remains(&run) == expected, "{}", learner.algorithm());
     }
 }
 
-/// A ledger that goes both ways through a learner is empty at the end: nothing is saved that is not read.
+/// Nothing is saved that is not read.
 #[test]
 fn everything_saved_is_read() {
     let data = walks(4, 10);
     for learner in presets() {
         let folder = tempfile::tempdir().unwrap();
-        let config = config(learner, &data, 2);
+        let config = config(learner.clone(), &data, 2);
         let (checkpoint, _) = remains(&trained(folder.path(), &config, &data));
-        let setting = Setting::of(data.spec(), config.discount(), 0, 2, &isochrone_learn::cpu());
-        let mut read = Ledger::resuming(checkpoint.snapshot);
-        learner.init(&setting).unwrap().exchange(&mut read).unwrap();
-        let mut left = read.into_snapshot();
-        for (name, width) in [("observation", 4), ("action", 2)] {
-            left.weights.take(&format!("scaling.{name}.shift"), &[width]).unwrap();
-            left.weights.take(&format!("scaling.{name}.factor"), &[width]).unwrap();
-        }
-        assert_eq!(left, Snapshot::default(), "{}", learner.name());
+        let context = config.context(data.spec(), &isochrone_learn::cpu());
+        let restored =
+            restore(&mut *learner.init(&context).unwrap(), Mode::Resume, checkpoint.snapshot, &context);
+        assert!(restored.is_ok(), "{}: {restored:?}", learner.algorithm());
     }
 }
 
@@ -267,11 +208,11 @@ fn a_state_of_zeros_is_no_accident() {
     let episode =
         isochrone_data::Episode { observations: vec![0.0; 40], actions: vec![0.0; 19], ..Default::default() };
     builder.episode(&episode.view(&spec).unwrap()).unwrap();
-    let data = Arc::new(builder.finish());
+    let data = builder.finish();
     for learner in presets() {
         let folder = tempfile::tempdir().unwrap();
         let mut config = config(learner, &data, 3);
-        config.data.scaling = isochrone_learn::scaling::ScalingConfig::None;
+        config.data.scaling = isochrone_learn::ScalingConfig::None;
         trained(folder.path(), &config, &data);
     }
 }
@@ -281,11 +222,11 @@ fn a_state_of_zeros_is_no_accident() {
 fn states_alone_teach_a_distance() {
     let data = states_only();
     for algorithm in Algorithm::ALL {
-        let learner = algorithm.preset(Size::Small);
-        let config = config(learner, &data, 8);
-        let setting = Setting::of(data.spec(), config.discount(), 0, 8, &isochrone_learn::cpu());
-        let needs_actions = matches!(algorithm, Algorithm::Gcbc | Algorithm::Gciql | Algorithm::Ddpg);
-        match learner.init(&setting) {
+        let learner = algorithm.preset(Preset::Small);
+        let config = config(learner.clone(), &data, 8);
+        let context = config.context(data.spec(), &isochrone_learn::cpu());
+        let needs_actions = algorithm.needs_actions();
+        match learner.init(&context) {
             Err(error) => {
                 assert!(needs_actions, "{error}");
                 assert!(
@@ -297,7 +238,7 @@ fn states_alone_teach_a_distance() {
                 assert!(!needs_actions);
                 let folder = tempfile::tempdir().unwrap();
                 trained(folder.path(), &config, &data);
-                let model = Model::open(folder.path(), Which::Last).unwrap();
+                let model = Model::open(folder.path(), CheckpointSelector::Last).unwrap();
                 assert!(model.policy.is_none());
                 let rows = data.episode(0).observations;
                 let nats = model.distance.unwrap().all_pairs_nats(rows, rows);

@@ -1,28 +1,24 @@
 //! Numbers that are not finite.
 
-use crate::support::{begin, config, walks};
+use crate::support::{config, in_folder, walks};
 use isochrone_data::{DatasetBuilder, Episode, EpisodeSink as _, Spec};
 use isochrone_learn::{
-    algos::{Algorithm, AlgorithmConfig},
+    Algorithm, Preset,
     error::LearnError,
-    parts::Size,
-    run::State,
-    trainer::Trainer,
+    run::{Run, State},
 };
-use std::sync::{Arc, atomic::AtomicBool};
 
 /// A learning rate that cannot work stops the run with a diagnosis; the last checkpoint is from before.
 #[test]
 fn a_run_that_diverges_says_where() {
     let data = walks(10, 40);
-    let AlgorithmConfig::Gcbc(mut learner) = Algorithm::Gcbc.preset(Size::Small) else { unreachable!() };
-    learner.policy.optimiser.learning_rate = 1e30;
-    let mut config = config(AlgorithmConfig::Gcbc(learner), &data, 100);
+    let learner = Algorithm::Gcbc.preset(Preset::Small);
+    let learner = learner.with("policy.optimizer.learning_rate", 1e30).unwrap();
+    let mut config = config(learner, &data, 100);
     config.checkpoints.every = 1;
     let folder = tempfile::tempdir().unwrap();
-    let run = begin(folder.path(), &config, &data);
-    let mut trainer = Trainer::new(&run, data, &isochrone_learn::cpu(), &mut ()).unwrap();
-    let error = trainer.train(&mut (), &AtomicBool::new(false)).unwrap_err();
+    let error = in_folder(folder.path(), &config).fit(&data).err().unwrap();
+    let run = Run::open(folder.path()).unwrap();
     let LearnError::Diverged(divergence) = &error else { panic!("{error}") };
     assert!(!divergence.value.is_finite() && divergence.step < 100, "{divergence}");
     let status = run.status().unwrap();
@@ -50,9 +46,10 @@ fn numbers_of_the_data_that_are_not_finite_are_named() {
         };
         builder.episode(&episode.view(&spec).unwrap()).unwrap();
     }
-    let data = Arc::new(builder.finish());
+    let data = builder.finish();
     let folder = tempfile::tempdir().unwrap();
-    let run = begin(folder.path(), &config(Algorithm::Cmd1.preset(Size::Small), &data, 10), &data);
-    let error = Trainer::new(&run, data, &isochrone_learn::cpu(), &mut ()).err().unwrap().to_string();
+    let config = config(Algorithm::Cmd1.preset(Preset::Small), &data, 10);
+    let error = in_folder(folder.path(), &config).fit(&data).err().unwrap().to_string();
+    assert!(!folder.path().join("config.toml").exists(), "nothing is written");
     assert!(error.contains("episode 1, row 1 of observations") && error.contains("hint:"), "{error}");
 }

@@ -1,43 +1,29 @@
 //! What a checkpoint knows of its run: the files that say what it is, and their version.
 
-use crate::support::{begin, config, walks};
+use crate::support::{StopAfter, begun, config, walks};
 use isochrone_learn::{
-    algos::Algorithm,
+    Algorithm, Outcome, Preset, StopHandle, Training,
     error::LearnError,
-    model::{Model, Which},
-    parts::Size,
-    run::Run,
-    trainer::{Observer, Outcome, Trainer},
+    model::{CheckpointSelector, Model},
+    run::{OpenOptions, Run},
 };
-use std::{
-    fs,
-    path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::{fs, path::Path};
 
-/// Stops after a step.
-struct StopAfter(u64, Arc<AtomicBool>);
-
-impl Observer for StopAfter {
-    fn updated(&mut self, step: u64) {
-        self.1.store(step >= self.0, Ordering::Relaxed);
-    }
+fn train(run: Run, until: u64) -> Outcome {
+    let stop = StopHandle::default();
+    let callbacks = StopAfter(until, stop.clone());
+    Training::from_run(run).callbacks(callbacks).stop(stop).train(&walks(4, 30)).unwrap().outcome
 }
 
-fn train(run: &Run, until: u64) -> Outcome {
-    let stop = Arc::new(AtomicBool::new(false));
-    let mut trainer = Trainer::new(run, walks(4, 30), &isochrone_learn::cpu(), &mut ()).unwrap();
-    trainer.train(&mut StopAfter(until, stop.clone()), &stop).unwrap()
-}
-
-fn begun(folder: &Path) -> Run {
+fn started(folder: &Path) -> Run {
     let data = walks(4, 30);
-    let mut config = config(Algorithm::Cmd1.preset(Size::Small), &data, 8);
+    let mut config = config(Algorithm::Cmd1.preset(Preset::Small), &data, 8);
     (config.checkpoints.every, config.checkpoints.keep_last) = (2, 8);
-    begin(folder, &config, &data)
+    begun(folder, &config, &data)
+}
+
+fn accepting_edits(folder: &Path) -> Result<Run, LearnError> {
+    Run::open_with(folder, &OpenOptions { accept_edits: true, ..OpenOptions::default() })
 }
 
 fn edit(path: &Path, from: &str, to: &str) {
@@ -58,35 +44,34 @@ fn edited<T>(outcome: Result<T, LearnError>) -> (String, Option<u64>) {
 #[test]
 fn edits_are_accepted_once() {
     let folder = tempfile::tempdir().unwrap();
-    let run = begun(folder.path());
-    assert_eq!(train(&run, 4), Outcome::Stopped);
+    assert_eq!(train(started(folder.path()), 4), Outcome::Stopped);
     edit(&folder.path().join("config.toml"), "path = \"walks\"", "path = \"elsewhere\"");
     assert_eq!(edited(Run::open(folder.path())), ("config.toml".into(), Some(4)));
-    assert_eq!(edited(Model::open(folder.path(), Which::Last)), ("config.toml".into(), Some(4)));
-    let accepted = Run::open_accepting_edits(folder.path()).unwrap();
-    assert_eq!(Model::of_run(&accepted, Which::Last).unwrap().step, 4);
-    assert_eq!(train(&accepted, 100), Outcome::Finished);
+    assert_eq!(edited(Model::open(folder.path(), CheckpointSelector::Last)), ("config.toml".into(), Some(4)));
+    let accepted = accepting_edits(folder.path()).unwrap();
+    assert_eq!(Model::of_run(&accepted, CheckpointSelector::Last).unwrap().step, 4);
+    assert_eq!(train(accepted, 100), Outcome::Finished);
     let run = Run::open(folder.path()).unwrap();
-    assert_eq!(Model::of_run(&run, Which::Last).unwrap().step, 8);
-    assert_eq!(edited(Model::of_run(&run, Which::Step(4))), ("config.toml".into(), Some(4)));
+    assert_eq!(Model::of_run(&run, CheckpointSelector::Last).unwrap().step, 8);
+    assert_eq!(edited(Model::of_run(&run, CheckpointSelector::Step(4))), ("config.toml".into(), Some(4)));
 }
 
 /// Before there is a checkpoint, the manifest knows the configuration.
 #[test]
 fn edits_before_the_first_checkpoint_are_seen() {
     let folder = tempfile::tempdir().unwrap();
-    begun(folder.path());
+    started(folder.path());
     Run::open(folder.path()).unwrap();
     edit(&folder.path().join("config.toml"), "seed = 0", "seed = 1");
     assert_eq!(edited(Run::open(folder.path())), ("config.toml".into(), None));
-    assert_eq!(Run::open_accepting_edits(folder.path()).unwrap().config().seed, 1);
+    assert_eq!(accepting_edits(folder.path()).unwrap().config().seed, 1);
 }
 
 #[test]
 fn edits_of_the_manifest_are_seen() {
     let folder = tempfile::tempdir().unwrap();
-    let run = begun(folder.path());
-    train(&run, 100);
+    train(started(folder.path()), 100);
+    let run = Run::open(folder.path()).unwrap();
     edit(&folder.path().join("manifest.json"), "\"frames_per_second\": null", "\"frames_per_second\": 30.0");
     assert_eq!(edited(Run::open(folder.path())), ("manifest.json".into(), Some(8)));
     // Also while the last checkpoint is damaged.
@@ -100,16 +85,16 @@ fn edits_of_the_manifest_are_seen() {
 fn checkpoints_of_other_runs_are_refused() {
     let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let data = walks(4, 30);
-    let run = begun(one.path());
-    train(&run, 100);
+    train(started(one.path()), 100);
+    let run = Run::open(one.path()).unwrap();
     let mut config = run.config().clone();
     config.discount = 0.5;
-    let second = begin(other.path(), &config, &data);
-    train(&second, 100);
+    train(begun(other.path(), &config, &data), 100);
+    let second = Run::open(other.path()).unwrap();
     for name in ["weights.safetensors", "training.safetensors", "checkpoint.json", "SHA256SUMS"] {
         fs::copy(run.checkpoints().path(8).join(name), second.checkpoints().path(8).join(name)).unwrap();
     }
-    assert_eq!(edited(Model::open(other.path(), Which::Last)), ("config.toml".into(), Some(8)));
+    assert_eq!(edited(Model::open(other.path(), CheckpointSelector::Last)), ("config.toml".into(), Some(8)));
 }
 
 /// A folder of an older version is one clear line, whichever file is of it.
@@ -124,7 +109,7 @@ fn other_formats_are_refused() {
         _ => panic!("{error}"),
     };
     let folder = tempfile::tempdir().unwrap();
-    train(&begun(folder.path()), 100);
+    train(started(folder.path()), 100);
     for (name, from, to, found) in [
         ("config.toml", "format = 2\n", "", 1),
         ("config.toml", "format = 2\n", "format = 3\n", 3),

@@ -3,9 +3,12 @@
 mod checkpoints;
 mod configuration;
 mod conformance;
+mod custom;
 mod divergence;
 mod experiments;
 mod identity;
 mod shapes;
 mod support;
+mod table;
+mod training;
 mod truth;

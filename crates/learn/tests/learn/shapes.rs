@@ -1,17 +1,9 @@
 //! Learned distances and policies refuse arguments of wrong shapes.
 
-use crate::support::{begin, config, walks};
+use crate::support::walks;
 use isochrone_core::{GoalPolicy as _, ShapeError, TemporalDistance as _};
-use isochrone_learn::{
-    algos::Algorithm,
-    model::{Model, Which},
-    parts::Size,
-    trainer::Trainer,
-};
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::atomic::AtomicBool,
-};
+use isochrone_learn::{Algorithm, Preset, Training};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 fn panic_message<T>(call: impl FnOnce() -> T) -> String {
     let panic = catch_unwind(AssertUnwindSafe(call)).err().expect("it panics");
@@ -21,12 +13,8 @@ fn panic_message<T>(call: impl FnOnce() -> T) -> String {
 #[test]
 fn wrong_widths_and_unequal_rows_are_refused_before_a_network_sees_them() {
     let data = walks(4, 30);
-    let folder = tempfile::tempdir().unwrap();
-    let run = begin(folder.path(), &config(Algorithm::Cmd1.preset(Size::Small), &data, 1), &data);
-    let mut trainer = Trainer::new(&run, data.clone(), &isochrone_learn::cpu(), &mut ()).unwrap();
-    trainer.train(&mut (), &AtomicBool::new(false)).unwrap();
-    let Model { distance, policy, .. } = Model::open(folder.path(), Which::Last).unwrap();
-    let (distance, policy) = (distance.unwrap(), policy.unwrap());
+    let model = Training::new(Algorithm::Cmd1).preset(Preset::Small).steps(1).fit(&data).unwrap();
+    let (distance, policy) = (model.distance().unwrap(), model.policy().unwrap());
     let (row, rows, torn) = ([0.5; 4], [0.5; 8], [0.5; 3]);
 
     assert_eq!(

@@ -3,13 +3,16 @@
 use isochrone_core::rng;
 use isochrone_data::{Dataset, DatasetBuilder, Episode, EpisodeSink as _, Spec};
 use isochrone_learn::{
-    algos::AlgorithmConfig,
-    run::{DataConfig, DataFacts, Manifest, Run, RunConfig},
+    Callbacks, LearnerConfig, Outcome, StopHandle, Training,
+    run::{DataConfig, DatasetInfo, Manifest, Run, RunConfig},
 };
-use std::{path::Path, sync::Arc};
+use std::{
+    path::Path,
+    sync::{Arc, Mutex},
+};
 
 /// Walks in a square with momentum, so that there is something to learn: `[x, y, vx, vy]`, pushed by two forces.
-pub fn walks(episodes: usize, steps: usize) -> Arc<Dataset> {
+pub fn walks(episodes: usize, steps: usize) -> Dataset {
     let spec = Spec { goal: Some(0..2), ..Spec::new(4, 2) };
     let mut random = rng::stream(5, 0);
     let mut builder = DatasetBuilder::default();
@@ -29,11 +32,11 @@ pub fn walks(episodes: usize, steps: usize) -> Arc<Dataset> {
         }
         builder.episode(&episode.view(&spec).unwrap()).unwrap();
     }
-    Arc::new(builder.finish())
+    builder.finish()
 }
 
 /// The same without actions.
-pub fn states_only() -> Arc<Dataset> {
+pub fn states_only() -> Dataset {
     let walks = walks(6, 40);
     let spec = Spec::new(4, 0);
     let mut builder = DatasetBuilder::default();
@@ -43,11 +46,11 @@ pub fn states_only() -> Arc<Dataset> {
         let episode = Episode { observations, ..Episode::default() };
         builder.episode(&episode.view(&spec).unwrap()).unwrap();
     }
-    Arc::new(builder.finish())
+    builder.finish()
 }
 
 /// A run of `steps` small steps.
-pub fn config(learner: AlgorithmConfig, data: &Dataset, steps: u64) -> RunConfig {
+pub fn config(learner: LearnerConfig, data: &Dataset, steps: u64) -> RunConfig {
     let path = DataConfig { path: "walks".into(), ..DataConfig::default() };
     let mut config = RunConfig::for_data(learner, path, steps, data.index());
     config.batch_size = 32;
@@ -55,9 +58,45 @@ pub fn config(learner: AlgorithmConfig, data: &Dataset, steps: u64) -> RunConfig
     config
 }
 
-/// Its folder.
-pub fn begin(folder: &Path, config: &RunConfig, data: &Dataset) -> Run {
-    let facts = DataFacts::of("walks".as_ref(), data);
-    let manifest = Manifest::now(&config.learner, config.seed, facts, None);
+/// A training of it in a folder.
+pub fn in_folder(folder: &Path, config: &RunConfig) -> Training {
+    Training::from_config(config.clone()).run_dir(folder)
+}
+
+/// Trains it in a folder to the end.
+pub fn trained(folder: &Path, config: &RunConfig, data: &Dataset) -> Run {
+    let result = in_folder(folder, config).train(data).unwrap();
+    assert_eq!(result.outcome, Outcome::Finished);
+    result.run.unwrap().0
+}
+
+/// The run in a folder before its first update.
+pub fn begun(folder: &Path, config: &RunConfig, data: &Dataset) -> Run {
+    let manifest = Manifest::now(&config.learner, config.seed, DatasetInfo::of("walks".as_ref(), data), None);
     Run::create(folder, config.clone(), manifest).unwrap().0
+}
+
+/// What a training told: the step that it started from, and its warnings.
+#[derive(Debug, Default, Clone)]
+pub struct Told(pub Arc<Mutex<(u64, Vec<String>)>>);
+
+impl Callbacks for Told {
+    fn on_start(&mut self, _: &RunConfig, step: u64) {
+        self.0.lock().unwrap().0 = step;
+    }
+
+    fn on_warning(&mut self, text: &str) {
+        self.0.lock().unwrap().1.push(text.to_owned());
+    }
+}
+
+/// Stops after a step.
+pub struct StopAfter(pub u64, pub StopHandle);
+
+impl Callbacks for StopAfter {
+    fn on_step(&mut self, step: u64) {
+        if step >= self.0 {
+            self.1.stop();
+        }
+    }
 }

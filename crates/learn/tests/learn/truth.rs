@@ -1,13 +1,8 @@
 //! The exact solver is the judge.
 
 use isochrone_core::{Discount, TemporalDistance as _, statistics};
-use isochrone_learn::{
-    algos::{AlgorithmConfig, Cmd1Config},
-    parts::{OptimiserConfig, Schedule, Size},
-};
+use isochrone_learn::{Algorithm, Preset, Training};
 
-#[path = "../../experiments/common/job.rs"]
-mod job;
 #[path = "../../experiments/ground_truth/world.rs"]
 mod world;
 
@@ -16,15 +11,18 @@ mod world;
 fn cmd1_agrees_with_the_exact_solver() {
     let discount = Discount::new(0.95).unwrap();
     let world = world::World::draw(1000, discount);
-    let critic_optimiser =
-        OptimiserConfig { learning_rate: 3e-3, schedule: Schedule::Cosine, ..OptimiserConfig::default() };
-    let learner = AlgorithmConfig::Cmd1(Cmd1Config { critic_optimiser, ..Cmd1Config::of(Size::Small) });
-    let job = job::Job { learner, discount, steps: 500, batch_size: 256, seed: 7 };
-    // On a thread of the pool, as the trainer does it.
-    let (model, _) = rayon::scope(|_| job.train(&world.walks));
+    let training = Training::new(Algorithm::Cmd1)
+        .preset(Preset::Small)
+        .discount(0.95)
+        .steps(500)
+        .batch_size(256)
+        .seed(7)
+        .set("critic_optimizer.learning_rate", 3e-3)
+        .set("critic_optimizer.schedule", "cosine");
+    let model = training.fit(&world.walks).unwrap();
 
     let (places, n) = (world.places(), world.grid.n_states());
-    let nats = model.distance.unwrap().all_pairs_nats(&places, &places);
+    let nats = model.distance().unwrap().all_pairs_nats(&places, &places);
     assert!((0..n).all(|cell| nats[cell * n + cell] == 0.0), "from a place to itself");
     let pairs = (0..n * n).filter(|pair| pair / n != pair % n);
     let (learned, exact): (Vec<f64>, Vec<f64>) =

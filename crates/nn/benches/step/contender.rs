@@ -6,25 +6,18 @@ use super::{
     products::Products,
 };
 use burn::tensor::Device;
-use isochrone_nn::{
-    kernel::Activation,
-    module::{Normalisation, PairHeadConfig, TrunkConfig},
-};
+use isochrone_nn::module::{Activation, Normalization, PairHeadConfig, TrunkConfig};
 use std::time::{Duration, Instant};
 
 /// Runs a contender for a few seconds and prints what it took.
 pub fn run(name: &str, batch: usize) {
-    isochrone_nn::memory::keep_freed_memory();
+    isochrone_nn::memory::retain_heap();
     let device = Device::flex().autodiff();
     let data = Batch::draw(batch, 1, 0, &device);
-    let fused = |normalisation, components| {
-        let mut agent = Some(Agent::new(paper_sizes(normalisation, components), 1, &device));
+    let fused = |normalization, components| {
+        let mut agent = Agent::new(paper_sizes(normalization, components), 1, &device);
         let data = data.clone();
-        move || {
-            let (next, losses) = agent.take().unwrap().step(&data);
-            agent = Some(next);
-            losses[0]
-        }
+        move || agent.step(&data)[0]
     };
     let plain = |layer_norm| {
         let mut agent = Some(naive::Agent::new(layer_norm, &device));
@@ -36,9 +29,9 @@ pub fn run(name: &str, batch: usize) {
         }
     };
     match name {
-        "fused" => time(name, batch, fused(Normalisation::None, 1)),
-        "fused-k8" => time(name, batch, fused(Normalisation::None, 8)),
-        "fused-ln" => time(name, batch, fused(Normalisation::LayerNorm, 1)),
+        "fused" => time(name, batch, fused(Normalization::None, 1)),
+        "fused-k8" => time(name, batch, fused(Normalization::None, 8)),
+        "fused-ln" => time(name, batch, fused(Normalization::LayerNorm, 1)),
         "naive" => time(name, batch, plain(false)),
         "naive-ln" => time(name, batch, plain(true)),
         "gemm" => {
@@ -53,8 +46,8 @@ pub fn run(name: &str, batch: usize) {
 }
 
 /// 4 x 512 with latent rows of 512, as in the paper.
-fn paper_sizes(normalisation: Normalisation, components: usize) -> Sizes {
-    let trunk = TrunkConfig { width: 512, depth: 4, activation: Activation::Relu, normalisation };
+fn paper_sizes(normalization: Normalization, components: usize) -> Sizes {
+    let trunk = TrunkConfig { width: 512, depth: 4, activation: Activation::Relu, normalization };
     Sizes { trunk, latent: 512, head: PairHeadConfig::Mrn { components } }
 }
 

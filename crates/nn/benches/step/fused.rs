@@ -2,17 +2,16 @@
 
 use burn::{
     module::Module,
-    optim::{GradientsParams, ModuleOptimizer},
     tensor::{Device, Tensor, TensorData},
 };
 use isochrone_core::rng;
 use isochrone_nn::{
-    loss::{ContrastiveOptions, InfoNce, ddpg_bc, infonce},
+    loss::{ContrastiveOptions, InfoNce, infonce},
     module::{
-        Actor, ActorConfig, EncoderConfig, Ensemble, Initialiser, Metric, MetricConfig, PairHeadConfig,
-        Potential, Spread, TrunkConfig,
+        Actor, ActorConfig, EncoderConfig, Ensemble, Initializer, Metric, MetricConfig, PairHeadConfig,
+        PolicyDistribution, Potential, TrunkConfig,
     },
-    optim::Adam,
+    optim::{OptimizerConfig, TrainState},
 };
 
 pub const OBSERVATION: usize = 29;
@@ -68,33 +67,35 @@ pub struct Critic {
 }
 
 pub struct Agent {
-    pub critic: Critic,
-    pub actor: Actor,
-    critic_optimiser: ModuleOptimizer,
-    actor_optimiser: ModuleOptimizer,
+    pub critic: TrainState<Critic>,
+    pub actor: TrainState<Actor>,
 }
 
 impl Agent {
     pub fn new(sizes: Sizes, seed: u64, device: &Device) -> Self {
         let Sizes { trunk, latent, head } = sizes;
-        let mut init = Initialiser::new(seed, 0, device);
+        let mut init = Initializer::new(seed, 0, device);
         let encoder = EncoderConfig { inputs: OBSERVATION + ACTION, outputs: latent, trunk };
         let metric = MetricConfig { encoder, head, ensemble: Ensemble::Single }.init(&mut init).unwrap();
         let potential = Potential::new(OBSERVATION, trunk, &mut init).unwrap();
-        let actor =
-            ActorConfig { inputs: 2 * OBSERVATION, actions: ACTION, trunk, spread: Spread::default() };
+        let actor = ActorConfig {
+            inputs: 2 * OBSERVATION,
+            actions: ACTION,
+            trunk,
+            distribution: PolicyDistribution::default(),
+        };
+        let actor = actor.init(&mut Initializer::new(seed, 1, device)).unwrap();
+        let config = OptimizerConfig { learning_rate: LEARNING_RATE, ..OptimizerConfig::default() };
         Self {
-            critic: Critic { metric, potential },
-            actor: actor.init(&mut Initialiser::new(seed, 1, device)).unwrap(),
-            critic_optimiser: Adam::default().into(),
-            actor_optimiser: Adam::default().into(),
+            critic: TrainState::new(Critic { metric, potential }, config, 1).unwrap(),
+            actor: TrainState::new(actor, config, 1).unwrap(),
         }
     }
 
     /// Critic loss and actor loss, after one update of each.
-    pub fn step(self, batch: &Batch) -> (Self, [f64; 2]) {
-        let Self { critic, actor, mut critic_optimiser, mut actor_optimiser } = self;
+    pub fn step(&mut self, batch: &Batch) -> [f64; 2] {
         let [n, _] = batch.state.dims();
+        let critic = self.critic.network();
         let member = &critic.metric.members()[0];
         let rows =
             |state: &Tensor<2>, action: &Tensor<2>| Tensor::cat(vec![state.clone(), action.clone()], 1);
@@ -105,20 +106,17 @@ impl Agent {
         let options = ContrastiveOptions { potential: Some(potential), ..Default::default() };
         let (x, y) = (latent.clone().narrow(0, 0, n), latent.narrow(0, n, n));
         let critic_loss = infonce(InfoNce::default(), &member.head, x, y, options);
-        let gradients = GradientsParams::from_grads(critic_loss.value.backward(), &critic);
-        let critic = critic_optimiser.step(LEARNING_RATE, critic, gradients);
+        self.critic.step(critic_loss.value.clone());
 
-        let frozen = critic.clone().no_grad();
+        let frozen = self.critic.frozen();
         let member = &frozen.metric.members()[0];
-        let policy = actor.forward(batch.state.clone(), batch.goal.clone());
+        let policy = self.actor.network().forward(batch.state.clone(), batch.goal.clone());
         let x = member.encoder.forward(rows(&batch.state, &policy.sample(batch.noise.clone())));
         let y = member.encoder.forward(rows(&batch.goal, &batch.goal_action));
         let distance = member.head.rowwise(x, y);
-        let actor_loss = ddpg_bc(distance, policy.log_prob(batch.action.clone()), CLONING, false);
+        let actor_loss = distance.mean() - policy.log_prob(batch.action.clone()).mean() * CLONING;
         drop(frozen);
-        let gradients = GradientsParams::from_grads(actor_loss.value.backward(), &actor);
-        let actor = actor_optimiser.step(LEARNING_RATE, actor, gradients);
-        let losses = [critic_loss.item(), actor_loss.item()];
-        (Self { critic, actor, critic_optimiser, actor_optimiser }, losses)
+        self.actor.step(actor_loss.clone());
+        [critic_loss.item(), f64::from(actor_loss.into_scalar::<f32>())]
     }
 }

@@ -54,8 +54,8 @@ struct Critic {
 pub struct Agent {
     critic: Critic,
     actor: Mlp,
-    critic_optimiser: ModuleOptimizer,
-    actor_optimiser: ModuleOptimizer,
+    critic_optimizer: ModuleOptimizer,
+    actor_optimizer: ModuleOptimizer,
 }
 
 impl Agent {
@@ -67,13 +67,13 @@ impl Agent {
                 potential: Mlp::new(OBSERVATION, 1, layer_norm, device),
             },
             actor: Mlp::new(2 * OBSERVATION, 2 * ACTION, layer_norm, device),
-            critic_optimiser: adam(),
-            actor_optimiser: adam(),
+            critic_optimizer: adam(),
+            actor_optimizer: adam(),
         }
     }
 
     pub fn step(self, batch: &Batch) -> (Self, [f64; 2]) {
-        let Self { critic, actor, mut critic_optimiser, mut actor_optimiser } = self;
+        let Self { critic, actor, mut critic_optimizer, mut actor_optimizer } = self;
         let [n, _] = batch.state.dims();
         let device = batch.state.device();
         let mix = Tensor::<1>::zeros([1], &device);
@@ -88,7 +88,7 @@ impl Agent {
         let both = log_softmax(logits.clone(), 1) + log_softmax(logits, 0);
         let critic_loss = (both * Tensor::<2>::eye(n, &device)).sum().div_scalar(n as f32).neg();
         let gradients = GradientsParams::from_grads(critic_loss.backward(), &critic);
-        let critic = critic_optimiser.step(LEARNING_RATE, critic, gradients);
+        let critic = critic_optimizer.step(LEARNING_RATE, critic, gradients);
 
         let frozen = critic.clone().no_grad();
         let outputs = actor.forward(Tensor::cat(vec![batch.state.clone(), batch.goal.clone()], 1));
@@ -101,8 +101,8 @@ impl Agent {
         let distance = chunked::rowwise(FORM, x, y, mix).mean();
         let actor_loss = distance - policy.log_prob(batch.action.clone()).mean() * CLONING;
         let gradients = GradientsParams::from_grads(actor_loss.backward(), &actor);
-        let actor = actor_optimiser.step(LEARNING_RATE, actor, gradients);
+        let actor = actor_optimizer.step(LEARNING_RATE, actor, gradients);
         let losses = [critic_loss, actor_loss].map(|loss| f64::from(loss.into_scalar::<f32>()));
-        (Self { critic, actor, critic_optimiser, actor_optimiser }, losses)
+        (Self { critic, actor, critic_optimizer, actor_optimizer }, losses)
     }
 }

@@ -1,7 +1,7 @@
-//! Linear layers and layer normalisation with their activation, forward and backward.
+//! Linear layers and layer normalization with their activation, forward and backward.
 //!
 //! Burn's CPU backend runs element-wise operations on one thread, fills matrix products with zeros and copies them, and
-//! differentiates layer normalisation as ten operations. Here each is one product and one pass.
+//! differentiates layer normalization as ten operations. Here each is one product and one pass.
 
 use super::{
     Activation,

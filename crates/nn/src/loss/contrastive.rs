@@ -83,12 +83,10 @@ pub fn binary_nce(head: &PairHead, x: Tensor<2>, y: Tensor<2>, options: Contrast
 
 /// InfoNCE of given logits `[n, n]`; diagnostics as [`infonce`].
 pub fn infonce_of_logits(infonce: InfoNce, logits: Tensor<2>) -> Loss {
-    of_logits(infonce.objective(), logits)
-}
-
-/// Mean binary cross-entropy of given logits `[n, n]`; diagnostics as [`infonce`].
-pub fn binary_nce_of_logits(logits: Tensor<2>) -> Loss {
-    of_logits(Objective::BinaryNce, logits)
+    let [n, m] = logits.dims();
+    assert_eq!(n, m, "positives are on the diagonal of a square of logits");
+    let potential = Tensor::zeros([n], &logits.device());
+    of_statistics(chunked_contrast::statistics_of_logits(1.0, infonce.objective(), logits, potential))
 }
 
 fn of_pairs(
@@ -103,13 +101,6 @@ fn of_pairs(
     let spec = ContrastSpec { form, slope: form.logit_sign() * options.scale, objective };
     let mix = head.mix(&x);
     of_statistics(op::contrast(spec, x, y, potential, mix))
-}
-
-fn of_logits(objective: Objective, logits: Tensor<2>) -> Loss {
-    let [n, m] = logits.dims();
-    assert_eq!(n, m, "positives are on the diagonal of a square of logits");
-    let potential = Tensor::zeros([n], &logits.device());
-    of_statistics(chunked_contrast::statistics_of_logits(1.0, objective, logits, potential))
 }
 
 fn of_statistics(statistics: Tensor<1>) -> Loss {

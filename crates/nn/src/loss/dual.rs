@@ -1,8 +1,9 @@
 //! Multipliers of constraints, by dual ascent.
 
+use crate::{error::StateError, state_dict::StateDict};
 use serde::{Deserialize, Serialize};
 
-/// A constraint `violation <= margin` and how its multiplier moves.
+/// A constraint `violation <= margin` and the ascent of its multiplier.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DualConfig {
@@ -24,8 +25,8 @@ impl Default for DualConfig {
 
 /// `lambda = softplus(raw) + floor`, ascended along `violation - margin`.
 ///
-/// One number on the host: it is saved and compared bit for bit, and reading the violation is a diagnostic anyway.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// One number on the host: it is saved exactly, and reading the violation is a diagnostic anyway.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dual {
     config: DualConfig,
     raw: f64,
@@ -44,14 +45,12 @@ impl Dual {
         softplus + self.config.floor
     }
 
-    /// What moves: together with the configuration, all of its state.
-    pub fn raw(&self) -> f64 {
-        self.raw
-    }
-
-    /// Goes on from a state that [`raw`](Self::raw) gave.
-    pub fn set_raw(&mut self, raw: f64) {
-        self.raw = raw;
+    /// Saves or resumes the multiplier as `name`.
+    ///
+    /// # Errors
+    /// If the state dict lacks it.
+    pub fn visit_state(&mut self, name: &str, state: &mut StateDict) -> Result<(), StateError> {
+        state.number(name, &mut self.raw)
     }
 
     /// One step of ascent; a violation that is not finite is ignored.

@@ -1,4 +1,4 @@
-//! Losses: functions that return a value to descend and named numbers to watch.
+//! Losses: functions that return a value to minimize and named diagnostics.
 
 mod contrastive;
 mod distill;
@@ -7,23 +7,21 @@ mod policy;
 mod regression;
 mod temporal;
 
-pub use contrastive::{
-    ContrastiveOptions, Direction, InfoNce, binary_nce, binary_nce_of_logits, infonce, infonce_of_logits,
-};
-pub use distill::{Hinge, contrastive_targets, distil};
+pub use contrastive::{ContrastiveOptions, Direction, InfoNce, binary_nce, infonce, infonce_of_logits};
+pub use distill::{contrastive_targets, distill};
 pub use dual::{Dual, DualConfig};
 pub use policy::{awr, ddpg_bc};
-pub use regression::{expectile, linex};
-pub use temporal::{local_constraint, push_apart};
+pub use regression::expectile;
+pub use temporal::{local_constraint, qrl_spread};
 
 use burn::tensor::Tensor;
 
-/// A loss and what to watch.
+/// A loss and its diagnostics.
 #[derive(Clone, Debug)]
 pub struct Loss {
-    /// To descend, `[1]`.
+    /// The value to minimize, `[1]`.
     pub value: Tensor<1>,
-    /// To look at; not differentiable.
+    /// Diagnostics; not differentiable.
     pub diagnostics: Diagnostics,
 }
 
@@ -56,17 +54,19 @@ impl Diagnostics {
 }
 
 impl Loss {
-    /// A value without anything to watch.
+    /// A value without diagnostics.
     pub fn new(value: Tensor<1>) -> Self {
         Self { value, diagnostics: Diagnostics::default() }
     }
 
-    fn with(mut self, name: &'static str, value: Tensor<1>) -> Self {
+    /// Adds a diagnostic scalar `[1]`.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: Tensor<1>) -> Self {
         self.diagnostics = self.diagnostics.with(name, value);
         self
     }
 
-    /// The losses of independent networks, added; what to watch is that of the last. Nothing of nothing.
+    /// The sum of the losses of independent networks, with the diagnostics of the last; `None` of none.
     pub fn sum(losses: impl IntoIterator<Item = Self>) -> Option<Self> {
         losses
             .into_iter()

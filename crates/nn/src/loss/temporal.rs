@@ -12,15 +12,15 @@ use burn::tensor::{Tensor, activation::relu};
 ///
 /// # Shapes
 /// `distances: [n]`. Diagnostic: `mean_distance`.
-pub fn push_apart(distances: Tensor<1>, offset: f32, beta: f32) -> Loss {
+pub fn qrl_spread(distances: Tensor<1>, offset: f32, beta: f32) -> Loss {
     let scaled = (distances.clone().neg() + offset) * beta;
     Loss::new((softplus(scaled) / beta).mean()).with("mean_distance", distances.mean())
 }
 
 /// `mean max(0, d(s, s') - cost)^2` over observed transitions: one step must not look farther than it costs.
 ///
-/// The constraint `<= eps^2` (published: 0.05 squared) is kept by a [`Dual`](super::Dual): descend
-/// `push + lambda * constraint`.
+/// The constraint `<= eps^2` (published: 0.05 squared) is kept by a [`Dual`](super::Dual): minimize
+/// `spread + lambda * constraint`.
 ///
 /// # Shapes
 /// `step_distances: [n]`. Diagnostic: `violation`, the value itself.

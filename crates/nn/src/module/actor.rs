@@ -1,46 +1,46 @@
 //! Goal-conditioned policies with actions in `[-1, 1]`.
 
-use super::{Encoder, EncoderConfig, Initialiser, TrunkConfig};
+use super::{Encoder, EncoderConfig, Initializer, TrunkConfig};
 use crate::error::{ConfigError, at_least_one};
 use burn::{module::Module, tensor::Tensor};
 use serde::{Deserialize, Serialize};
 
-/// How actions scatter around the mean.
+/// The distribution of actions around their mean.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Spread {
+pub enum PolicyDistribution {
     /// `tanh(u)`, `u ~ N(mean, e^(2 log_std))`, with a learned `log_std` clamped to the given range.
     TanhGaussian {
         /// Smallest `log_std`.
-        #[serde(default = "usual_min_log_std")]
+        #[serde(default = "default_min_log_std")]
         min_log_std: f32,
         /// Largest `log_std`.
-        #[serde(default = "usual_max_log_std")]
+        #[serde(default = "default_max_log_std")]
         max_log_std: f32,
     },
     /// `N(tanh(mean), std^2)`, clipped to `[-1, 1]` when sampled.
     FixedStd {
         /// Standard deviation.
-        #[serde(default = "usual_std")]
+        #[serde(default = "default_std")]
         std: f32,
     },
 }
 
-fn usual_min_log_std() -> f32 {
+fn default_min_log_std() -> f32 {
     -5.0
 }
 
-fn usual_max_log_std() -> f32 {
+fn default_max_log_std() -> f32 {
     2.0
 }
 
-fn usual_std() -> f32 {
+fn default_std() -> f32 {
     1.0
 }
 
-impl Default for Spread {
+impl Default for PolicyDistribution {
     fn default() -> Self {
-        Self::TanhGaussian { min_log_std: usual_min_log_std(), max_log_std: usual_max_log_std() }
+        Self::TanhGaussian { min_log_std: default_min_log_std(), max_log_std: default_max_log_std() }
     }
 }
 
@@ -55,9 +55,9 @@ pub struct ActorConfig {
     /// Hidden layers.
     #[serde(default)]
     pub trunk: TrunkConfig,
-    /// How actions scatter.
+    /// Distribution of actions.
     #[serde(default)]
-    pub spread: Spread,
+    pub distribution: PolicyDistribution,
 }
 
 impl ActorConfig {
@@ -65,15 +65,15 @@ impl ActorConfig {
     ///
     /// # Errors
     /// If a size is zero, the range of `log_std` is empty, or `std` is not positive.
-    pub fn init(&self, init: &mut Initialiser) -> Result<Actor, ConfigError> {
+    pub fn init(&self, init: &mut Initializer) -> Result<Actor, ConfigError> {
         let actions = at_least_one("actions", self.actions)?;
-        let outputs = match self.spread {
-            Spread::TanhGaussian { min_log_std, max_log_std } => {
+        let outputs = match self.distribution {
+            PolicyDistribution::TanhGaussian { min_log_std, max_log_std } => {
                 let ordered = min_log_std.is_finite() && max_log_std.is_finite() && min_log_std < max_log_std;
                 if !ordered {
                     let value = format!("[{min_log_std}, {max_log_std}]");
                     return Err(ConfigError::new(
-                        "spread",
+                        "distribution",
                         value,
                         "is an empty range of log_std",
                         "use -5 and 2",
@@ -81,10 +81,10 @@ impl ActorConfig {
                 }
                 2 * actions
             }
-            Spread::FixedStd { std } => {
+            PolicyDistribution::FixedStd { std } => {
                 if !(std.is_finite() && std > 0.0) {
                     return Err(ConfigError::new(
-                        "spread.std",
+                        "distribution.std",
                         std,
                         "must be positive",
                         "use a number like 0.2",
@@ -94,7 +94,7 @@ impl ActorConfig {
             }
         };
         let network = EncoderConfig { inputs: self.inputs, outputs, trunk: self.trunk }.init(init)?;
-        Ok(Actor { network, actions, spread: self.spread })
+        Ok(Actor { network, actions, distribution: self.distribution })
     }
 }
 
@@ -105,7 +105,7 @@ pub struct Actor {
     #[module(skip)]
     actions: usize,
     #[module(skip)]
-    spread: Spread,
+    distribution: PolicyDistribution,
 }
 
 impl Actor {
@@ -115,12 +115,16 @@ impl Actor {
     /// `observations: [n, o]`, `goals: [n, g]` with `o + g = inputs`.
     pub fn forward(&self, observations: Tensor<2>, goals: Tensor<2>) -> ActionDistribution {
         let outputs = self.network.forward(Tensor::cat(vec![observations, goals], 1));
-        match self.spread {
-            Spread::TanhGaussian { min_log_std, max_log_std } => ActionDistribution::TanhGaussian {
-                mean: outputs.clone().narrow(1, 0, self.actions),
-                log_std: outputs.narrow(1, self.actions, self.actions).clamp(min_log_std, max_log_std),
-            },
-            Spread::FixedStd { std } => ActionDistribution::FixedStd { mean: outputs.tanh(), std },
+        match self.distribution {
+            PolicyDistribution::TanhGaussian { min_log_std, max_log_std } => {
+                ActionDistribution::TanhGaussian {
+                    mean: outputs.clone().narrow(1, 0, self.actions),
+                    log_std: outputs.narrow(1, self.actions, self.actions).clamp(min_log_std, max_log_std),
+                }
+            }
+            PolicyDistribution::FixedStd { std } => {
+                ActionDistribution::FixedStd { mean: outputs.tanh(), std }
+            }
         }
     }
 }

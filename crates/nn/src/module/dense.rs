@@ -1,6 +1,6 @@
-//! A linear layer and a layer normalisation, each with the activation that follows it.
+//! A linear layer and a layer normalization, each with the activation that follows it.
 
-use super::Initialiser;
+use super::Initializer;
 use crate::{kernel::Activation, op};
 use burn::{
     module::{Module, Param},
@@ -17,7 +17,7 @@ pub struct Dense {
 }
 
 impl Dense {
-    pub(super) fn new(inputs: usize, outputs: usize, init: &mut Initialiser) -> Self {
+    pub(super) fn new(inputs: usize, outputs: usize, init: &mut Initializer) -> Self {
         Self { weight: init.weight(inputs, outputs), bias: init.constant(outputs, 0.0) }
     }
 
@@ -38,7 +38,7 @@ pub struct Norm {
 }
 
 impl Norm {
-    pub(super) fn new(width: usize, init: &mut Initialiser) -> Self {
+    pub(super) fn new(width: usize, init: &mut Initializer) -> Self {
         Self { gain: init.constant(width, 1.0), shift: init.constant(width, 0.0) }
     }
 

@@ -1,6 +1,6 @@
 //! Multilayer perceptrons.
 
-use super::{Dense, Initialiser, Norm};
+use super::{Dense, Initializer, Norm};
 use crate::{
     error::{ConfigError, at_least_one},
     kernel::Activation,
@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 /// What stands between a hidden layer and its activation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Normalisation {
+pub enum Normalization {
     /// Nothing.
     #[default]
     None,
-    /// Layer normalisation (Ba et al., 2016).
+    /// Layer normalization (Ba et al., 2016).
     LayerNorm,
 }
 
@@ -30,17 +30,17 @@ pub struct TrunkConfig {
     /// After every hidden layer.
     pub activation: Activation,
     /// Before every activation.
-    pub normalisation: Normalisation,
+    pub normalization: Normalization,
 }
 
 impl Default for TrunkConfig {
     fn default() -> Self {
-        Self { width: 512, depth: 3, activation: Activation::Gelu, normalisation: Normalisation::LayerNorm }
+        Self { width: 512, depth: 3, activation: Activation::Gelu, normalization: Normalization::LayerNorm }
     }
 }
 
-/// No one trains more here; a damaged file may ask for it.
-const MOST_PARAMETERS: f64 = 1e9;
+/// More is not trained here; a corrupt file may ask for it.
+const MAX_PARAMETERS: f64 = 1e9;
 
 /// A multilayer perceptron from `inputs` to `outputs` features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,8 +60,8 @@ impl EncoderConfig {
     ///
     /// # Errors
     /// If a size is zero.
-    pub fn init(&self, init: &mut Initialiser) -> Result<Encoder, ConfigError> {
-        let TrunkConfig { width, depth, activation, normalisation } = self.trunk;
+    pub fn init(&self, init: &mut Initializer) -> Result<Encoder, ConfigError> {
+        let TrunkConfig { width, depth, activation, normalization } = self.trunk;
         let mut inputs = at_least_one("inputs", self.inputs)?;
         let outputs = at_least_one("outputs", self.outputs)?;
         if depth > 0 {
@@ -69,7 +69,7 @@ impl EncoderConfig {
         }
         let widest = width.max(inputs).max(outputs) as f64;
         let parameters = widest * widest * (depth as f64 + 1.0);
-        if parameters > MOST_PARAMETERS {
+        if parameters > MAX_PARAMETERS {
             let value = format!("{depth} x {width}, from {inputs} to {outputs}");
             let problem = "would have more than a billion parameters";
             return Err(ConfigError::new(
@@ -82,7 +82,7 @@ impl EncoderConfig {
         let (mut layers, mut norms) = (Vec::new(), Vec::new());
         for _ in 0..depth {
             layers.push(Dense::new(inputs, width, init));
-            if normalisation == Normalisation::LayerNorm {
+            if normalization == Normalization::LayerNorm {
                 norms.push(Norm::new(width, init));
             }
             inputs = width;

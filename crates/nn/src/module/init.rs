@@ -1,7 +1,7 @@
 //! Parameters drawn at once, in order, from a seeded stream, with fixed identities.
 //!
 //! Burn draws parameters lazily from a global generator and names them at random, so that neither runs nor resumed
-//! optimisers would be reproducible.
+//! optimizers would be reproducible.
 
 use burn::{
     module::{Param, ParamId},
@@ -15,13 +15,13 @@ use rand_chacha::ChaCha8Rng;
 const PARAMETERS: u64 = 1 << 63;
 
 /// Draws the parameters of one network.
-pub struct Initialiser {
+pub struct Initializer {
     device: Device,
     rng: ChaCha8Rng,
     next_id: u64,
 }
 
-impl Initialiser {
+impl Initializer {
     /// Parameters on `device` from stream `stream` of `seed`. Networks that are optimised or saved together need streams of
     /// their own: the identities of parameters are made from it.
     pub fn new(seed: u64, stream: u32, device: &Device) -> Self {

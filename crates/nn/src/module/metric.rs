@@ -1,6 +1,6 @@
 //! An encoder and a head: a distance between raw rows; alone or as twins.
 
-use super::{Encoder, EncoderConfig, Initialiser, PairHead, PairHeadConfig};
+use super::{Encoder, EncoderConfig, Initializer, PairHead, PairHeadConfig};
 use crate::error::ConfigError;
 use burn::{module::Module, tensor::Tensor};
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ impl MetricConfig {
     ///
     /// # Errors
     /// If a size is zero or does not divide.
-    pub fn init(&self, init: &mut Initialiser) -> Result<Metric, ConfigError> {
+    pub fn init(&self, init: &mut Initializer) -> Result<Metric, ConfigError> {
         let members = (0..self.ensemble.members()).map(|_| {
             let encoder = self.encoder.init(init).map_err(|error| error.inside("encoder"))?;
             let head = self.head.init(self.encoder.outputs, init).map_err(|error| error.inside("head"))?;

@@ -8,10 +8,11 @@ mod metric;
 mod pair_head;
 mod potential;
 
-pub use actor::{ActionDistribution, Actor, ActorConfig, Spread};
+pub use crate::kernel::Activation;
+pub use actor::{ActionDistribution, Actor, ActorConfig, PolicyDistribution};
 pub use dense::{Dense, Norm};
-pub use encoder::{Encoder, EncoderConfig, Normalisation, TrunkConfig};
-pub use init::Initialiser;
+pub use encoder::{Encoder, EncoderConfig, Normalization, TrunkConfig};
+pub use init::Initializer;
 pub use metric::{Ensemble, Metric, MetricConfig, MetricMember};
 pub use pair_head::{InnerProduct, Iqe, MaxRelu, Mrn, PairHead, PairHeadConfig};
 pub use potential::Potential;

@@ -1,6 +1,6 @@
 //! From two latent rows to a number: quasimetrics and the inner product.
 
-use super::Initialiser;
+use super::Initializer;
 use crate::{
     error::{ConfigError, at_least_one},
     kernel::PairForm,
@@ -19,37 +19,38 @@ pub enum PairHeadConfig {
     /// Metric residual network; see [`Mrn`].
     Mrn {
         /// Independent quasimetrics that are averaged; the latent width must be a multiple of twice this.
-        #[serde(default = "usual_parts")]
+        #[serde(default = "default_parts")]
         components: usize,
     },
     /// Interval quasimetric embedding; see [`Iqe`].
     Iqe {
         /// Features of a group; the latent width must be a multiple.
-        #[serde(default = "usual_parts")]
+        #[serde(default = "default_parts")]
         group_width: usize,
     },
     /// See [`MaxRelu`].
     MaxRelu {
         /// Independent quasimetrics that are averaged; the latent width must be a multiple.
-        #[serde(default = "usual_parts")]
+        #[serde(default = "default_parts")]
         components: usize,
     },
     /// See [`InnerProduct`].
     InnerProduct,
 }
 
-fn usual_parts() -> usize {
+fn default_parts() -> usize {
     8
 }
 
 /// Largest number of features of one component, or of groups: their index is recorded in 16 bits.
-const LARGEST_INDEX: usize = 1 << 15;
+const MAX_INDEX: usize = 1 << 15;
 
 impl PairHeadConfig {
     /// The form for latent rows of `width` features.
     ///
     /// # Errors
     /// If the width cannot be divided as asked.
+    #[doc(hidden)]
     pub fn form(self, width: usize) -> Result<PairForm, ConfigError> {
         at_least_one("latent width", width)?;
         let divided = |field: &str, parts: usize, unit: usize| {
@@ -59,11 +60,9 @@ impl PairHeadConfig {
                 let problem = format!("does not divide a latent width of {width}");
                 return Err(ConfigError::new(field, parts, &problem, hint));
             }
-            if width / parts > LARGEST_INDEX {
-                let problem = format!(
-                    "leaves {} of a latent width of {width}: more than {LARGEST_INDEX}",
-                    width / parts
-                );
+            if width / parts > MAX_INDEX {
+                let problem =
+                    format!("leaves {} of a latent width of {width}: more than {MAX_INDEX}", width / parts);
                 return Err(ConfigError::new(field, parts, &problem, "choose a smaller latent width"));
             }
             Ok(width / parts)
@@ -87,7 +86,7 @@ impl PairHeadConfig {
     ///
     /// # Errors
     /// If the width cannot be divided as asked.
-    pub fn init(self, width: usize, init: &mut Initialiser) -> Result<PairHead, ConfigError> {
+    pub fn init(self, width: usize, init: &mut Initializer) -> Result<PairHead, ConfigError> {
         let form = self.form(width)?;
         Ok(match self {
             Self::Mrn { .. } => PairHead::Mrn(Mrn { form }),
@@ -151,6 +150,7 @@ pub enum PairHead {
 
 impl PairHead {
     /// How it compares rows.
+    #[doc(hidden)]
     pub fn form(&self) -> PairForm {
         match self {
             Self::Mrn(Mrn { form })

@@ -1,6 +1,6 @@
 //! A free scalar per goal.
 
-use super::{Encoder, EncoderConfig, Initialiser, TrunkConfig};
+use super::{Encoder, EncoderConfig, Initializer, TrunkConfig};
 use crate::error::ConfigError;
 use burn::{module::Module, tensor::Tensor};
 
@@ -15,7 +15,7 @@ impl Potential {
     ///
     /// # Errors
     /// If a size is zero.
-    pub fn new(inputs: usize, trunk: TrunkConfig, init: &mut Initialiser) -> Result<Self, ConfigError> {
+    pub fn new(inputs: usize, trunk: TrunkConfig, init: &mut Initializer) -> Result<Self, ConfigError> {
         Ok(Self { network: EncoderConfig { inputs, outputs: 1, trunk }.init(init)? })
     }
 

@@ -1,4 +1,4 @@
-//! Linear layers and layer normalisation as differentiable operations.
+//! Linear layers and layer normalization as differentiable operations.
 
 use super::{Operation, contiguous, is_flex, owned, size, slice, tensor, tracked};
 use crate::kernel::{self, Activation, GELU_CUBIC, GELU_SLOPE, NORM_EPSILON};

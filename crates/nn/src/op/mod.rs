@@ -8,14 +8,14 @@ pub mod chunked_contrast;
 mod contrast;
 mod dense;
 mod operation;
-mod optimiser;
+mod optimizer;
 mod pair;
 mod rows;
 
 pub use contrast::{ContrastSpec, contrast};
 pub use dense::{layer_norm, linear};
 pub use operation::Operation;
-pub use optimiser::adam;
+pub use optimizer::adam;
 pub use pair::all_pairs;
 pub use rows::rowwise;
 

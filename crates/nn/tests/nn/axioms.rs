@@ -3,7 +3,7 @@
 use crate::numbers::{matrix, numbers};
 use burn::tensor::Device;
 use isochrone_core::rng;
-use isochrone_nn::module::{EncoderConfig, Ensemble, Initialiser, MetricConfig, PairHeadConfig, TrunkConfig};
+use isochrone_nn::module::{EncoderConfig, Ensemble, Initializer, MetricConfig, PairHeadConfig, TrunkConfig};
 
 const POINTS: usize = 400;
 const TRIPLES: usize = 1_000_000;
@@ -12,7 +12,7 @@ fn check(head: PairHeadConfig, ensemble: Ensemble) {
     let device = Device::flex();
     let trunk = TrunkConfig { width: 48, depth: 2, ..Default::default() };
     let config = MetricConfig { encoder: EncoderConfig { inputs: 6, outputs: 64, trunk }, head, ensemble };
-    let metric = config.init(&mut Initialiser::new(3, 0, &device)).unwrap();
+    let metric = config.init(&mut Initializer::new(3, 0, &device)).unwrap();
     assert!(metric.is_quasimetric());
     let points = matrix(9, [POINTS, 6], &device) * 3.0;
     let d = numbers(metric.all_pairs(points.clone(), points.clone()));

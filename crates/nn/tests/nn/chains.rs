@@ -4,7 +4,6 @@
 use crate::numbers::numbers;
 use burn::{
     module::{Module, Param},
-    optim::{GradientsParams, ModuleOptimizer},
     tensor::{Device, Tensor, TensorData},
 };
 use isochrone_core::{
@@ -14,14 +13,14 @@ use isochrone_core::{
 };
 use isochrone_nn::{
     loss::{
-        ContrastiveOptions, Dual, DualConfig, Hinge, InfoNce, contrastive_targets, distil, infonce,
+        ContrastiveOptions, Dual, DualConfig, InfoNce, contrastive_targets, distill, infonce,
         infonce_of_logits,
     },
     module::{
-        Encoder, EncoderConfig, Ensemble, Initialiser, Metric, MetricConfig, PairHeadConfig, Potential,
+        Encoder, EncoderConfig, Ensemble, Initializer, Metric, MetricConfig, PairHeadConfig, Potential,
         TrunkConfig,
     },
-    optim::Adam,
+    optim::{OptimizerConfig, Schedule, TrainState},
 };
 use rand_chacha::ChaCha8Rng;
 
@@ -120,24 +119,24 @@ fn one_hot(states: &[usize], width: usize, device: &Device) -> Tensor<2> {
     Tensor::from_data(TensorData::new(values, [states.len(), width]), device)
 }
 
-/// Falls from `largest` to zero.
-fn learning_rate(step: usize, steps: usize, largest: f64) -> f64 {
-    let progress = step as f64 / steps as f64;
-    largest * 0.5 * (1.0 + (std::f64::consts::PI * progress).cos())
+/// A network whose learning rate falls to zero in `steps` steps.
+fn train_state<M: Module>(network: M, steps: usize, learning_rate: f64) -> TrainState<M> {
+    let config = OptimizerConfig { learning_rate, schedule: Schedule::Cosine, ..OptimizerConfig::default() };
+    TrainState::new(network, config, steps as u64).unwrap()
 }
 
 const LINEAR: TrunkConfig = TrunkConfig {
     width: 1,
     depth: 0,
-    activation: isochrone_nn::kernel::Activation::Identity,
-    normalisation: isochrone_nn::module::Normalisation::None,
+    activation: isochrone_nn::module::Activation::Identity,
+    normalization: isochrone_nn::module::Normalization::None,
 };
 
 fn metric(states: usize, stream: u32, device: &Device) -> Metric {
     let encoder = EncoderConfig { inputs: states, outputs: 32, trunk: LINEAR };
     let config =
         MetricConfig { encoder, head: PairHeadConfig::Mrn { components: 1 }, ensemble: Ensemble::Single };
-    config.init(&mut Initialiser::new(1, stream, device)).unwrap()
+    config.init(&mut Initializer::new(1, stream, device)).unwrap()
 }
 
 #[derive(Module, Debug)]
@@ -150,14 +149,15 @@ struct Cmd1 {
 fn cmd1(chain: &Chain, offsets: Offsets, steps: usize, seed: u64) -> Vec<f32> {
     let device = Device::flex().autodiff();
     let states = chain.states();
-    let mut init = Initialiser::new(seed, 1, &device);
-    let mut network = Cmd1 {
+    let mut init = Initializer::new(seed, 1, &device);
+    let network = Cmd1 {
         metric: metric(states, 0, &device),
         potential: Potential::new(states, LINEAR, &mut init).unwrap(),
     };
-    let mut optimiser: ModuleOptimizer = Adam::default().into();
+    let mut state = train_state(network, steps, 0.03);
     let mut rng = rng::stream(seed, 7);
-    for step in 0..steps {
+    for _ in 0..steps {
+        let network = state.network();
         let (from, to) = chain.batch(offsets, &mut rng);
         let (from, to) = (one_hot(&from, states, &device), one_hot(&to, states, &device));
         let member = &network.metric.members()[0];
@@ -165,11 +165,10 @@ fn cmd1(chain: &Chain, offsets: Offsets, steps: usize, seed: u64) -> Vec<f32> {
             ContrastiveOptions { potential: Some(network.potential.forward(to.clone())), scale: 1.0 };
         let (x, y) = (member.encoder.forward(from), member.encoder.forward(to));
         let loss = infonce(InfoNce::default(), &member.head, x, y, options);
-        let gradients = GradientsParams::from_grads(loss.value.backward(), &network);
-        network = optimiser.step(learning_rate(step, steps, 0.03), network, gradients);
+        state.step(loss.value);
     }
     let all = one_hot(&(0..states).collect::<Vec<_>>(), states, &device);
-    numbers(network.metric.all_pairs(all.clone(), all))
+    numbers(state.network().metric.all_pairs(all.clone(), all))
 }
 
 #[derive(Module, Debug)]
@@ -186,8 +185,8 @@ fn cmd2(chain: &Chain, seed: u64) -> Vec<f32> {
     let device = Device::flex().autodiff();
     let states = chain.states();
     let encoder = EncoderConfig { inputs: states, outputs: 16, trunk: LINEAR };
-    let mut init = Initialiser::new(seed, 1, &device);
-    let mut network = Cmd2 {
+    let mut init = Initializer::new(seed, 1, &device);
+    let network = Cmd2 {
         phi: encoder.init(&mut init).unwrap(),
         psi: encoder.init(&mut init).unwrap(),
         metric: metric(states, 0, &device),
@@ -198,9 +197,10 @@ fn cmd2(chain: &Chain, seed: u64) -> Vec<f32> {
     };
     let normalised = |rows: Tensor<2>| rows.clone() / (rows.square().sum_dim(1).sqrt() + 1e-6);
     let mut dual = Dual::new(DualConfig { margin: 1e-4, learning_rate: 0.02, ..Default::default() });
-    let mut optimiser: ModuleOptimizer = Adam::default().into();
+    let mut state = train_state(network, STEPS, 0.02);
     let mut rng = rng::stream(seed, 7);
-    for step in 0..STEPS {
+    for _ in 0..STEPS {
+        let network = state.network();
         let (from, to) = chain.batch(Offsets::FromZero, &mut rng);
         let (from, to) = (one_hot(&from, states, &device), one_hot(&to, states, &device));
         let temperature = network.log_temperature.val().exp().reshape([1, 1]);
@@ -211,15 +211,14 @@ fn cmd2(chain: &Chain, seed: u64) -> Vec<f32> {
         let member = &network.metric.members()[0];
         let distances = member.head.all_pairs(member.encoder.forward(from), member.encoder.forward(to));
         let targets = contrastive_targets(phi, phi_goal, psi);
-        let distilled = distil(distances, targets, dual.lambda(), Hinge::Squared);
+        let distilled = distill(distances, targets, dual.lambda());
         dual.update(
             distilled.diagnostics.read().into_iter().find(|(name, _)| *name == "violation").unwrap().1,
         );
-        let gradients = GradientsParams::from_grads((critic.value + distilled.value).backward(), &network);
-        network = optimiser.step(learning_rate(step, STEPS, 0.02), network, gradients);
+        state.step(critic.value + distilled.value);
     }
     let all = one_hot(&(0..states).collect::<Vec<_>>(), states, &device);
-    numbers(network.metric.all_pairs(all.clone(), all))
+    numbers(state.network().metric.all_pairs(all.clone(), all))
 }
 
 /// Mean over all chains of the mean relative error.

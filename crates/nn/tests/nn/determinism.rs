@@ -8,10 +8,7 @@ use burn::{
     module::{Module, ModuleVisitor, Param},
     tensor::{Device, Tensor},
 };
-use isochrone_nn::{
-    kernel::Activation,
-    module::{Normalisation, PairHeadConfig, TrunkConfig},
-};
+use isochrone_nn::module::{Activation, Normalization, PairHeadConfig, TrunkConfig};
 
 /// All parameters, bit for bit.
 struct Bits(Vec<u32>);
@@ -30,18 +27,16 @@ fn train(threads: usize, head: PairHeadConfig) -> (Vec<[f64; 2]>, Vec<u32>) {
             width: 96,
             depth: 2,
             activation: Activation::Gelu,
-            normalisation: Normalisation::LayerNorm,
+            normalization: Normalization::LayerNorm,
         };
         let mut agent = Agent::new(Sizes { trunk, latent: 64, head }, 11, &device);
         let mut losses = Vec::new();
         for step in 0..200 {
-            let next = agent.step(&Batch::draw(130, 2, step, &device));
-            agent = next.0;
-            losses.push(next.1);
+            losses.push(agent.step(&Batch::draw(130, 2, step, &device)));
         }
         let mut bits = Bits(Vec::new());
-        agent.critic.visit(&mut bits);
-        agent.actor.visit(&mut bits);
+        agent.critic.network().visit(&mut bits);
+        agent.actor.network().visit(&mut bits);
         (losses, bits.0)
     })
 }

@@ -3,8 +3,8 @@
 use crate::numbers::{matrix, numbers};
 use burn::{module::Module, tensor::Device};
 use isochrone_nn::module::{
-    ActorConfig, EncoderConfig, Ensemble, Initialiser, MetricConfig, PairHeadConfig, Potential, Spread,
-    TrunkConfig,
+    ActorConfig, EncoderConfig, Ensemble, Initializer, MetricConfig, PairHeadConfig, PolicyDistribution,
+    Potential, TrunkConfig,
 };
 
 fn metric_config(outputs: usize, head: PairHeadConfig) -> MetricConfig {
@@ -15,7 +15,7 @@ fn metric_config(outputs: usize, head: PairHeadConfig) -> MetricConfig {
 #[test]
 fn bad_configurations_are_named() {
     let device = Device::flex();
-    let init = || Initialiser::new(0, 0, &device);
+    let init = || Initializer::new(0, 0, &device);
     let messages = [
         metric_config(0, PairHeadConfig::InnerProduct).init(&mut init()).unwrap_err(),
         metric_config(12, PairHeadConfig::Mrn { components: 5 }).init(&mut init()).unwrap_err(),
@@ -28,7 +28,7 @@ fn bad_configurations_are_named() {
             inputs: 3,
             actions: 2,
             trunk: TrunkConfig::default(),
-            spread: Spread::FixedStd { std: 0.0 },
+            distribution: PolicyDistribution::FixedStd { std: 0.0 },
         }
         .init(&mut init())
         .unwrap_err(),
@@ -36,7 +36,7 @@ fn bad_configurations_are_named() {
             inputs: 3,
             actions: 2,
             trunk: TrunkConfig::default(),
-            spread: Spread::TanhGaussian { min_log_std: 2.0, max_log_std: f32::NAN },
+            distribution: PolicyDistribution::TanhGaussian { min_log_std: 2.0, max_log_std: f32::NAN },
         }
         .init(&mut init())
         .unwrap_err(),
@@ -51,8 +51,8 @@ fn bad_configurations_are_named() {
          head.group_width = 8: does not divide a latent width of 12\n\
          head.components = 7: does not divide a latent width of 12\n\
          trunk.width = 0: must be at least 1\n\
-         spread.std = 0: must be positive\n\
-         spread = [2, NaN]: is an empty range of log_std"
+         distribution.std = 0: must be positive\n\
+         distribution = [2, NaN]: is an empty range of log_std"
     );
 }
 
@@ -73,7 +73,7 @@ fn initialisation_depends_on_seed_and_stream_alone() {
     let output = |seed, stream| {
         let config =
             EncoderConfig { inputs: 3, outputs: 8, trunk: TrunkConfig { width: 16, ..Default::default() } };
-        numbers(config.init(&mut Initialiser::new(seed, stream, &device)).unwrap().forward(x.clone()))
+        numbers(config.init(&mut Initializer::new(seed, stream, &device)).unwrap().forward(x.clone()))
     };
     assert_eq!(output(1, 0), output(1, 0));
     assert_ne!(output(1, 0), output(2, 0));
@@ -85,7 +85,7 @@ fn weights_have_the_variance_of_their_fan_in() {
     let device = Device::flex();
     let config =
         EncoderConfig { inputs: 50, outputs: 400, trunk: TrunkConfig { depth: 0, ..Default::default() } };
-    let network = config.init(&mut Initialiser::new(1, 0, &device)).unwrap();
+    let network = config.init(&mut Initializer::new(1, 0, &device)).unwrap();
     assert_eq!(network.num_params(), 50 * 400 + 400);
     let outputs = numbers(network.forward(burn::tensor::Tensor::ones([1, 50], &device)));
     let variance = outputs.iter().map(|v| v * v).sum::<f32>() / 400.0;
@@ -97,7 +97,7 @@ fn twins_report_the_larger_distance() {
     let device = Device::flex();
     let config =
         MetricConfig { ensemble: Ensemble::Twin, ..metric_config(8, PairHeadConfig::Mrn { components: 1 }) };
-    let metric = config.init(&mut Initialiser::new(1, 0, &device)).unwrap();
+    let metric = config.init(&mut Initializer::new(1, 0, &device)).unwrap();
     let (x, y) = (matrix(1, [6, 3], &device), matrix(2, [6, 3], &device));
     let each: Vec<Vec<f32>> = metric
         .members()

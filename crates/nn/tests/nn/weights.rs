@@ -1,16 +1,13 @@
-//! Weights on disk.
+//! Weights and optimizer states as files.
 
 use crate::numbers::{matrix, numbers};
-use burn::{
-    module::Module,
-    optim::{GradientsParams, ModuleOptimizer},
-    tensor::Device,
-};
+use burn::tensor::Device;
 use isochrone_nn::{
-    error::StoreError,
-    module::{EncoderConfig, Ensemble, Initialiser, Metric, MetricConfig, PairHeadConfig, TrunkConfig},
-    optim::Adam,
-    store,
+    error::{ArchiveError, StateError},
+    module::{EncoderConfig, Ensemble, Initializer, Metric, MetricConfig, PairHeadConfig, TrunkConfig},
+    optim::{OptimizerConfig, TrainState},
+    state_dict::{LearnerState, Mode, StateDict},
+    store::Archive,
 };
 
 fn metric(seed: u64, width: usize, device: &Device) -> Metric {
@@ -18,24 +15,29 @@ fn metric(seed: u64, width: usize, device: &Device) -> Metric {
     let encoder = EncoderConfig { inputs: 4, outputs: 16, trunk };
     let head = PairHeadConfig::Iqe { group_width: 4 };
     MetricConfig { encoder, head, ensemble: Ensemble::Twin }
-        .init(&mut Initialiser::new(seed, 0, device))
+        .init(&mut Initializer::new(seed, 0, device))
         .unwrap()
+}
+
+fn saved(metric: &Metric) -> Vec<u8> {
+    let mut archive = Archive::default();
+    archive.insert_module("", metric);
+    archive.to_bytes()
 }
 
 #[test]
 fn saved_weights_come_back_bit_for_bit_under_documented_names() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("metric.safetensors");
     let device = Device::flex();
-    let (saved, mut loaded) = (metric(1, 8, &device), metric(2, 8, &device));
-    store::save(&saved, &path).unwrap();
+    let (first, mut loaded) = (metric(1, 8, &device), metric(2, 8, &device));
+    let bytes = saved(&first);
     let x = matrix(1, [5, 4], &device);
-    let expected = numbers(saved.all_pairs(x.clone(), x.clone()));
+    let expected = numbers(first.all_pairs(x.clone(), x.clone()));
     assert_ne!(numbers(loaded.all_pairs(x.clone(), x.clone())), expected);
-    store::load(&mut loaded, &path).unwrap();
+    let mut archive = Archive::from_bytes(&bytes).unwrap();
+    archive.take_module("", &mut loaded).unwrap();
+    assert_eq!(archive.remaining(), None);
     assert_eq!(numbers(loaded.all_pairs(x.clone(), x)), expected);
 
-    let bytes = std::fs::read(&path).unwrap();
     let header = usize::try_from(u64::from_le_bytes(bytes[..8].try_into().unwrap())).unwrap();
     let header: serde_json::Value = serde_json::from_slice(&bytes[8..8 + header]).unwrap();
     let mut names: Vec<&str> = header.as_object().unwrap().keys().map(String::as_str).collect();
@@ -60,60 +62,61 @@ fn saved_weights_come_back_bit_for_bit_under_documented_names() {
         serde_json::json!([4, 8]),
         "[inputs, outputs]"
     );
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
 }
 
 #[test]
-fn weights_of_another_network_and_damaged_files_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("metric.safetensors");
+fn weights_of_another_network_and_corrupt_files_are_refused() {
     let device = Device::flex();
-    store::save(&metric(1, 8, &device), &path).unwrap();
-    let whole = std::fs::read(&path).unwrap();
-    assert!(matches!(store::load(&mut metric(1, 9, &device), &path), Err(StoreError::Mismatch { .. })));
+    let bytes = saved(&metric(1, 8, &device));
+    let take = |mut metric: Metric| Archive::from_bytes(&bytes).unwrap().take_module("", &mut metric);
+    assert!(matches!(take(metric(1, 9, &device)), Err(StateError::WrongShape { .. })));
+    let trunk = TrunkConfig { width: 8, depth: 3, ..Default::default() };
+    let encoder = EncoderConfig { inputs: 4, outputs: 16, trunk };
+    let mut deeper = encoder.init(&mut Initializer::new(1, 0, &device)).unwrap();
+    let missing = Archive::from_bytes(&bytes).unwrap().take_module("members.0.encoder", &mut deeper);
+    assert!(missing.unwrap_err().to_string().contains("members.0.encoder.layers.2.weight"));
 
-    let encoder = EncoderConfig {
-        inputs: 4,
-        outputs: 16,
-        trunk: TrunkConfig { width: 8, depth: 2, ..Default::default() },
-    };
-    let mut lone = encoder.init(&mut Initialiser::new(1, 0, &device)).unwrap();
-    let error = store::load(&mut lone, &path).unwrap_err().to_string();
-    assert!(error.contains("metric.safetensors") && error.contains("hint:"), "{error}");
-
-    let mut huge = whole.clone();
+    let mut huge = bytes.clone();
     huge[..8].copy_from_slice(&u64::MAX.to_le_bytes());
-    for damaged in [&whole[..whole.len() / 2], &whole[..4], &[][..], &huge[..]] {
-        std::fs::write(&path, damaged).unwrap();
-        let error = store::load(&mut metric(1, 8, &device), &path).unwrap_err();
-        assert!(matches!(error, StoreError::Unreadable { .. }), "{error}");
+    for corrupt in [&bytes[..bytes.len() / 2], &bytes[..4], &[][..], &huge[..]] {
+        let error = Archive::from_bytes(corrupt).unwrap_err();
+        assert!(matches!(error, ArchiveError::Unreadable(_)), "{error}");
     }
-    let absent = folder.path().join("absent.safetensors");
-    assert!(matches!(store::load(&mut metric(1, 8, &device), &absent), Err(StoreError::File { .. })));
 }
 
-/// Parameters keep their identity through a file, so the optimiser finds its moments again.
+/// A train state that was saved and resumed goes on as if uninterrupted; one that lacks a moment is refused.
 #[test]
-fn training_goes_on_from_saved_weights_as_if_uninterrupted() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("metric.safetensors");
+fn a_resumed_train_state_goes_on_as_if_uninterrupted() {
     let device = Device::flex().autodiff();
     let x = matrix(1, [16, 4], &device);
-    let step = |metric: Metric, optimiser: &mut ModuleOptimizer| {
-        let loss = metric.all_pairs(x.clone(), x.clone()).mean();
-        let gradients = GradientsParams::from_grads(loss.backward(), &metric);
-        optimiser.step(1e-2, metric, gradients)
+    let config = OptimizerConfig { learning_rate: 1e-2, ..OptimizerConfig::default() };
+    let fresh = || TrainState::new(metric(1, 8, &device), config, 10).unwrap();
+    let step = |state: &mut TrainState<Metric>| {
+        let loss = state.network().all_pairs(x.clone(), x.clone()).mean();
+        state.step(loss);
     };
-    let mut optimiser: ModuleOptimizer = Adam::default().into();
-    let mut first = metric(1, 8, &device);
-    for _ in 0..3 {
-        first = step(first, &mut optimiser);
-    }
-    store::save(&first, &path).unwrap();
-    let mut resumed = metric(1, 8, &device);
-    store::load(&mut resumed, &path).unwrap();
-    let mut resumed_optimiser = optimiser.clone();
-    let outputs = |metric: Metric| numbers(metric.no_grad().all_pairs(x.clone(), x.clone()));
-    let first = outputs(step(first, &mut optimiser));
-    assert_eq!(outputs(step(resumed, &mut resumed_optimiser)), first);
+    let mut first = fresh();
+    (0..3).for_each(|_| step(&mut first));
+    let mut save = StateDict::new(Mode::Save, LearnerState::default());
+    first.visit_state("critic", &mut save).unwrap();
+    let state = save.finish().unwrap();
+
+    let mut resumed = fresh();
+    let mut resume = StateDict::new(Mode::Resume, state.clone());
+    resumed.visit_state("critic", &mut resume).unwrap();
+    resume.finish().unwrap();
+    let outputs = |state: &TrainState<Metric>| numbers(state.frozen().all_pairs(x.clone(), x.clone()));
+    step(&mut first);
+    step(&mut resumed);
+    assert_eq!(outputs(&first), outputs(&resumed));
+
+    let partial = LearnerState { training: Archive::default(), ..state.clone() };
+    let error = fresh().visit_state("critic", &mut StateDict::new(Mode::Resume, partial)).unwrap_err();
+    assert!(
+        matches!(&error, StateError::MissingTensor { name } if name.starts_with("critic.first")),
+        "{error}"
+    );
+    let mut unused = StateDict::new(Mode::Resume, state);
+    unused.network("critic", &mut metric(1, 8, &device)).unwrap();
+    assert!(matches!(unused.finish(), Err(StateError::Unused { .. })));
 }

@@ -4,11 +4,11 @@ use super::{
     Args, solve,
     solve::{MAX_BARS, left_out, quoted},
 };
-use crate::commands::output::{Field, Report, count, named, save};
+use crate::commands::output::{Field, Report, count, most_similar, named, save};
 use anyhow::{anyhow, bail};
 use isochrone::{
+    data::tabular::{EventLog, read_event_log},
     exact::hitting_statistics,
-    input::{EventLog, read_event_log},
     plot::{Bar, BarChart, Figure},
 };
 use serde_json::json;
@@ -32,7 +32,11 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     }
     let find = |flag: &str, name: &String| {
         log.find_state(name).ok_or_else(|| {
-            anyhow!("{flag} {name:?}: no such activity; hint: there are {}", quoted(&log.activities))
+            let hint = match most_similar(name, log.activities.iter().map(String::as_str)) {
+                Some(similar) => format!("did you mean {similar:?}?"),
+                None => format!("there are {}", quoted(&log.activities)),
+            };
+            anyhow!("{flag} {name:?}: no such activity; hint: {hint}")
         })
     };
     let goals = args.goal.iter().map(|name| find("--goal", name)).collect::<anyhow::Result<Vec<_>>>()?;

@@ -4,8 +4,8 @@ use super::{Args, solve};
 use crate::commands::output::{Field, Report, Style, count, named, save};
 use anyhow::{Context, anyhow, bail};
 use isochrone::{
+    data::tabular::read_map,
     exact::{Cell, Direction, GoalDistances, GridWorld, TabularMdp, path_to_goal},
-    input::read_map,
     plot::{FieldMap, Glyph},
 };
 use serde_json::json;

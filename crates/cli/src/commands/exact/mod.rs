@@ -8,7 +8,7 @@ mod solve;
 use super::output::StyleArgs;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use isochrone::{Discount, input::LogColumns, plot::Figure};
+use isochrone::{Discount, data::tabular::LogColumns, plot::Figure};
 use std::{io::Write, path::PathBuf};
 
 /// Exact distances in time: from every state to a goal, for a map, an MDP file or an event log

@@ -7,8 +7,8 @@ use super::{
 use crate::commands::output::{Field, Report, count, named, save};
 use anyhow::{anyhow, bail};
 use isochrone::{
+    data::tabular::{NamedMdp, read_mdp_json, read_mdp_npz},
     exact::{GoalDistances, path_to_goal},
-    input::{NamedMdp, read_mdp_json, read_mdp_npz},
     plot::{Bar, BarChart, Figure},
 };
 use serde_json::json;

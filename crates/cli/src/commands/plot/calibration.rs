@@ -6,7 +6,7 @@ use crate::commands::{
 use anyhow::bail;
 use isochrone::{
     calibration::observed_pairs,
-    learn::{model::Which, run::Run},
+    learn::{model::CheckpointSelector, run::Run},
     plot::{Figure, calibration_chart},
 };
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ pub struct Args {
 
     /// Which checkpoint: last, best, or a step
     #[arg(long, default_value = "best", value_name = "WHICH", value_parser = parse_which)]
-    checkpoint: Which,
+    checkpoint: CheckpointSelector,
 
     /// The picture (.svg or .png)
     #[arg(long, short, value_name = "FILE")]

@@ -6,7 +6,7 @@ use crate::commands::{
 use anyhow::bail;
 use isochrone::{
     TemporalDistance as _,
-    learn::model::Which,
+    learn::model::CheckpointSelector,
     plan::Path,
     plot::{Figure, MapDirection, MapFrame, PlaneChart, on_one_scale},
 };
@@ -53,7 +53,7 @@ pub struct Args {
 
     /// Which checkpoint: last, best, or a step
     #[arg(long, default_value = "best", value_name = "WHICH", value_parser = parse_which)]
-    checkpoint: Which,
+    checkpoint: CheckpointSelector,
 }
 
 fn parse_dimensions(text: &str) -> Result<[usize; 2], String> {

@@ -6,8 +6,8 @@ use anyhow::{Context as _, bail};
 use isochrone::{
     calibration::observed_pairs,
     learn::{
-        model::Which,
-        run::{MadeBy, Run, metrics, write_file},
+        model::CheckpointSelector,
+        run::{Provenance, Run, metrics, write_file},
     },
     plot::{MapDirection, MapFrame, PlaneChart, RunSummary, run_report},
 };
@@ -38,7 +38,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     }
     let askers: Vec<Asker> = found(&args.folders)?
         .into_iter()
-        .map(|run| Asker::of(run, Which::Last, None))
+        .map(|run| Asker::of(run, CheckpointSelector::Last, None))
         .collect::<anyhow::Result<_>>()?;
     let runs: Vec<&Run> = askers.iter().map(|asker| &asker.run).collect();
     let summaries: Vec<RunSummary> =
@@ -63,7 +63,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         let chart = PlaneChart { title, note: String::new(), axes, panels };
         maps.push((chart.draw(), "Steps to the last state of the first episode, and from it.".to_owned()));
     }
-    let revision = MadeBy::revision().unwrap_or("unknown");
+    let revision = Provenance::revision().unwrap_or("unknown");
     let provenance = format!("Made by isochrone {} at revision {revision}.", env!("CARGO_PKG_VERSION"));
     let page = run_report(&summaries, &maps, &provenance);
     write_file(&args.output, page.html().as_bytes())
@@ -84,7 +84,7 @@ fn summary(asker: &Asker, among: &[&Run]) -> anyhow::Result<RunSummary> {
         ("steps", format!("{} of {}", status.step, config.steps)),
         ("batch", config.batch_size.to_string()),
         ("discount", config.discount.to_string()),
-        ("state", run.standing(status.state).to_owned()),
+        ("state", run.status_label(status.state).to_owned()),
         ("seconds", format!("{:.0}", status.seconds)),
         (
             "best evaluation",

@@ -15,21 +15,17 @@ use clap::{
 use isochrone::{
     data::{Dataset, formats},
     learn::{
-        algos::Algorithm,
-        evaluation::ObservedSteps,
-        parts::Size,
-        run::{DataConfig, DataFacts, Lock, Manifest, Run, RunConfig, Wishes, overrides},
-        trainer::{Outcome, Trainer},
+        Algorithm, Outcome, Preset, SettingInfo, StopHandle, Training, TrainingResult,
+        error::LearnError,
+        run::{DataConfig, Run, RunConfig},
+        settings,
     },
 };
 use serde_json::json;
 use std::{
     io::Write,
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    process::ExitCode,
 };
 use watch::Watch;
 
@@ -54,7 +50,7 @@ pub struct Args {
     validation: Option<PathBuf>,
 
     /// What learns
-    #[arg(long, short, value_parser = algorithm_parser())]
+    #[arg(long, short, value_parser = parser_of(&Algorithm::ALL))]
     algorithm: Option<Algorithm>,
 
     /// How large networks are, unless settings say otherwise
@@ -88,6 +84,10 @@ pub struct Args {
     #[command(flatten)]
     read: ReadArgs,
 
+    /// List all settings of the algorithm with their defaults, and train nothing
+    #[arg(long)]
+    list_settings: bool,
+
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -99,6 +99,7 @@ Examples:
   isochrone train --data examples/walks.csv --observations x,y --size small --steps 2000
   isochrone train config.toml learner.critic.width=256 steps=100000 seed=3
   isochrone train --resume runs/maze
+  isochrone train --algorithm qrl --list-settings
 
 Guide: docs/learning.md.";
 
@@ -106,20 +107,21 @@ Guide: docs/learning.md.";
 enum SizeArg {
     /// 2 x 64
     Small,
-    /// 3 x 256, layer normalisation
+    /// 3 x 256, layer normalization
     Standard,
     /// 4 x 512, as in the paper
     Paper,
 }
 
-/// Reads an algorithm by its name, and lists all in the help.
-pub fn algorithm_parser() -> impl TypedValueParser<Value = Algorithm> {
-    let names = Algorithm::ALL.map(|algorithm| PossibleValue::new(algorithm.name()).help(algorithm.idea()));
+/// Reads one of some algorithms by its name, and lists them in the help.
+pub fn parser_of(algorithms: &[Algorithm]) -> impl TypedValueParser<Value = Algorithm> + use<> {
+    let names =
+        algorithms.iter().map(|algorithm| PossibleValue::new(algorithm.name()).help(algorithm.idea()));
     PossibleValuesParser::new(names)
         .map(|name| Algorithm::named(&name).expect("only these names are possible"))
 }
 
-impl From<SizeArg> for Size {
+impl From<SizeArg> for Preset {
     fn from(size: SizeArg) -> Self {
         match size {
             SizeArg::Small => Self::Small,
@@ -129,156 +131,143 @@ impl From<SizeArg> for Size {
     }
 }
 
-/// Runs the verb; data goes to `out`.
-pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    isochrone::nn::memory::keep_freed_memory();
-    use_threads(args.threads)?;
-    let prepared = match &args.resume {
-        Some(folder) => resumed(folder, args.accept_edits)?,
-        None => begun(args)?,
-    };
-    let stop = stop_on_ctrl_c()?;
-    let outcome = train(&prepared, &stop)?;
-    report(args, &prepared.run, outcome, out)
-}
-
-fn train(prepared: &Prepared, stop: &AtomicBool) -> anyhow::Result<Outcome> {
-    let Prepared { run, data, validation, .. } = prepared;
-    let config = run.config();
-    let pairs = config.metrics.evaluation_pairs;
-    let judge = ObservedSteps::new(validation.clone(), config.discount(), pairs, config.seed)?;
-    let mut watch = Watch::new(config.steps);
-    let trainer = Trainer::new(run, data.clone(), &isochrone::learn::cpu(), &mut watch)?;
-    let mut trainer = trainer.with_evaluation(judge);
-    watch.begin(run, trainer.step());
-    let outcome = trainer.train(&mut watch, stop);
-    watch.end();
-    Ok(outcome?)
-}
-
-/// A run with the right to train in it, and what it learns from and is judged by.
-struct Prepared {
-    run: Run,
-    _lock: Lock,
-    data: Arc<Dataset>,
-    validation: Arc<Dataset>,
-}
-
-/// The run in a folder, where it was left.
-fn resumed(folder: &Path, accepts_edits: bool) -> anyhow::Result<Prepared> {
-    let run = open_run(folder, accepts_edits)?;
-    let lock = run.lock()?;
-    let (config, manifest) = (run.config(), run.manifest());
-    let data = load(&config.data.path, &config.data)?;
-    let validation = validation_of(&config.data, &data)?;
-    if manifest.validation.as_ref().is_some_and(|facts| facts.content_hash != validation.content_hash()) {
-        let path = config.data.validation.as_ref().unwrap_or(&config.data.path);
-        bail!(
-            "{}: its contents are not those that the run began with; hint: restore the file, or begin another run",
-            path.display()
-        );
+/// Runs the verb; data goes to `out`. A run that was stopped has the exit code of a process that Ctrl-C ended.
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    if args.list_settings {
+        list_settings(args.algorithm.unwrap_or(Algorithm::Cmd1), args.size.into(), out)?;
+        return Ok(ExitCode::SUCCESS);
     }
-    Ok(Prepared { run, _lock: lock, data, validation })
+    isochrone::nn::memory::retain_heap();
+    use_threads(args.threads)?;
+    let result = match &args.resume {
+        Some(folder) => resume(folder, args.accept_edits)?,
+        None => start(args)?,
+    };
+    let (run, _lock) = result.run.as_ref().context("runs are kept in folders")?;
+    report(args, run, result.outcome, out)?;
+    Ok(if result.outcome == Outcome::Finished { ExitCode::SUCCESS } else { ExitCode::from(INTERRUPTED) })
 }
 
-/// A new run. Everything that can be wrong with it is found before anything is written.
-fn begun(args: &Args) -> anyhow::Result<Prepared> {
-    let wishes = wishes(args)?;
-    let Some(mut data_config) = wishes.data()? else {
+/// The exit code of a process that Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
+fn list_settings(algorithm: Algorithm, preset: Preset, out: &mut dyn Write) -> std::io::Result<()> {
+    let settings = algorithm.settings(preset);
+    let width = settings.iter().map(|setting| setting.name.len()).max().unwrap_or(0);
+    settings.into_iter().try_for_each(|SettingInfo { name, default, description }| {
+        let default = default.map_or_else(|| "from the data".to_owned(), |value| value.to_string());
+        writeln!(out, "{name:width$}  {default:14}  {description}")
+    })
+}
+
+/// Resumes the run in a folder.
+fn resume(folder: &Path, accepts_edits: bool) -> anyhow::Result<TrainingResult> {
+    let run = open_run(folder, accepts_edits)?;
+    let config = run.config().data.clone();
+    let data = load(&config.path, &config)?;
+    train(Training::from_run(run), folder, &config, &data)
+}
+
+/// Starts a run. Everything that can be wrong with it is found before anything is written.
+fn start(args: &Args) -> anyhow::Result<TrainingResult> {
+    let training = training(args)?;
+    let Some(mut config) = training.data_from_settings()? else {
         bail!("nothing to learn from; hint: say --data FILE, or data.path in a configuration file");
     };
-    let path = data_config.path.clone();
-    if !path.exists() {
+    if !config.path.exists() {
         bail!(
             "{}: there is no such file; hint: isochrone data inspect shows what can be read",
-            path.display()
+            config.path.display()
         );
     }
-    data_config.validation = data_config.validation.or_else(|| beside(&path));
+    config.validation = config.validation.or_else(|| beside(&config.path));
     if let Some(folder) = &args.run {
         Run::check_free(folder)?;
     }
-    args.read.refuse_flags_of_other_formats(formats::Format::detect(&path)?)?;
-    let data = load(&path, &data_config)?;
-    let validation = validation_of(&data_config, &data)?;
-    let config = wishes.resolve(data_config, data.index())?;
-    config.check_for(&data)?;
-    let facts = DataFacts::of(&path, &data);
-    let of_validation = config.data.validation.as_ref().map(|path| DataFacts::of(path, &validation));
-    let folder = args.run.clone().unwrap_or_else(|| default_folder(&path, &config));
-    let manifest = Manifest::now(&config.learner, config.seed, facts, of_validation);
-    let (run, lock) = Run::create(&folder, config, manifest)?;
-    Ok(Prepared { run, _lock: lock, data, validation })
+    args.read.refuse_flags_of_other_formats(formats::Format::detect(&config.path)?)?;
+    let data = load(&config.path, &config)?;
+    let training = training.data_config(config.clone());
+    let folder = match &args.run {
+        Some(folder) => folder.clone(),
+        None => default_folder(&config.path, &training.config(&data)?),
+    };
+    Run::check_free(&folder)?;
+    train(training.run_dir(&folder), &folder, &config, &data)
+}
+
+fn train(
+    training: Training,
+    folder: &Path,
+    config: &DataConfig,
+    data: &Dataset,
+) -> anyhow::Result<TrainingResult> {
+    let training = match &config.validation {
+        Some(path) => training.validation(&load(path, config)?),
+        None => training.evaluate_training_data(),
+    };
+    let watch = Watch::new(folder, &config.path, data);
+    let stop = stop_on_ctrl_c()?;
+    training.callbacks(watch).stop(stop).train(data).map_err(|error| match (error, &config.validation) {
+        (error @ LearnError::ValidationWidths { .. }, Some(path)) => {
+            anyhow::anyhow!("{}: {error} (--validation, --data)", path.display())
+        }
+        (error, _) => error.into(),
+    })
 }
 
 /// What flags, file and overrides say.
-fn wishes(args: &Args) -> anyhow::Result<Wishes> {
-    let (said, files): (Vec<&String>, Vec<&String>) =
+fn training(args: &Args) -> anyhow::Result<Training> {
+    let (assignments, files): (Vec<&String>, Vec<&String>) =
         args.settings.iter().partition(|text| text.contains('='));
-    let file = match files[..] {
-        [] => None,
+    let mut training = args.algorithm.map_or_else(Training::default, Training::new).preset(args.size.into());
+    training = match files[..] {
+        [] => training,
         [path] if !Path::new(path).exists() => {
             bail!(
                 "{path}: there is no such configuration file; hint: overrides are NAME=VALUE, like learner.critic.width=256"
             )
         }
-        [path] => Some((PathBuf::from(path), RunConfig::read_table(path.as_ref())?)),
+        [path] => training.config_file(path)?,
         [_, second, ..] => {
             bail!("{second}: there is already a configuration file; hint: overrides are NAME=VALUE")
         }
     };
-    let mut overrides = Vec::new();
-    let text = |path: &PathBuf| toml::Value::String(path.to_string_lossy().into_owned());
-    overrides.extend(args.data.as_ref().map(|path| ("data.path".to_owned(), text(path))));
-    overrides.extend(args.validation.as_ref().map(|path| ("data.validation".to_owned(), text(path))));
+    let mut by_flags = Vec::new();
     // Only what was said: a file may say the rest.
     let read =
         toml::Table::try_from(args.read.options()).context("flags; hint: names of columns must be text")?;
-    let usual = toml::Table::try_from(formats::ReadOptions::default()).context("defaults")?;
-    let flags = read.into_iter().filter(|(name, value)| usual.get(name) != Some(value));
-    overrides.extend(flags.map(|(name, value)| (format!("data.read.{name}"), value)));
+    let defaults = toml::Table::try_from(formats::ReadOptions::default()).context("defaults")?;
+    let read = read.into_iter().filter(|(name, value)| defaults.get(name) != Some(value));
+    by_flags.extend(read.map(|(name, value)| (format!("data.read.{name}"), value)));
+    for (name, path) in [("data.path", &args.data), ("data.validation", &args.validation)] {
+        let text = |path: &PathBuf| toml::Value::String(path.to_string_lossy().into_owned());
+        by_flags.extend(path.as_ref().map(|path| (name.to_owned(), text(path))));
+    }
     for (name, value) in [("steps", args.steps), ("seed", args.seed)] {
         if let Some(value) = value {
             let value = i64::try_from(value)
                 .with_context(|| format!("--{name} {value}; hint: give a smaller number"))?;
-            overrides.push((name.to_owned(), toml::Value::Integer(value)));
+            by_flags.push((name.to_owned(), toml::Value::Integer(value)));
         }
     }
-    let by_flags: Vec<String> = overrides.iter().map(|(name, _)| name.clone()).collect();
-    for text in said {
-        let (name, value) = overrides::parse(text).map_err(|problem| {
-            anyhow::anyhow!("{problem}; hint: names are those of config.toml of any run")
-        })?;
-        if by_flags.contains(&name) || (name == "learner.algorithm" && args.algorithm.is_some()) {
-            bail!("{text}: a flag says it, too; hint: leave one of them out");
+    for text in assignments {
+        let (name, value) = settings::parse_assignment(text)?;
+        let is_algorithm = name == "learner.algorithm" && args.algorithm.is_some();
+        if is_algorithm || by_flags.iter().any(|(known, _)| *known == name) {
+            bail!("{text}: set both by flag and by override; hint: remove one");
         }
-        overrides.push((name, value));
+        training = training.set(&name, value);
     }
-    Ok(Wishes { file, overrides, algorithm: args.algorithm, size: args.size.into() })
+    Ok(by_flags.into_iter().fold(training, |training, (name, value)| training.set(&name, value)))
 }
 
-fn load(path: &Path, config: &DataConfig) -> anyhow::Result<Arc<Dataset>> {
+fn load(path: &Path, config: &DataConfig) -> anyhow::Result<Dataset> {
     let bar = progress();
     bar.enable_steady_tick(std::time::Duration::from_millis(200));
     bar.set_message(format!("reading {}", path.display()));
     let data = Dataset::load(path, &config.read);
     bar.finish_and_clear();
-    Ok(Arc::new(data?))
-}
-
-/// What a run is judged by: its validation data if there are any, and otherwise what it learns from.
-fn validation_of(config: &DataConfig, data: &Arc<Dataset>) -> anyhow::Result<Arc<Dataset>> {
-    let Some(path) = &config.validation else { return Ok(data.clone()) };
-    let validation = load(path, config)?;
-    let widths = |data: &Dataset| [data.spec().observation.width, data.spec().action.width];
-    if widths(&validation) != widths(data) {
-        let ([o, a], [expected_o, expected_a]) = (widths(&validation), widths(data));
-        bail!(
-            "{}: observations of {o} and actions of {a} numbers, not {expected_o} and {expected_a}; hint: give --validation data like --data",
-            path.display()
-        );
-    }
-    Ok(validation)
+    Ok(data?)
 }
 
 /// `NAME-val.npz` beside `NAME.npz`.
@@ -290,7 +279,7 @@ fn beside(path: &Path) -> Option<PathBuf> {
 
 fn default_folder(data: &Path, config: &RunConfig) -> PathBuf {
     let stem = data.file_stem().unwrap_or_default().to_string_lossy();
-    Path::new("runs").join(format!("{stem}-{}-{}", config.learner.name(), config.seed))
+    Path::new("runs").join(format!("{stem}-{}-{}", config.learner.algorithm(), config.seed))
 }
 
 fn use_threads(threads: Option<usize>) -> anyhow::Result<()> {
@@ -304,14 +293,15 @@ fn use_threads(threads: Option<usize>) -> anyhow::Result<()> {
     }
 }
 
-/// A flag that Ctrl-C (or a polite kill) sets; the second time, the process ends at once.
-pub fn stop_on_ctrl_c() -> anyhow::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = stop.clone();
+/// A handle that Ctrl-C (or a polite kill) stops; the second time, the process ends at once.
+pub fn stop_on_ctrl_c() -> anyhow::Result<StopHandle> {
+    let stop = StopHandle::default();
+    let handle = stop.clone();
     ctrlc::set_handler(move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
+        if handle.is_stopped() {
+            std::process::exit(i32::from(INTERRUPTED));
         }
+        handle.stop();
         tell("stopping after this step; once more to stop at once");
     })
     .context("signals cannot be caught")?;

@@ -2,16 +2,22 @@
 
 use crate::commands::output::tell;
 use indicatif::{ProgressBar, ProgressStyle};
-use isochrone::learn::{
-    run::{Record, Run},
-    trainer::Observer,
+use isochrone::{
+    data::Dataset,
+    learn::{
+        Callbacks,
+        run::{Record, RunConfig},
+    },
 };
-use std::time::Instant;
+use std::{path::Path, time::Instant};
 
 /// Lines of a whole run where there is no terminal.
 const LINES: u64 = 20;
 
 pub struct Watch {
+    folder: String,
+    /// What is learned from.
+    data: String,
     bar: ProgressBar,
     steps: u64,
     /// When this session began, and at which step.
@@ -22,43 +28,19 @@ pub struct Watch {
 }
 
 impl Watch {
-    pub fn new(steps: u64) -> Self {
-        let style =
-            ProgressStyle::with_template("{bar:24} {human_pos}/{human_len}  {per_sec}  {eta} left  {msg}");
-        let bar = ProgressBar::new(steps).with_style(style.expect("the template is well formed"));
+    pub fn new(folder: &Path, path: &Path, data: &Dataset) -> Self {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let (transitions, episodes) = (data.n_transitions(), data.n_episodes());
         Self {
-            bar,
-            steps,
+            folder: folder.display().to_string(),
+            data: format!("{name}, {transitions} transitions of {episodes} episodes"),
+            bar: ProgressBar::hidden(),
+            steps: 0,
             began: (Instant::now(), 0),
             lines_done: 0,
             last_losses: String::new(),
             last_evaluation: String::new(),
         }
-    }
-
-    /// Says what begins, or goes on.
-    pub fn begin(&mut self, run: &Run, step: u64) {
-        self.began = (Instant::now(), step);
-        self.lines_done = step * LINES / self.steps;
-        self.bar.set_position(step);
-        self.bar.reset_eta();
-        let (manifest, config) = (run.manifest(), run.config());
-        let from = if step > 0 { format!(" from step {step}") } else { String::new() };
-        tell(&format!(
-            "{}: {} on {}, {} transitions of {} episodes, discount {}, batches of {}, {} threads{from}",
-            run.folder().display(),
-            manifest.algorithm,
-            manifest.data.path.file_name().unwrap_or_default().to_string_lossy(),
-            manifest.data.transitions,
-            manifest.data.episodes,
-            config.discount,
-            config.batch_size,
-            rayon::current_num_threads(),
-        ));
-    }
-
-    pub fn end(&self) {
-        self.bar.finish_and_clear();
     }
 
     /// What was last seen of losses and of evaluation: not every line of metrics has both.
@@ -79,12 +61,38 @@ impl Watch {
     }
 }
 
-impl Observer for Watch {
-    fn updated(&mut self, step: u64) {
+impl Callbacks for Watch {
+    /// Says what begins, or goes on.
+    fn on_start(&mut self, config: &RunConfig, step: u64) {
+        let style =
+            ProgressStyle::with_template("{bar:24} {human_pos}/{human_len}  {per_sec}  {eta} left  {msg}");
+        self.bar = ProgressBar::new(config.steps).with_style(style.expect("the template is well formed"));
+        self.steps = config.steps;
+        self.began = (Instant::now(), step);
+        self.lines_done = step * LINES / self.steps;
+        self.bar.set_position(step);
+        self.bar.reset_eta();
+        let from = if step > 0 { format!(" from step {step}") } else { String::new() };
+        tell(&format!(
+            "{}: {} on {}, discount {}, batches of {}, {} threads{from}",
+            self.folder,
+            config.learner.algorithm(),
+            self.data,
+            config.discount,
+            config.batch_size,
+            rayon::current_num_threads(),
+        ));
+    }
+
+    fn on_end(&mut self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn on_step(&mut self, step: u64) {
         self.bar.set_position(step);
     }
 
-    fn logged(&mut self, record: &Record) {
+    fn on_metrics(&mut self, record: &Record) {
         let summary = self.summary(record);
         self.bar.set_message(summary.clone());
         let due = record.step * LINES / self.steps;
@@ -100,7 +108,7 @@ impl Observer for Watch {
         }
     }
 
-    fn warned(&mut self, text: &str) {
+    fn on_warning(&mut self, text: &str) {
         self.bar.suspend(|| tell(&format!("warning: {text}")));
     }
 }

@@ -1,0 +1,31 @@
+//! What most programs need: `use isochrone::prelude::*;`.
+
+#[cfg(feature = "learn")]
+pub use crate::learn::{Algorithm, Callbacks, Model, Preset, StopHandle, Training};
+pub use crate::{
+    Discount, EnvFactory, Environment, GoalPolicy, ShapeError, StepResult, TemporalDistance,
+    calibration::Calibrated,
+    data::{Dataset, formats::ReadOptions},
+    envs::{DatasetId, EnvId},
+    exact::{ExactSolver, GridWorld, TabularMdp},
+    plan::{Path, PlanMethod, PlannedPolicy, Planner, PlannerConfig, Transitions},
+    rollout::{RolloutConfig, success_rate},
+    round_trip::RoundTrip,
+};
+
+/// What an algorithm of another crate needs: `use isochrone::prelude::{algorithm::*, *};`.
+#[cfg(feature = "learn")]
+pub mod algorithm {
+    pub use crate::{
+        data::sampling::GoalDistributionConfig,
+        learn::{
+            AlgorithmDef, DeviceBatch, Learner, LearnerContext, Metrics, StateDict, TensorDistance,
+            components::*,
+        },
+        nn::{
+            error::{ConfigError, StateError},
+            loss::*,
+            module::{Actor, Metric},
+        },
+    };
+}

@@ -1,0 +1,157 @@
+//! Contrastive metric distillation, in one step.
+
+use crate::{
+    algorithm::AlgorithmDef,
+    batch::DeviceBatch,
+    components::{
+        self, CriticInput, Extraction, MetricDistance, OptimizerConfig, Policy, PolicyConfig, Preset,
+        QuasimetricConfig, TrainState,
+    },
+    context::LearnerContext,
+    learner::{Learner, TensorDistance},
+    metrics::Metrics,
+};
+use burn::{module::Module, tensor::Tensor};
+use isochrone_data::sampling::GoalDistributionConfig;
+use isochrone_nn::{
+    error::{ConfigError, StateError},
+    loss::{ContrastiveOptions, InfoNce, Loss, infonce},
+    module::{Actor, Metric, Potential},
+    state_dict::StateDict,
+};
+use serde::{Deserialize, Serialize};
+
+/// Settings of [`Cmd1`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Cmd1Config {
+    /// The quasimetric; the potential has the same hidden layers.
+    pub critic: QuasimetricConfig,
+    /// Optimizer of both.
+    pub critic_optimizer: OptimizerConfig,
+    /// The contrastive loss.
+    pub contrast: InfoNce,
+    /// Goals of the contrastive loss: geometric offsets, from 0 on.
+    pub critic_goals: GoalDistributionConfig,
+    /// Fraction of rows that are shown without their action, so that distances between states are learned too.
+    pub state_only_fraction: f64,
+    /// The policy.
+    pub policy: PolicyConfig,
+    /// How it is extracted from the distance.
+    pub extraction: Extraction,
+}
+
+/// Contrastive metric distillation in one step: a quasimetric `d` and a potential `c` as the critic of a contrastive loss.
+///
+/// With logits `f_ij = c(g_j) - d(x_i, g_j)`, where `x_i` is a state with its action or alone and `g_j` the future state of
+/// row `j`, it minimizes
+///
+/// `- mean_i [ log softmax_j f_ij ]_(j = i) - mean_j [ log softmax_i f_ij ]_(i = j)`
+///
+/// At the optimum `f = log p(g|x) - log p(g) + const`, hence `d(x, g) = log p(g|g) / p(g|x)`: the successor distance of the
+/// behavior policy, which the triangle inequality pulls towards that of the optimal policy. `c` is thrown away.
+///
+/// Myers, Zheng, Dragan, Levine, Eysenbach, "Learning Temporal Distances: Contrastive Successor Features Can Provide a Metric
+/// Structure for Decision-Making" (2024). We depart from published code in the distribution of offsets, which includes 0; in
+/// goals without actions; and in rows without actions ([`CriticInput`]).
+pub struct Cmd1 {
+    config: Cmd1Config,
+    context: LearnerContext,
+    input: CriticInput,
+    critic: TrainState<Critic>,
+    policy: Option<Policy>,
+}
+
+#[derive(Module, Debug)]
+struct Critic {
+    metric: Metric,
+    potential: Potential,
+}
+
+impl AlgorithmDef for Cmd1 {
+    type Config = Cmd1Config;
+
+    const NAME: &'static str = "cmd1";
+    const IDEA: &'static str =
+        "Contrastive metric distillation in one step: a quasimetric as contrastive critic";
+    const PAPER: &'static str = "https://arxiv.org/abs/2406.17098";
+
+    fn preset(preset: Preset) -> Cmd1Config {
+        Cmd1Config {
+            critic: QuasimetricConfig::preset(preset),
+            critic_optimizer: OptimizerConfig::default(),
+            contrast: InfoNce::default(),
+            critic_goals: GoalDistributionConfig::default(),
+            state_only_fraction: 0.5,
+            policy: PolicyConfig::preset(preset),
+            extraction: Extraction::default(),
+        }
+    }
+
+    fn new(config: Cmd1Config, context: &LearnerContext) -> Result<Self, ConfigError> {
+        components::fraction("state_only_fraction", config.state_only_fraction)?;
+        config.extraction.check()?;
+        let input = CriticInput::new(context);
+        let inside = |error: ConfigError| error.inside("critic");
+        let metric = config.critic.init(input.width(), &mut context.initializer(0)).map_err(inside)?;
+        let width = context.observation_width;
+        let potential =
+            Potential::new(width, config.critic.trunk, &mut context.initializer(1)).map_err(inside)?;
+        let critic = TrainState::new(Critic { metric, potential }, config.critic_optimizer, context.steps)
+            .map_err(|error| error.inside("critic_optimizer"))?;
+        let policy = Policy::new(&config.policy, context)?;
+        Ok(Self { config, context: context.clone(), input, critic, policy })
+    }
+}
+
+impl Cmd1 {
+    /// The sum of the contrastive losses of all members of the metric.
+    fn contrast(&self, batch: &DeviceBatch) -> Loss {
+        let from = self.input.of_batch(batch, &self.context, self.config.state_only_fraction);
+        let goals = &batch.goals[0].observations;
+        let to = self.input.states(goals.clone());
+        let Critic { metric, potential } = self.critic.network();
+        let potential = potential.forward(goals.clone());
+        let losses = metric.members().iter().map(|member| {
+            let (x, y) = member.encode(from.clone(), to.clone());
+            let options = ContrastiveOptions { potential: Some(potential.clone()), ..Default::default() };
+            infonce(self.config.contrast, &member.head, x, y, options)
+        });
+        Loss::sum(losses).expect("there is at least one member")
+    }
+}
+
+impl Learner for Cmd1 {
+    fn goals(&self) -> Vec<GoalDistributionConfig> {
+        vec![self.config.critic_goals, self.config.policy.goals]
+    }
+
+    fn update(&mut self, batch: &DeviceBatch) -> Metrics {
+        let mut metrics = Metrics::default();
+        let contrast = self.contrast(batch);
+        metrics.add("critic", &contrast);
+        self.critic.step(contrast.value);
+
+        if let Some(policy) = &mut self.policy {
+            let (metric, goals) = (self.critic.frozen().metric, &batch.goals[1]);
+            let to = self.input.states(goals.observations.clone());
+            let nats = |rows: Tensor<2>| metric.rowwise(rows, to.clone());
+            let shown = (self.input, self.context.discount);
+            let loss = policy.extract_from_rows(self.config.extraction, batch, goals, shown, nats);
+            metrics.add("actor", &loss);
+        }
+        metrics
+    }
+
+    fn distance(&self) -> Option<Box<dyn TensorDistance>> {
+        Some(Box::new(MetricDistance { metric: self.critic.frozen().metric, input: self.input }))
+    }
+
+    fn policy(&self) -> Option<Actor> {
+        self.policy.as_ref().map(Policy::frozen)
+    }
+
+    fn visit_state(&mut self, state: &mut StateDict) -> Result<(), StateError> {
+        self.critic.visit_state("critic", state)?;
+        self.policy.as_mut().map_or(Ok(()), |policy| policy.visit_state(state))
+    }
+}

@@ -1,0 +1,211 @@
+//! Contrastive metric distillation, in two steps.
+
+use crate::{
+    algorithm::AlgorithmDef,
+    batch::DeviceBatch,
+    components::{
+        self, ContrastiveConfig, ContrastiveCritic, CriticInput, Extraction, MetricDistance, OptimizerConfig,
+        Policy, PolicyConfig, Preset, QuasimetricConfig, TrainState,
+    },
+    context::LearnerContext,
+    learner::{Learner, TensorDistance},
+    metrics::Metrics,
+};
+use burn::{
+    module::{Module, Param},
+    tensor::Tensor,
+};
+use isochrone_data::sampling::GoalDistributionConfig;
+use isochrone_nn::{
+    error::{ConfigError, StateError},
+    loss::{Dual, DualConfig, InfoNce, Loss, contrastive_targets, distill, infonce_of_logits},
+    module::{Actor, Metric},
+    state_dict::StateDict,
+};
+use serde::{Deserialize, Serialize};
+
+/// Settings of [`Cmd2`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Cmd2Config {
+    /// The contrastive critic, first step.
+    pub contrast: ContrastiveConfig,
+    /// Optimizer of the contrastive critic.
+    pub contrast_optimizer: OptimizerConfig,
+    /// Loss of the contrastive critic.
+    pub infonce: InfoNce,
+    /// Goals of the contrastive critic: geometric offsets, from 0 on.
+    pub critic_goals: GoalDistributionConfig,
+    /// Largest product of two normalized embeddings at the start; learned from there.
+    pub initial_temperature: f64,
+    /// The quasimetric, second step.
+    pub critic: QuasimetricConfig,
+    /// Optimizer of the quasimetric.
+    pub critic_optimizer: OptimizerConfig,
+    /// The constraint that matched pairs are not overestimated.
+    pub constraint: DualConfig,
+    /// Fraction of rows that are shown without their action, so that distances between states are learned too.
+    pub state_only_fraction: f64,
+    /// The policy.
+    pub policy: PolicyConfig,
+    /// How it is extracted from the distance.
+    pub extraction: Extraction,
+}
+
+/// Contrastive metric distillation in two steps: a contrastive critic, then a quasimetric that explains it.
+///
+/// First, `f(x, g) = tau phi(x) . psi(g)` with points on the unit sphere and a learned `tau`, by symmetric InfoNCE. It implies
+/// the distances `T(x, g) = f(g, g) - f(x, g) = tau (phi(g) - phi(x)) . psi(g)`. Second, a quasimetric `d` is raised to them,
+///
+/// `minimize mean_ij max(0, T_ij - d_ij)^2   subject to   mean_i max(0, d_ii - T_ii)^2 <= margin`
+///
+/// by dual ascent on the multiplier of the constraint ([`distill`]). `T` is detached.
+///
+/// Myers et al. (2024), as [`Cmd1`](crate::algos::Cmd1). We depart from published code as there; `phi(g)` is that of the state
+/// alone, so that `T(x, g) = log p(g|g) / p(g|x)` of the behavior policy.
+pub struct Cmd2 {
+    config: Cmd2Config,
+    context: LearnerContext,
+    input: CriticInput,
+    contrast: TrainState<Contrast>,
+    metric: TrainState<Metric>,
+    dual: Dual,
+    policy: Option<Policy>,
+}
+
+#[derive(Module, Debug)]
+struct Contrast {
+    embeddings: ContrastiveCritic,
+    log_temperature: Param<Tensor<1>>,
+}
+
+impl AlgorithmDef for Cmd2 {
+    type Config = Cmd2Config;
+
+    const NAME: &'static str = "cmd2";
+    const IDEA: &'static str =
+        "Contrastive metric distillation in two steps: a contrastive critic, distilled";
+    const PAPER: &'static str = "https://arxiv.org/abs/2406.17098";
+
+    fn preset(preset: Preset) -> Cmd2Config {
+        Cmd2Config {
+            contrast: ContrastiveConfig::preset(preset),
+            contrast_optimizer: OptimizerConfig::default(),
+            infonce: InfoNce::default(),
+            critic_goals: GoalDistributionConfig::default(),
+            initial_temperature: 5.0,
+            critic: QuasimetricConfig::preset(preset),
+            critic_optimizer: OptimizerConfig::default(),
+            constraint: DualConfig { learning_rate: 0.02, ..DualConfig::default() },
+            state_only_fraction: 0.5,
+            policy: PolicyConfig::preset(preset),
+            extraction: Extraction::default(),
+        }
+    }
+
+    fn new(config: Cmd2Config, context: &LearnerContext) -> Result<Self, ConfigError> {
+        components::fraction("state_only_fraction", config.state_only_fraction)?;
+        components::positive("initial_temperature", config.initial_temperature)?;
+        components::dual("constraint", &config.constraint)?;
+        config.extraction.check()?;
+        let input = CriticInput::new(context);
+        let embeddings = config.contrast.init(input, context.observation_width, &mut context.initializer(0));
+        let log_temperature = context.initializer(1).scalar(config.initial_temperature.ln() as f32);
+        let contrast =
+            Contrast { embeddings: embeddings.map_err(|error| error.inside("contrast"))?, log_temperature };
+        let contrast = TrainState::new(contrast, config.contrast_optimizer, context.steps)
+            .map_err(|error| error.inside("contrast_optimizer"))?;
+        let metric = config.critic.init(input.width(), &mut context.initializer(2));
+        let metric = metric.map_err(|error| error.inside("critic"))?;
+        let metric = TrainState::new(metric, config.critic_optimizer, context.steps)
+            .map_err(|error| error.inside("critic_optimizer"))?;
+        let policy = Policy::new(&config.policy, context)?;
+        let dual = Dual::new(config.constraint);
+        Ok(Self { config, context: context.clone(), input, contrast, metric, dual, policy })
+    }
+}
+
+impl Cmd2 {
+    /// The contrastive loss, and the distances `T: [n, n]` that the critic implies.
+    fn contrast(&self, from: &Tensor<2>, goals: &Tensor<2>) -> (Loss, Tensor<2>) {
+        let Contrast { embeddings, log_temperature } = self.contrast.network();
+        let [n, _] = from.dims();
+        let members = embeddings.members.iter().map(|member| {
+            let temperature = log_temperature.val().exp().reshape([1, 1]);
+            let rows = Tensor::cat(vec![from.clone(), self.input.states(goals.clone())], 0);
+            let phi = on_sphere(member.phi.forward(rows)) * temperature;
+            let (phi_states, phi_goals) = (phi.clone().narrow(0, 0, n), phi.narrow(0, n, n));
+            let psi = on_sphere(member.psi.forward(goals.clone()));
+            let loss =
+                infonce_of_logits(self.config.infonce, phi_states.clone().matmul(psi.clone().transpose()));
+            (loss, contrastive_targets(phi_states, phi_goals, psi).detach())
+        });
+        let both = members.reduce(|(loss, targets), (next, next_targets)| {
+            let loss = Loss { value: loss.value + next.value, diagnostics: next.diagnostics };
+            (loss, targets.max_pair(next_targets))
+        });
+        both.expect("there is at least one member")
+    }
+
+    /// The sum of the distillation losses of all members of the metric.
+    fn distill(&self, from: &Tensor<2>, goals: &Tensor<2>, targets: &Tensor<2>) -> Loss {
+        let losses = self.metric.network().members().iter().map(|member| {
+            let (x, y) = member.encode(from.clone(), self.input.states(goals.clone()));
+            distill(member.head.all_pairs(x, y), targets.clone(), self.dual.lambda())
+        });
+        Loss::sum(losses).expect("there is at least one member")
+    }
+}
+
+/// Rows of length 1.
+fn on_sphere(rows: Tensor<2>) -> Tensor<2> {
+    // Under the root: the gradient of a root is infinite at a row of zeros.
+    let length = (rows.clone().square().sum_dim(1) + 1e-12).sqrt();
+    rows / length
+}
+
+impl Learner for Cmd2 {
+    fn goals(&self) -> Vec<GoalDistributionConfig> {
+        vec![self.config.critic_goals, self.config.policy.goals]
+    }
+
+    fn update(&mut self, batch: &DeviceBatch) -> Metrics {
+        let mut metrics = Metrics::default();
+        let from = self.input.of_batch(batch, &self.context, self.config.state_only_fraction);
+        let goals = &batch.goals[0].observations;
+
+        let (contrast, targets) = self.contrast(&from, goals);
+        metrics.add("contrast", &contrast);
+        self.contrast.step(contrast.value);
+
+        let distilled = self.distill(&from, goals, &targets);
+        metrics.add("critic", &distilled);
+        metrics.put("critic", "lambda", self.dual.lambda());
+        self.dual.update(metrics.get("critic/violation").expect("the loss reports it"));
+        self.metric.step(distilled.value);
+
+        if let Some(policy) = &mut self.policy {
+            let (metric, goals) = (self.metric.frozen(), &batch.goals[1]);
+            let to = self.input.states(goals.observations.clone());
+            let nats = |rows: Tensor<2>| metric.rowwise(rows, to.clone());
+            let shown = (self.input, self.context.discount);
+            let loss = policy.extract_from_rows(self.config.extraction, batch, goals, shown, nats);
+            metrics.add("actor", &loss);
+        }
+        metrics
+    }
+
+    fn distance(&self) -> Option<Box<dyn TensorDistance>> {
+        Some(Box::new(MetricDistance { metric: self.metric.frozen(), input: self.input }))
+    }
+
+    fn policy(&self) -> Option<Actor> {
+        self.policy.as_ref().map(Policy::frozen)
+    }
+
+    fn visit_state(&mut self, state: &mut StateDict) -> Result<(), StateError> {
+        self.contrast.visit_state("contrast", state)?;
+        self.metric.visit_state("critic", state)?;
+        self.dual.visit_state("lambda", state)?;
+        self.policy.as_mut().map_or(Ok(()), |policy| policy.visit_state(state))
+    }
+}

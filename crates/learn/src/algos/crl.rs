@@ -1,0 +1,179 @@
+//! Contrastive reinforcement learning, with two losses.
+
+use crate::{
+    algorithm::AlgorithmDef,
+    batch::DeviceBatch,
+    components::{
+        self, ContrastiveConfig, ContrastiveCritic, ContrastiveDistance, CriticInput, Extraction,
+        OptimizerConfig, Policy, PolicyConfig, Preset, TrainState,
+    },
+    context::LearnerContext,
+    learner::{Learner, TensorDistance},
+    metrics::Metrics,
+};
+use burn::tensor::Tensor;
+use isochrone_data::sampling::GoalDistributionConfig;
+use isochrone_nn::{
+    error::{ConfigError, StateError},
+    loss::{ContrastiveOptions, InfoNce, Loss, binary_nce, infonce},
+    module::{Actor, PairHead, PairHeadConfig},
+    state_dict::StateDict,
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+/// A contrastive loss of [`Crl`]: [`Nce`] or [`InfoNce`].
+pub trait CrlLoss: Serialize + DeserializeOwned + Default + Copy + Send + 'static {
+    /// Name of the algorithm with this loss.
+    const NAME: &'static str;
+    /// What it does, in a line.
+    const IDEA: &'static str;
+
+    /// The loss of embeddings `x, y: [n, width]` of matched states and goals.
+    fn loss(self, head: &PairHead, x: Tensor<2>, y: Tensor<2>, options: ContrastiveOptions) -> Loss;
+}
+
+/// Binary cross-entropy over all pairs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Nce {}
+
+impl CrlLoss for Nce {
+    const NAME: &'static str = "crl-nce";
+    const IDEA: &'static str = "Contrastive reinforcement learning, binary cross-entropy";
+
+    fn loss(self, head: &PairHead, x: Tensor<2>, y: Tensor<2>, options: ContrastiveOptions) -> Loss {
+        binary_nce(head, x, y, options)
+    }
+}
+
+impl CrlLoss for InfoNce {
+    const NAME: &'static str = "crl-cpc";
+    const IDEA: &'static str = "Contrastive reinforcement learning, softmax";
+
+    fn loss(self, head: &PairHead, x: Tensor<2>, y: Tensor<2>, options: ContrastiveOptions) -> Loss {
+        infonce(self, head, x, y, options)
+    }
+}
+
+/// Settings of [`Crl`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CrlConfig<L> {
+    /// The contrastive critic.
+    pub critic: ContrastiveConfig,
+    /// Its optimizer.
+    pub critic_optimizer: OptimizerConfig,
+    /// Its loss.
+    pub loss: L,
+    /// Its goals: geometric offsets, from 0 on.
+    pub critic_goals: GoalDistributionConfig,
+    /// Fraction of rows that are shown without their action, so that distances between states are learned too.
+    pub state_only_fraction: f64,
+    /// The policy.
+    pub policy: PolicyConfig,
+    /// How it is extracted from the critic.
+    pub extraction: Extraction,
+}
+
+/// Contrastive reinforcement learning: how likely a state follows, without a metric.
+///
+/// `f(x, g) = phi(x) . psi(g) / sqrt(D)`, by binary cross-entropy over all pairs of a batch ([`Nce`]) or by softmax
+/// ([`InfoNce`], also called CPC). At the optimum `f = log p(g|x) - log p(g) + const`; the policy maximizes `f`, and
+/// `f(g, g) - f(s, g)` is the distance.
+///
+/// Eysenbach, Zhang, Levine, Salakhutdinov, "Contrastive Learning as Goal-Conditioned Reinforcement Learning" (2022). Offsets,
+/// goals and rows are those of [`Cmd1`](crate::algos::Cmd1), so that the comparison is of the critics alone.
+pub struct Crl<L> {
+    config: CrlConfig<L>,
+    context: LearnerContext,
+    input: CriticInput,
+    critic: TrainState<ContrastiveCritic>,
+    head: PairHead,
+    policy: Option<Policy>,
+}
+
+impl<L: CrlLoss> AlgorithmDef for Crl<L> {
+    type Config = CrlConfig<L>;
+
+    const NAME: &'static str = L::NAME;
+    const IDEA: &'static str = L::IDEA;
+    const PAPER: &'static str = "https://arxiv.org/abs/2206.07568";
+
+    fn preset(preset: Preset) -> CrlConfig<L> {
+        CrlConfig {
+            critic: ContrastiveConfig { embedding: preset.latent(), ..ContrastiveConfig::preset(preset) },
+            critic_optimizer: OptimizerConfig::default(),
+            loss: L::default(),
+            critic_goals: GoalDistributionConfig::default(),
+            state_only_fraction: 0.5,
+            policy: PolicyConfig::preset(preset),
+            extraction: Extraction::default(),
+        }
+    }
+
+    fn new(config: CrlConfig<L>, context: &LearnerContext) -> Result<Self, ConfigError> {
+        components::fraction("state_only_fraction", config.state_only_fraction)?;
+        config.extraction.check()?;
+        let input = CriticInput::new(context);
+        let critic = config.critic.init(input, context.observation_width, &mut context.initializer(0));
+        let critic = critic.map_err(|error| error.inside("critic"))?;
+        let critic = TrainState::new(critic, config.critic_optimizer, context.steps)
+            .map_err(|error| error.inside("critic_optimizer"))?;
+        let head = PairHeadConfig::InnerProduct.init(config.critic.embedding, &mut context.initializer(1))?;
+        let policy = Policy::new(&config.policy, context)?;
+        Ok(Self { config, context: context.clone(), input, critic, head, policy })
+    }
+}
+
+impl<L: CrlLoss> Crl<L> {
+    /// The sum of the contrastive losses of all pairs of encoders.
+    fn contrast(&self, batch: &DeviceBatch) -> Loss {
+        let from = self.input.of_batch(batch, &self.context, self.config.state_only_fraction);
+        let losses = self.critic.network().members.iter().map(|member| {
+            let x = member.phi.forward(from.clone());
+            let y = member.psi.forward(batch.goals[0].observations.clone());
+            let scale = 1.0 / (self.config.critic.embedding as f32).sqrt();
+            self.config.loss.loss(&self.head, x, y, ContrastiveOptions { scale, potential: None })
+        });
+        Loss::sum(losses).expect("there is at least one member")
+    }
+}
+
+/// Minus the smallest `f` of all members: far is unlikely.
+fn unlikeliness(critic: &ContrastiveCritic, rows: &Tensor<2>, goals: &Tensor<2>) -> Tensor<1> {
+    let all = critic.members.iter().map(|member| member.rowwise(rows.clone(), goals.clone()));
+    all.reduce(Tensor::min_pair).expect("there is at least one member").neg()
+}
+
+impl<L: CrlLoss> Learner for Crl<L> {
+    fn goals(&self) -> Vec<GoalDistributionConfig> {
+        vec![self.config.critic_goals, self.config.policy.goals]
+    }
+
+    fn update(&mut self, batch: &DeviceBatch) -> Metrics {
+        let mut metrics = Metrics::default();
+        let contrast = self.contrast(batch);
+        metrics.add("critic", &contrast);
+        self.critic.step(contrast.value);
+
+        if let Some(policy) = &mut self.policy {
+            let (critic, goals) = (self.critic.frozen(), &batch.goals[1]);
+            let nats = |rows: Tensor<2>| unlikeliness(&critic, &rows, &goals.observations);
+            let shown = (self.input, self.context.discount);
+            let loss = policy.extract_from_rows(self.config.extraction, batch, goals, shown, nats);
+            metrics.add("actor", &loss);
+        }
+        metrics
+    }
+
+    fn distance(&self) -> Option<Box<dyn TensorDistance>> {
+        Some(Box::new(ContrastiveDistance { members: self.critic.frozen().members, input: self.input }))
+    }
+
+    fn policy(&self) -> Option<Actor> {
+        self.policy.as_ref().map(Policy::frozen)
+    }
+
+    fn visit_state(&mut self, state: &mut StateDict) -> Result<(), StateError> {
+        self.critic.visit_state("critic", state)?;
+        self.policy.as_mut().map_or(Ok(()), |policy| policy.visit_state(state))
+    }
+}

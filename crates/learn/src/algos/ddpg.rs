@@ -1,0 +1,149 @@
+//! Deep deterministic policy gradients with hindsight goals.
+
+use crate::{
+    algorithm::AlgorithmDef,
+    batch::DeviceBatch,
+    components::{
+        self, Extraction, OptimizerConfig, Policy, PolicyConfig, Preset, TrainState, ValueConfig,
+        ValueDistance, Values, hindsight_goals, polyak_update, value_of_reward,
+    },
+    context::LearnerContext,
+    learner::{Learner, TensorDistance},
+    metrics::Metrics,
+};
+use burn::{module::Module, tensor::Tensor};
+use isochrone_core::Discount;
+use isochrone_data::sampling::GoalDistributionConfig;
+use isochrone_nn::{
+    error::{ConfigError, StateError},
+    loss::{Loss, expectile},
+    module::Actor,
+    state_dict::StateDict,
+};
+use serde::{Deserialize, Serialize};
+
+/// Settings of [`Ddpg`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct DdpgConfig {
+    /// Values of states with actions.
+    pub critic: ValueConfig,
+    /// Their optimizer.
+    pub critic_optimizer: OptimizerConfig,
+    /// Their goals.
+    pub critic_goals: GoalDistributionConfig,
+    /// Rate of the Polyak updates of target networks.
+    pub tau: f32,
+    /// Weight of behavior cloning.
+    pub bc_weight: f32,
+    /// The policy.
+    pub policy: PolicyConfig,
+}
+
+/// Deep deterministic policy gradients with hindsight goals, regularized by behavior cloning.
+///
+/// With a reward of -1 for every step until the goal, `Q(s, a, g)` is regressed to
+/// `-1 + gamma min Q_target(s', pi_target(s', g), g)` and to 0 at the goal; the policy maximizes `Q` of its own action and
+/// clones the data's. Targets are clamped to what a goal can be worth, `[-1 / (1 - gamma), 0]`.
+///
+/// Lillicrap et al. (2016); Andrychowicz et al., "Hindsight Experience Replay" (2017); twin critics and behavior cloning as
+/// Fujimoto and Gu (2021).
+pub struct Ddpg {
+    config: DdpgConfig,
+    context: LearnerContext,
+    critic: TrainState<Values>,
+    target: Values,
+    policy: Policy,
+    target_actor: Actor,
+}
+
+impl AlgorithmDef for Ddpg {
+    type Config = DdpgConfig;
+
+    const NAME: &'static str = "ddpg";
+    const IDEA: &'static str = "Deep deterministic policy gradients with hindsight goals";
+    const PAPER: &'static str = "https://arxiv.org/abs/1707.01495";
+    const NEEDS_ACTIONS: bool = true;
+
+    fn preset(preset: Preset) -> DdpgConfig {
+        DdpgConfig {
+            critic: ValueConfig::preset(preset),
+            critic_optimizer: OptimizerConfig::default(),
+            critic_goals: hindsight_goals(),
+            tau: 0.005,
+            bc_weight: 0.1,
+            policy: PolicyConfig::preset(preset),
+        }
+    }
+
+    fn new(config: DdpgConfig, context: &LearnerContext) -> Result<Self, ConfigError> {
+        components::fraction("tau", f64::from(config.tau))?;
+        if !(config.bc_weight.is_finite() && config.bc_weight >= 0.0) {
+            let hint = "0.1 is typical, 0 turns cloning off";
+            return Err(ConfigError::new("bc_weight", config.bc_weight, "is out of range", hint));
+        }
+        let critic = config.critic.init(context, true, 2, &mut context.initializer(0));
+        let critic = critic.map_err(|error| error.inside("critic"))?;
+        let target = critic.clone().no_grad();
+        let critic = TrainState::new(critic, config.critic_optimizer, context.steps)
+            .map_err(|error| error.inside("critic_optimizer"))?;
+        let policy = Policy::new(&config.policy, context)?.expect("there are actions");
+        let target_actor = policy.frozen();
+        Ok(Self { config, context: context.clone(), critic, target, policy, target_actor })
+    }
+}
+
+/// Values clamped to what a goal can be worth.
+fn possible(values: Tensor<1>, discount: Discount) -> Tensor<1> {
+    values.clamp(-1.0 / (1.0 - discount.gamma()), 0.0)
+}
+
+impl Learner for Ddpg {
+    fn goals(&self) -> Vec<GoalDistributionConfig> {
+        vec![self.config.critic_goals, self.config.policy.goals]
+    }
+
+    fn update(&mut self, batch: &DeviceBatch) -> Metrics {
+        let mut metrics = Metrics::default();
+        let (s, a, next) = (&batch.observations, &batch.actions, &batch.next_observations);
+        let discount = self.context.discount;
+        let goals = &batch.goals[0];
+        let g = &goals.observations;
+
+        let next_actions = self.target_actor.forward(next.clone(), goals.policy_goals.clone()).mode();
+        let next_values = self.target.min(vec![next.clone(), next_actions, g.clone()]);
+        let target = value_of_reward(possible(next_values, discount), goals.at_goal.clone(), discount);
+        let members = self.critic.network().all(vec![s.clone(), a.clone(), g.clone()]);
+        let losses = members.into_iter().map(|values| expectile(values, target.clone(), 0.5));
+        let critic_loss = Loss::sum(losses).expect("there are two");
+        metrics.add("critic", &critic_loss);
+        self.critic.step(critic_loss.value);
+        self.target = polyak_update(self.target.clone(), self.critic.network(), self.config.tau);
+
+        let critic = self.critic.frozen();
+        let goals = &batch.goals[1];
+        let g = &goals.observations;
+        let of_action = |actions: Tensor<2>| critic.min(vec![s.clone(), actions, g.clone()]).neg();
+        let extraction = Extraction::DdpgBc { bc_weight: self.config.bc_weight };
+        let never = || unreachable!("only advantages ask for it");
+        let loss = self.policy.extract(extraction, batch, goals, of_action, never);
+        metrics.add("actor", &loss);
+        self.target_actor = polyak_update(self.target_actor.clone(), self.policy.actor(), self.config.tau);
+        metrics
+    }
+
+    fn distance(&self) -> Option<Box<dyn TensorDistance>> {
+        let actor = Some((self.policy.frozen(), self.context.goal.clone()));
+        Some(Box::new(ValueDistance { values: self.critic.frozen(), actor, discount: self.context.discount }))
+    }
+
+    fn policy(&self) -> Option<Actor> {
+        Some(self.policy.frozen())
+    }
+
+    fn visit_state(&mut self, state: &mut StateDict) -> Result<(), StateError> {
+        self.critic.visit_state("critic", state)?;
+        state.target("target", &mut self.target)?;
+        self.policy.visit_state(state)?;
+        state.target("target_actor", &mut self.target_actor)
+    }
+}

@@ -1,0 +1,206 @@
+//! Quasimetric reinforcement learning.
+
+use crate::{
+    algorithm::AlgorithmDef,
+    batch::DeviceBatch,
+    components::{
+        self, Extraction, OptimizerConfig, Policy, PolicyConfig, Preset, QuasimetricConfig,
+        StepMetricDistance, TrainState,
+    },
+    context::LearnerContext,
+    learner::{Learner, TensorDistance},
+    metrics::Metrics,
+};
+use burn::{module::Module, tensor::Tensor};
+use isochrone_data::sampling::{GoalDistributionConfig, GoalMixture};
+use isochrone_nn::{
+    error::{ConfigError, StateError},
+    loss::{Dual, DualConfig, Loss, local_constraint, qrl_spread},
+    module::{Actor, Encoder, EncoderConfig, Metric, MetricMember},
+    state_dict::StateDict,
+};
+use serde::{Deserialize, Serialize};
+
+/// Settings of [`Qrl`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct QrlConfig {
+    /// The quasimetric, in steps; the latent dynamics have the same hidden layers.
+    pub critic: QuasimetricConfig,
+    /// Optimizer of both.
+    pub critic_optimizer: OptimizerConfig,
+    /// Pairs that are pushed apart: any two states.
+    pub critic_goals: GoalDistributionConfig,
+    /// Distance in steps beyond which pairs are pushed less and less.
+    pub push_offset: f32,
+    /// Sharpness of that transition.
+    pub push_beta: f32,
+    /// The constraint that an observed transition is no longer than a step; the margin is of its mean square.
+    pub constraint: DualConfig,
+    /// The policy.
+    pub policy: PolicyConfig,
+    /// How it is extracted from the distance.
+    pub extraction: Extraction,
+}
+
+/// Quasimetric reinforcement learning: distances as large as observed transitions allow.
+///
+/// A quasimetric `d` between states, in steps:
+///
+/// `maximize E[ shape(d(s, g)) ] over any two states   subject to   E[ max(0, d(s, s') - 1)^2 ] <= margin over transitions`
+///
+/// by dual ascent. For actions, latent dynamics `z + T(z, a)` are regressed to the latent row of `s'` in the quasimetric
+/// itself. Right where dynamics are deterministic; where they are not, a lucky step counts as a step.
+///
+/// Wang, Torralba, Isola, Zhang, "Optimal Goal-Reaching Reinforcement Learning via Quasimetric Learning" (2023).
+pub struct Qrl {
+    config: QrlConfig,
+    context: LearnerContext,
+    critic: TrainState<Critic>,
+    dual: Dual,
+    policy: Option<Policy>,
+}
+
+#[derive(Module, Debug)]
+struct Critic {
+    metric: Metric,
+    /// One for each member of the metric; none without actions.
+    dynamics: Vec<Encoder>,
+}
+
+impl Critic {
+    /// Every member with its dynamics.
+    fn members(&self) -> impl Iterator<Item = (&MetricMember, Option<&Encoder>)> {
+        self.metric.members().iter().enumerate().map(|(index, member)| (member, self.dynamics.get(index)))
+    }
+
+    /// Steps left after a step with these actions, of twins the larger, `[n]`.
+    fn after(&self, states: &Tensor<2>, actions: Tensor<2>, goals: &Tensor<2>) -> Tensor<1> {
+        let all = self.members().map(|(member, dynamics)| {
+            let (z, to) = member.encode(states.clone(), goals.clone());
+            let dynamics = dynamics.expect("only asked where there are actions");
+            member.head.rowwise(moved(dynamics, z, actions.clone()), to)
+        });
+        all.reduce(Tensor::max_pair).expect("there is at least one")
+    }
+}
+
+/// Where an action leads, in latent rows `[n, latent]`.
+fn moved(dynamics: &Encoder, latent: Tensor<2>, actions: Tensor<2>) -> Tensor<2> {
+    latent.clone() + dynamics.forward(Tensor::cat(vec![latent, actions], 1))
+}
+
+impl AlgorithmDef for Qrl {
+    type Config = QrlConfig;
+
+    const NAME: &'static str = "qrl";
+    const IDEA: &'static str = "Quasimetric reinforcement learning";
+    const PAPER: &'static str = "https://arxiv.org/abs/2304.01203";
+
+    fn preset(preset: Preset) -> QrlConfig {
+        let mixture = GoalMixture { geometric: 0.0, random: 1.0, ..GoalMixture::default() };
+        QrlConfig {
+            critic: QuasimetricConfig::with_intervals(preset),
+            critic_optimizer: OptimizerConfig::default(),
+            critic_goals: GoalDistributionConfig { mixture, ..GoalDistributionConfig::default() },
+            push_offset: 500.0,
+            push_beta: 0.01,
+            constraint: DualConfig { margin: 0.0025, learning_rate: 0.01, ..DualConfig::default() },
+            policy: PolicyConfig::preset(preset),
+            extraction: Extraction::default(),
+        }
+    }
+
+    fn new(config: QrlConfig, context: &LearnerContext) -> Result<Self, ConfigError> {
+        components::positive("push_offset", f64::from(config.push_offset))?;
+        components::positive("push_beta", f64::from(config.push_beta))?;
+        components::dual("constraint", &config.constraint)?;
+        config.extraction.check()?;
+        let inside = |error: ConfigError| error.inside("critic");
+        let metric =
+            config.critic.init(context.observation_width, &mut context.initializer(0)).map_err(inside)?;
+        let QuasimetricConfig { latent, trunk, .. } = config.critic;
+        let model = EncoderConfig { inputs: latent + context.action_width, outputs: latent, trunk };
+        let count = if context.has_actions() { metric.members().len() } else { 0 };
+        let mut init = context.initializer(1);
+        let dynamics = (0..count).map(|_| model.init(&mut init)).collect::<Result<_, _>>().map_err(inside)?;
+        let critic = TrainState::new(Critic { metric, dynamics }, config.critic_optimizer, context.steps)
+            .map_err(|error| error.inside("critic_optimizer"))?;
+        let policy = Policy::new(&config.policy, context)?;
+        let dual = Dual::new(config.constraint);
+        Ok(Self { config, context: context.clone(), critic, dual, policy })
+    }
+}
+
+impl Qrl {
+    /// Pushing apart, the constraint, and the error of the dynamics: each the sum over the members of the metric.
+    fn losses(&self, batch: &DeviceBatch) -> [Option<Loss>; 3] {
+        let (states, next, goals) =
+            (&batch.observations, &batch.next_observations, &batch.goals[0].observations);
+        let n = batch.rows();
+        let (mut push, mut step, mut missed) = (Vec::new(), Vec::new(), Vec::new());
+        for (member, dynamics) in self.critic.network().members() {
+            let all = Tensor::cat(vec![states.clone(), next.clone(), goals.clone()], 0);
+            let latent = member.encoder.forward(all);
+            let [z, z_next, z_goal] = [0, 1, 2].map(|part| latent.clone().narrow(0, part * n, n));
+            let apart = member.head.rowwise(z.clone(), z_goal);
+            push.push(qrl_spread(apart, self.config.push_offset, self.config.push_beta));
+            step.push(local_constraint(member.head.rowwise(z.clone(), z_next.clone()), 1.0));
+            if let Some(dynamics) = dynamics {
+                let there = moved(dynamics, z, batch.actions.clone());
+                let over = member.head.rowwise(there.clone(), z_next.clone());
+                let under = member.head.rowwise(z_next, there);
+                missed.push(Loss::new((over.square() + under.square()).mean() * 0.5));
+            }
+        }
+        [push, step, missed].map(Loss::sum)
+    }
+}
+
+impl Learner for Qrl {
+    fn goals(&self) -> Vec<GoalDistributionConfig> {
+        vec![self.config.critic_goals, self.config.policy.goals]
+    }
+
+    fn update(&mut self, batch: &DeviceBatch) -> Metrics {
+        let mut metrics = Metrics::default();
+        let [push, step, missed] = self.losses(batch);
+        let (push, step) = (push.expect("there is a member"), step.expect("there is a member"));
+        metrics.add("push", &push);
+        metrics.add("constraint", &step);
+        metrics.put("constraint", "lambda", self.dual.lambda());
+        let mut loss = push.value + step.value * self.dual.lambda();
+        if let Some(missed) = missed {
+            metrics.add("dynamics", &missed);
+            loss = loss + missed.value;
+        }
+        self.dual.update(metrics.get("constraint/violation").expect("the loss reports it"));
+        self.critic.step(loss);
+
+        if let Some(policy) = &mut self.policy {
+            let critic = self.critic.frozen();
+            let (states, goals) = (&batch.observations, &batch.goals[1]);
+            let to = &goals.observations;
+            let of_action = |actions: Tensor<2>| critic.after(states, actions, to);
+            // The step itself is one.
+            let of_state = || critic.metric.rowwise(states.clone(), to.clone()) - 1.0;
+            let loss = policy.extract(self.config.extraction, batch, goals, of_action, of_state);
+            metrics.add("actor", &loss);
+        }
+        metrics
+    }
+
+    fn distance(&self) -> Option<Box<dyn TensorDistance>> {
+        let metric = self.critic.frozen().metric;
+        Some(Box::new(StepMetricDistance { metric, discount: self.context.discount }))
+    }
+
+    fn policy(&self) -> Option<Actor> {
+        self.policy.as_ref().map(Policy::frozen)
+    }
+
+    fn visit_state(&mut self, state: &mut StateDict) -> Result<(), StateError> {
+        self.critic.visit_state("critic", state)?;
+        self.dual.visit_state("lambda", state)?;
+        self.policy.as_mut().map_or(Ok(()), |policy| policy.visit_state(state))
+    }
+}

@@ -1,0 +1,109 @@
+//! The distances between states that critics imply.
+
+use super::{CriticInput, Embedding, Values, nats_of_value};
+use crate::learner::TensorDistance;
+use burn::tensor::Tensor;
+use isochrone_core::Discount;
+use isochrone_nn::module::{Actor, Metric};
+use std::ops::Range;
+
+/// The distance of a quasimetric in nats.
+pub struct MetricDistance {
+    /// Quasimetric of rows.
+    pub metric: Metric,
+    /// Rows that the critic is shown.
+    pub input: CriticInput,
+}
+
+impl TensorDistance for MetricDistance {
+    fn paired(&self, from: Tensor<2>, to: Tensor<2>) -> Tensor<1> {
+        self.metric.rowwise(self.input.states(from), self.input.states(to))
+    }
+
+    fn all_pairs(&self, from: Tensor<2>, to: Tensor<2>) -> Tensor<2> {
+        self.metric.all_pairs(self.input.states(from), self.input.states(to))
+    }
+}
+
+/// The distance of a quasimetric between states in steps.
+pub struct StepMetricDistance {
+    /// Quasimetric of states.
+    pub metric: Metric,
+    /// Discount per step.
+    pub discount: Discount,
+}
+
+impl TensorDistance for StepMetricDistance {
+    fn paired(&self, from: Tensor<2>, to: Tensor<2>) -> Tensor<1> {
+        self.metric.rowwise(from, to) * self.discount.nats_per_step()
+    }
+
+    fn all_pairs(&self, from: Tensor<2>, to: Tensor<2>) -> Tensor<2> {
+        self.metric.all_pairs(from, to) * self.discount.nats_per_step()
+    }
+}
+
+/// The distance of a contrastive critic: `d(s, g) = f(g, g) - f(s, g)`.
+///
+/// Zero from a state to itself, but it may be negative and may break the triangle inequality.
+pub struct ContrastiveDistance {
+    /// Pairs of encoders, averaged.
+    pub members: Vec<Embedding>,
+    /// Rows that the critic is shown.
+    pub input: CriticInput,
+}
+
+impl TensorDistance for ContrastiveDistance {
+    fn paired(&self, from: Tensor<2>, to: Tensor<2>) -> Tensor<1> {
+        let sum = self.members.iter().map(|member| {
+            let there = member.rowwise(self.input.states(to.clone()), to.clone());
+            there - member.rowwise(self.input.states(from.clone()), to.clone())
+        });
+        sum.reduce(|sum, next| sum + next).expect("there is at least one") / self.members.len() as f32
+    }
+
+    fn all_pairs(&self, from: Tensor<2>, to: Tensor<2>) -> Tensor<2> {
+        let [m, _] = to.dims();
+        let sum = self.members.iter().map(|member| {
+            let (phi, psi) =
+                (member.phi.forward(self.input.states(from.clone())), member.psi.forward(to.clone()));
+            let scale = (phi.dims()[1] as f32).sqrt();
+            let there = member.rowwise(self.input.states(to.clone()), to.clone());
+            there.reshape([1, m]) - phi.matmul(psi.transpose()) / scale
+        });
+        sum.reduce(|sum, next| sum + next).expect("there is at least one") / self.members.len() as f32
+    }
+}
+
+/// The distance of a goal-conditioned value.
+pub struct ValueDistance {
+    /// `V(s, g)`, or `Q(s, a, g)` with the action of `actor`.
+    pub values: Values,
+    /// For `Q`: the policy, and the dimensions of a state that it is given as its goal.
+    pub actor: Option<(Actor, Range<usize>)>,
+    /// Discount per step.
+    pub discount: Discount,
+}
+
+impl TensorDistance for ValueDistance {
+    fn paired(&self, from: Tensor<2>, to: Tensor<2>) -> Tensor<1> {
+        let parts = match &self.actor {
+            None => vec![from, to],
+            Some((actor, goal)) => {
+                let goals = to.clone().narrow(1, goal.start, goal.len());
+                let actions = actor.forward(from.clone(), goals).mode();
+                vec![from, actions, to]
+            }
+        };
+        nats_of_value(self.values.min(parts), self.discount)
+    }
+
+    fn all_pairs(&self, from: Tensor<2>, to: Tensor<2>) -> Tensor<2> {
+        let ([n, _], [m, _]) = (from.dims(), to.dims());
+        let columns = (0..m).map(|column| {
+            let goal = to.clone().narrow(0, column, 1).repeat_dim(0, n);
+            self.paired(from.clone(), goal).reshape([n, 1])
+        });
+        Tensor::cat(columns.collect(), 1)
+    }
+}

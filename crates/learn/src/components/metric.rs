@@ -1,0 +1,57 @@
+//! The networks of a quasimetric.
+
+use super::Preset;
+use isochrone_nn::{
+    error::ConfigError,
+    module::{EncoderConfig, Ensemble, Initializer, Metric, MetricConfig, PairHeadConfig, TrunkConfig},
+};
+use serde::{Deserialize, Serialize};
+
+/// The networks of a quasimetric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuasimetricConfig {
+    /// Hidden layers.
+    #[serde(flatten)]
+    pub trunk: TrunkConfig,
+    /// Width of the latent rows that are compared.
+    pub latent: usize,
+    /// The quasimetric that compares them.
+    pub head: PairHeadConfig,
+    /// One network, or two of which the larger distance counts.
+    pub ensemble: Ensemble,
+}
+
+impl QuasimetricConfig {
+    /// A metric residual network, as in the paper.
+    pub fn preset(preset: Preset) -> Self {
+        let components = if preset == Preset::Paper { 1 } else { 8 };
+        Self {
+            trunk: preset.trunk(),
+            latent: preset.latent(),
+            head: PairHeadConfig::Mrn { components },
+            ensemble: Ensemble::Single,
+        }
+    }
+
+    /// An interval quasimetric embedding.
+    pub fn with_intervals(preset: Preset) -> Self {
+        Self { head: PairHeadConfig::Iqe { group_width: 8 }, ..Self::preset(preset) }
+    }
+
+    /// Builds the networks for rows of `inputs` numbers.
+    ///
+    /// # Errors
+    /// If a size is zero or does not divide, or the head is no quasimetric.
+    pub fn init(&self, inputs: usize, init: &mut Initializer) -> Result<Metric, ConfigError> {
+        if self.head == PairHeadConfig::InnerProduct {
+            return Err(ConfigError::new(
+                "head.kind",
+                "inner_product",
+                "is not a quasimetric",
+                "use mrn, iqe or max_relu",
+            ));
+        }
+        let encoder = EncoderConfig { inputs, outputs: self.latent, trunk: self.trunk };
+        MetricConfig { encoder, head: self.head, ensemble: self.ensemble }.init(init)
+    }
+}

@@ -1,0 +1,209 @@
+//! A policy extracted from a distance, or cloned from the data.
+
+use super::{CriticInput, Preset};
+use crate::{
+    batch::{DeviceBatch, DeviceGoals},
+    context::LearnerContext,
+};
+use burn::tensor::Tensor;
+use isochrone_core::Discount;
+use isochrone_data::sampling::{GoalDistributionConfig, GoalMixture, MinOffset};
+use isochrone_nn::{
+    error::{ConfigError, StateError},
+    loss::{Loss, awr, ddpg_bc},
+    module::{Actor, ActorConfig, PolicyDistribution, TrunkConfig},
+    optim::{OptimizerConfig, TrainState},
+    state_dict::StateDict,
+};
+use serde::{Deserialize, Serialize};
+
+/// How a policy is extracted from a distance.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Extraction {
+    /// The policy's own action minimizes the distance to the goal, regularized by behavior cloning:
+    /// `mean d((s, a_pi), g) / mean |d| - bc_weight log pi(a|s, g)`.
+    ///
+    /// Fujimoto and Gu (2021), with a distance in the place of minus a value.
+    DdpgBc {
+        /// Weight of behavior cloning.
+        #[serde(default = "default_bc_weight")]
+        bc_weight: f32,
+    },
+    /// Advantage-weighted regression: actions of the data are cloned with weights that grow with their advantage,
+    /// `- mean min(e^(alpha A), max_weight) log pi(a|s, g)` with `A = d(s, g) - d((s, a), g)`, in steps.
+    ///
+    /// Peng et al. (2019).
+    Awr {
+        /// Inverse temperature of the weights.
+        #[serde(default = "default_alpha")]
+        alpha: f32,
+        /// Largest weight of an action.
+        #[serde(default = "default_max_weight")]
+        max_weight: f32,
+    },
+}
+
+fn default_bc_weight() -> f32 {
+    0.1
+}
+
+fn default_alpha() -> f32 {
+    3.0
+}
+
+fn default_max_weight() -> f32 {
+    100.0
+}
+
+impl Default for Extraction {
+    fn default() -> Self {
+        Self::DdpgBc { bc_weight: default_bc_weight() }
+    }
+}
+
+impl Extraction {
+    /// Checks that every number is in its range.
+    ///
+    /// # Errors
+    /// If one is not.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let (field, value, is_right) = match *self {
+            Self::DdpgBc { bc_weight } => ("bc_weight", bc_weight, bc_weight.is_finite() && bc_weight >= 0.0),
+            Self::Awr { alpha, max_weight } if max_weight > 0.0 => {
+                ("alpha", alpha, alpha.is_finite() && alpha >= 0.0)
+            }
+            Self::Awr { max_weight, .. } => ("max_weight", max_weight, false),
+        };
+        if is_right {
+            return Ok(());
+        }
+        let hint = "typical are a bc_weight of 0.1, an alpha of 3 and a max_weight of 100";
+        Err(ConfigError::new(field, value, "is out of range", hint).inside("extraction"))
+    }
+}
+
+/// The network of a policy and its training.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PolicyConfig {
+    /// Hidden layers.
+    #[serde(flatten)]
+    pub trunk: TrunkConfig,
+    /// Distribution of actions.
+    pub distribution: PolicyDistribution,
+    /// Optimizer settings.
+    pub optimizer: OptimizerConfig,
+    /// Goals that it is trained on.
+    pub goals: GoalDistributionConfig,
+}
+
+impl PolicyConfig {
+    /// The policy of a preset; goals are uniform over later states of the same episode.
+    pub fn preset(preset: Preset) -> Self {
+        let mixture = GoalMixture { geometric: 0.0, uniform: 1.0, ..GoalMixture::default() };
+        Self {
+            trunk: preset.trunk(),
+            distribution: PolicyDistribution::FixedStd { std: 1.0 },
+            optimizer: OptimizerConfig::default(),
+            goals: GoalDistributionConfig { mixture, min_offset: MinOffset::One },
+        }
+    }
+}
+
+/// A policy in training.
+pub struct Policy {
+    actor: TrainState<Actor>,
+}
+
+impl Policy {
+    /// Number of the random stream of its parameters.
+    const STREAM: u32 = 100;
+
+    /// A policy before its first update; `None` if the dataset has no actions.
+    ///
+    /// # Errors
+    /// If a setting is impossible.
+    pub fn new(config: &PolicyConfig, context: &LearnerContext) -> Result<Option<Self>, ConfigError> {
+        if !context.has_actions() {
+            return Ok(None);
+        }
+        let PolicyConfig { trunk, distribution, optimizer, .. } = *config;
+        let inputs = context.observation_width + context.goal.len();
+        let actor = ActorConfig { inputs, actions: context.action_width, trunk, distribution };
+        let actor =
+            actor.init(&mut context.initializer(Self::STREAM)).map_err(|error| error.inside("policy"))?;
+        let actor = TrainState::new(actor, optimizer, context.steps);
+        Ok(Some(Self { actor: actor.map_err(|error| error.inside("policy.optimizer"))? }))
+    }
+
+    /// One step of extraction, all distances in steps: then one `alpha` fits all.
+    ///
+    /// `distance` gives `d((s_i, a_i), g_i)` for actions `[n, action width]` of the batch's rows, `expected` gives
+    /// `d(s_i, g_i)`.
+    pub fn extract(
+        &mut self,
+        extraction: Extraction,
+        batch: &DeviceBatch,
+        goals: &DeviceGoals,
+        distance: impl Fn(Tensor<2>) -> Tensor<1>,
+        expected: impl FnOnce() -> Tensor<1>,
+    ) -> Loss {
+        let actions = self.actor.network().forward(batch.observations.clone(), goals.policy_goals.clone());
+        let log_probs = actions.log_prob(batch.actions.clone());
+        let loss = match extraction {
+            // At the mode, as the policy is used.
+            Extraction::DdpgBc { bc_weight } => ddpg_bc(distance(actions.mode()), log_probs, bc_weight),
+            Extraction::Awr { alpha, max_weight } => {
+                let advantages = expected().detach() - distance(batch.actions.clone()).detach();
+                awr(log_probs, advantages, alpha, max_weight)
+            }
+        };
+        self.actor.step(loss.value.clone());
+        loss
+    }
+
+    /// One step of extraction from a critic of [`CriticInput`] rows: `nats` gives the distances of rows `[n, width]` to the
+    /// goals.
+    pub fn extract_from_rows(
+        &mut self,
+        extraction: Extraction,
+        batch: &DeviceBatch,
+        goals: &DeviceGoals,
+        (input, discount): (CriticInput, Discount),
+        nats: impl Fn(Tensor<2>) -> Tensor<1>,
+    ) -> Loss {
+        let states = &batch.observations;
+        let in_steps = |rows: Tensor<2>| nats(rows) / discount.nats_per_step();
+        let of_action = |actions: Tensor<2>| in_steps(input.state_actions(states.clone(), actions));
+        let of_state = || in_steps(input.states(states.clone()));
+        self.extract(extraction, batch, goals, of_action, of_state)
+    }
+
+    /// One step of behavior cloning: `- mean log pi(a|s, g)`.
+    pub fn clone_behavior(&mut self, batch: &DeviceBatch, goals: &DeviceGoals) -> Loss {
+        let actions = self.actor.network().forward(batch.observations.clone(), goals.policy_goals.clone());
+        let log_probs = actions.log_prob(batch.actions.clone());
+        let nothing = log_probs.zeros_like();
+        let loss = awr(log_probs, nothing, 1.0, 1.0);
+        self.actor.step(loss.value.clone());
+        loss
+    }
+
+    /// The network.
+    pub fn actor(&self) -> &Actor {
+        self.actor.network()
+    }
+
+    /// A copy of the network whose parameters get no gradient.
+    pub fn frozen(&self) -> Actor {
+        self.actor.frozen()
+    }
+
+    /// Saves or loads the policy; see [`Learner::visit_state`](crate::Learner::visit_state).
+    ///
+    /// # Errors
+    /// If the state dict lacks something.
+    pub fn visit_state(&mut self, state: &mut StateDict) -> Result<(), StateError> {
+        self.actor.visit_state("actor", state)
+    }
+}

@@ -1,0 +1,32 @@
+//! A learner and the scale of its data, to and from a saved state.
+
+use crate::{context::LearnerContext, learner::Learner, scaling::Scaling};
+use isochrone_nn::{
+    error::StateError,
+    state_dict::{LearnerState, Mode, StateDict},
+};
+
+/// Puts a learner where a checkpoint was; returns the scale of the data.
+///
+/// # Errors
+/// If the state lacks something or, for a run that resumes, has something that the learner has not.
+pub fn restore(
+    learner: &mut dyn Learner,
+    mode: Mode,
+    state: LearnerState,
+    context: &LearnerContext,
+) -> Result<Scaling, StateError> {
+    let mut state = StateDict::new(mode, state);
+    learner.visit_state(&mut state)?;
+    let scaling = Scaling::take_from(state.weights(), [context.observation_width, context.action_width])?;
+    state.finish()?;
+    Ok(scaling)
+}
+
+/// Everything that [`restore`] needs.
+pub fn save(learner: &mut dyn Learner, scaling: &Scaling) -> LearnerState {
+    let mut state = StateDict::new(Mode::Save, LearnerState::default());
+    learner.visit_state(&mut state).expect("saving cannot fail");
+    scaling.insert_into(state.weights());
+    state.finish().expect("saving leaves nothing over")
+}

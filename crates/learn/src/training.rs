@@ -1,0 +1,400 @@
+//! Training, from a dataset to a model.
+
+use crate::{
+    algorithm::Algorithm,
+    callbacks::{Callbacks, StopHandle},
+    components::Preset,
+    error::{ConfigError, ConfigErrorKind, LearnError},
+    evaluation::{Evaluation, ObservedSteps},
+    model::{CheckpointSelector, Model},
+    run::{
+        Assignment, Checkpoints, ConfigBuilder, DataConfig, DatasetInfo, Lock, Manifest, OpenOptions, Run,
+        RunConfig, State,
+    },
+    settings,
+    trainer::{Outcome, Trainer},
+};
+use burn::tensor::Device;
+use isochrone_data::Dataset;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use toml::Value;
+
+/// A training: an algorithm, its settings, and where it is kept.
+///
+/// ```
+/// use isochrone_data::Dataset;
+/// use isochrone_learn::{Algorithm, Preset, Training};
+///
+/// // An episode along a line: states of two numbers, actions of one.
+/// let states: Vec<f32> = (0..40).flat_map(|step| [step as f32, 0.0]).collect();
+/// let data = Dataset::from_arrays(2, 1, [(states, vec![1.0; 39])])?;
+///
+/// let model = Training::new(Algorithm::Cmd1).preset(Preset::Small).steps(3).set("critic.width", 16).fit(&data)?;
+/// let distance = model.distance()?;
+/// let policy = model.policy()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Settings have dotted names, those of the algorithm with or without `learner.` before them; [`Algorithm::settings`] lists
+/// them. A mistake in any of them is an error of [`fit`](Self::fit), before anything is trained or written.
+pub struct Training {
+    builder: ConfigBuilder,
+    data: Option<DataConfig>,
+    place: Place,
+    validation: Option<Dataset>,
+    evaluates_training_data: bool,
+    evaluations: Vec<Box<dyn Evaluation>>,
+    callbacks: Box<dyn Callbacks>,
+    stop: StopHandle,
+    device: Device,
+    /// The first mistake of a builder method.
+    error: Option<LearnError>,
+}
+
+/// Where a training is kept.
+enum Place {
+    Memory,
+    /// In this folder, where there may be a run of the same settings already.
+    Folder(PathBuf),
+    /// With the run in this folder, whatever its settings are.
+    Existing(PathBuf),
+    Run(Box<Run>),
+}
+
+/// What a training led to.
+pub struct TrainingResult {
+    /// What was learned.
+    pub model: Model,
+    /// Whether all steps were done.
+    pub outcome: Outcome,
+    /// The run, with the right to train in it, if it is kept in a folder.
+    pub run: Option<(Run, Lock)>,
+}
+
+/// CMD-1, unless settings or a configuration file name another algorithm.
+impl Default for Training {
+    fn default() -> Self {
+        Self::from_builder(ConfigBuilder::default())
+    }
+}
+
+impl Training {
+    /// A training in memory with an algorithm at its standard preset.
+    pub fn new(algorithm: Algorithm) -> Self {
+        Self::from_builder(ConfigBuilder { algorithm: Some(algorithm), ..ConfigBuilder::default() })
+    }
+
+    /// A training with all settings of a whole configuration.
+    pub fn from_config(config: RunConfig) -> Self {
+        let data = Some(config.data.clone());
+        Self { data, ..Self::from_builder(ConfigBuilder { base: Some(config), ..ConfigBuilder::default() }) }
+    }
+
+    /// The training of a run, to be resumed with its own settings.
+    pub fn from_run(run: Run) -> Self {
+        Self { place: Place::Run(Box::new(run)), ..Self::from_builder(ConfigBuilder::default()) }
+    }
+
+    fn from_builder(builder: ConfigBuilder) -> Self {
+        Self {
+            builder,
+            data: None,
+            place: Place::Memory,
+            validation: None,
+            evaluates_training_data: false,
+            evaluations: Vec::new(),
+            callbacks: Box::new(()),
+            stop: StopHandle::default(),
+            device: crate::cpu(),
+            error: None,
+        }
+    }
+
+    /// Network sizes, unless settings say otherwise.
+    #[must_use]
+    pub fn preset(mut self, preset: Preset) -> Self {
+        self.builder.preset = preset;
+        self
+    }
+
+    /// Number of updates.
+    #[must_use]
+    pub fn steps(self, steps: u64) -> Self {
+        self.set("steps", steps)
+    }
+
+    /// Seed of everything random.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        self.set("seed", seed)
+    }
+
+    /// Transitions of an update.
+    #[must_use]
+    pub fn batch_size(self, batch_size: usize) -> Self {
+        self.set("batch_size", batch_size)
+    }
+
+    /// Discount per step: 0.99 looks about 100 steps ahead.
+    #[must_use]
+    pub fn discount(self, discount: f64) -> Self {
+        self.set("discount", discount)
+    }
+
+    /// A setting by its dotted name.
+    #[must_use]
+    pub fn set(self, name: &str, value: impl Serialize) -> Self {
+        self.assign(name, value, false)
+    }
+
+    /// A setting that is left out where the algorithm does not have it: for settings that several algorithms share.
+    #[must_use]
+    pub fn set_if_known(self, name: &str, value: impl Serialize) -> Self {
+        self.assign(name, value, true)
+    }
+
+    fn assign(mut self, name: &str, value: impl Serialize, is_optional: bool) -> Self {
+        match Value::try_from(value) {
+            Ok(value) => {
+                self.builder.assignments.push(Assignment { name: name.to_owned(), value, is_optional });
+            }
+            Err(error) => {
+                let hint = "use a number, text, a list or a table";
+                let error = ConfigError::new(name, "", &error.to_string(), hint);
+                self.error.get_or_insert(error.of_kind(ConfigErrorKind::WrongType).into());
+            }
+        }
+        self
+    }
+
+    /// Settings of a file, weaker than those of [`set`](Self::set): for example the `config.toml` of a run.
+    ///
+    /// Where it is of another algorithm, only network sizes and settings of optimizers are taken from it.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn config_file(mut self, path: impl AsRef<Path>) -> Result<Self, LearnError> {
+        let path = path.as_ref();
+        self.builder.file = Some((path.to_owned(), RunConfig::read_table(path)?));
+        Ok(self)
+    }
+
+    /// Where the data come from and how they are scaled, as it is recorded with a run.
+    #[must_use]
+    pub fn data_config(self, data: DataConfig) -> Self {
+        Self { data: Some(data), ..self }
+    }
+
+    /// Keeps the training in a folder: it is started there or, if the folder has a run of the same settings and data,
+    /// resumed.
+    #[must_use]
+    pub fn run_dir(self, folder: impl AsRef<Path>) -> Self {
+        Self { place: Place::Folder(folder.as_ref().to_owned()), ..self }
+    }
+
+    /// Resumes the run in this folder with its own settings.
+    #[must_use]
+    pub fn resume(self, folder: impl AsRef<Path>) -> Self {
+        Self { place: Place::Existing(folder.as_ref().to_owned()), ..self }
+    }
+
+    /// Evaluates on a dataset that is not learned from; see [`ObservedSteps`].
+    #[must_use]
+    pub fn validation(self, data: &Dataset) -> Self {
+        Self { validation: Some(data.clone()), ..self }
+    }
+
+    /// Evaluates on the training data where there is no validation dataset; see [`ObservedSteps`].
+    #[must_use]
+    pub fn evaluate_training_data(self) -> Self {
+        Self { evaluates_training_data: true, ..self }
+    }
+
+    /// Adds an evaluation. The first number of the first evaluation decides which checkpoint is the best.
+    #[must_use]
+    pub fn evaluation(mut self, evaluation: impl Evaluation + 'static) -> Self {
+        self.evaluations.push(Box::new(evaluation));
+        self
+    }
+
+    /// Callbacks of progress.
+    #[must_use]
+    pub fn callbacks(self, callbacks: impl Callbacks + 'static) -> Self {
+        Self { callbacks: Box::new(callbacks), ..self }
+    }
+
+    /// A handle that stops the training.
+    #[must_use]
+    pub fn stop(self, stop: StopHandle) -> Self {
+        Self { stop, ..self }
+    }
+
+    /// The device to train on; the processor unless it is set.
+    #[must_use]
+    pub fn device(self, device: Device) -> Self {
+        Self { device, ..self }
+    }
+
+    /// Where the data of settings and configuration file are, with absolute paths; `None` if they name none.
+    ///
+    /// # Errors
+    /// If a setting is unknown or has the wrong type.
+    pub fn data_from_settings(&self) -> Result<Option<DataConfig>, LearnError> {
+        self.builder.data()
+    }
+
+    /// The whole configuration that [`fit`](Self::fit) would train.
+    ///
+    /// # Errors
+    /// If a setting is unknown, has the wrong type or an impossible value.
+    pub fn config(&self, data: &Dataset) -> Result<RunConfig, LearnError> {
+        let config = match &self.data {
+            Some(config) => config.clone(),
+            None => self.builder.data()?.unwrap_or_default(),
+        };
+        self.builder.resolve(config, data.index())
+    }
+
+    /// Trains; what was learned.
+    ///
+    /// A training that was stopped gives what it had learned by then: see [`Model::step`].
+    ///
+    /// # Errors
+    /// If a setting is impossible, the data cannot be learned from, training diverges, or files cannot be read or written.
+    pub fn fit(self, data: &Dataset) -> Result<Model, LearnError> {
+        self.train(data).map(|result| result.model)
+    }
+
+    /// Trains; what was learned, how it ended, and the run. A run that is finished is found, and not trained again.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit).
+    pub fn train(mut self, data: &Dataset) -> Result<TrainingResult, LearnError> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        self.check_validation(data)?;
+        match std::mem::replace(&mut self.place, Place::Memory) {
+            Place::Memory => {
+                let config = self.config(data)?;
+                let trainer = Trainer::in_memory(config.clone(), data, &self.device)?;
+                let callbacks = std::mem::replace(&mut self.callbacks, Box::new(()));
+                self.run(trainer.with_callbacks(callbacks), &config, data, None)
+            }
+            Place::Folder(folder) => {
+                let config = self.config(data)?;
+                if !folder.join("config.toml").exists() {
+                    let (run, lock) = self.create(&folder, config, data)?;
+                    return self.train_run(run, lock, data);
+                }
+                let run = self.open(&folder)?;
+                check_same(&run, &config)?;
+                self.lock_and_train(run, data)
+            }
+            Place::Existing(folder) => {
+                let run = self.open(&folder)?;
+                self.lock_and_train(run, data)
+            }
+            Place::Run(run) => self.lock_and_train(*run, data),
+        }
+    }
+
+    fn open(&self, folder: &Path) -> Result<Run, LearnError> {
+        let algorithms = self.builder.algorithm.into_iter().collect();
+        Run::open_with(folder, &OpenOptions { algorithms, ..OpenOptions::default() })
+    }
+
+    /// A new run. Everything that can be wrong with it is found before anything is written.
+    fn create(&self, folder: &Path, config: RunConfig, data: &Dataset) -> Result<(Run, Lock), LearnError> {
+        config.check_for(data)?;
+        let of_data = DatasetInfo::of(&config.data.path, data);
+        let path = config.data.validation.clone().unwrap_or_default();
+        let of_validation = self.validation.as_ref().map(|validation| DatasetInfo::of(&path, validation));
+        let manifest = Manifest::now(&config.learner, config.seed, of_data, of_validation);
+        Run::create(folder, config, manifest)
+    }
+
+    fn lock_and_train(self, run: Run, data: &Dataset) -> Result<TrainingResult, LearnError> {
+        let lock = run.lock()?;
+        self.train_run(run, lock, data)
+    }
+
+    fn train_run(mut self, run: Run, lock: Lock, data: &Dataset) -> Result<TrainingResult, LearnError> {
+        let manifest = run.manifest();
+        let hash = self.validation.as_ref().map(Dataset::content_hash);
+        let of_run = manifest.validation.as_ref();
+        if manifest.data.content_hash != data.content_hash() {
+            let (path, folder) = (manifest.data.path.clone(), run.folder().into());
+            return Err(LearnError::OtherData { path, role: "training", folder });
+        }
+        if of_run.map(|facts| facts.content_hash.as_str()) != hash {
+            let path = of_run.map_or_else(PathBuf::new, |facts| facts.path.clone());
+            return Err(LearnError::OtherData { path, role: "validation", folder: run.folder().into() });
+        }
+        let config = run.config().clone();
+        if run.status()?.state == State::Finished {
+            let (checkpoint, _) = run.checkpoints().latest_valid(Checkpoints::load)?;
+            if checkpoint.is_some_and(|checkpoint| checkpoint.progress.step == config.steps) {
+                let model = Model::of_run(&run, CheckpointSelector::Last)?;
+                self.callbacks.on_start(&config, model.step);
+                self.callbacks.on_end();
+                return Ok(TrainingResult { model, outcome: Outcome::Finished, run: Some((run, lock)) });
+            }
+        }
+        let callbacks = std::mem::replace(&mut self.callbacks, Box::new(()));
+        let trainer = Trainer::of_run(run, data, &self.device, callbacks)?;
+        self.run(trainer, &config, data, Some(lock))
+    }
+
+    fn run(
+        self,
+        trainer: Trainer,
+        config: &RunConfig,
+        data: &Dataset,
+        lock: Option<Lock>,
+    ) -> Result<TrainingResult, LearnError> {
+        let mut evaluations: Vec<Box<dyn Evaluation>> = Vec::new();
+        let own_data = self.evaluates_training_data.then_some(data);
+        if let Some(data) = self.validation.as_ref().or(own_data) {
+            let pairs = config.metrics.evaluation_pairs;
+            evaluations.push(Box::new(ObservedSteps::new(data, config.discount(), pairs, config.seed)?));
+        }
+        evaluations.extend(self.evaluations);
+        let mut trainer = trainer.with_evaluations(evaluations);
+        let outcome = trainer.train(&self.stop)?;
+        let model = trainer.model();
+        Ok(TrainingResult { model, outcome, run: trainer.into_run().zip(lock) })
+    }
+
+    fn check_validation(&self, data: &Dataset) -> Result<(), LearnError> {
+        let Some(validation) = &self.validation else { return Ok(()) };
+        let widths = |data: &Dataset| [data.spec().observation.width, data.spec().action.width];
+        let (found, expected) = (widths(validation), widths(data));
+        match found == expected {
+            true => Ok(()),
+            false => Err(LearnError::ValidationWidths { found, expected }),
+        }
+    }
+}
+
+/// Refuses a run of other settings, wherever its data are.
+fn check_same(run: &Run, config: &RunConfig) -> Result<(), LearnError> {
+    let mut known = run.config().clone();
+    known.data.path.clone_from(&config.data.path);
+    known.data.validation.clone_from(&config.data.validation);
+    if known == *config {
+        return Ok(());
+    }
+    let (known, wanted) = (settings::to_table(&known)?, settings::to_table(config)?);
+    let text = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), ToString::to_string);
+    let names = settings::leaves(&known).into_iter().chain(settings::leaves(&wanted)).map(|(name, _)| name);
+    let differs = |name: &String| settings::get(&known, name) != settings::get(&wanted, name);
+    let setting = names.into_iter().find(differs).unwrap_or_default();
+    Err(LearnError::OtherSettings {
+        folder: run.folder().into(),
+        found: text(settings::get(&known, &setting)),
+        expected: text(settings::get(&wanted, &setting)),
+        setting,
+    })
+}

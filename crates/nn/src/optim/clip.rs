@@ -1,0 +1,47 @@
+//! Gradient clipping by the norm over all parameters.
+
+use burn::{
+    module::{Module, ModuleVisitor, Param},
+    optim::GradientsParams,
+    tensor::Tensor,
+};
+
+/// Gradients of `network` with a norm of at most `max_norm`.
+pub fn clip_by_norm<M: Module>(gradients: GradientsParams, network: &M, max_norm: f64) -> GradientsParams {
+    let mut sum = SumOfSquares { gradients: &gradients, sum: 0.0 };
+    network.visit(&mut sum);
+    let norm = sum.sum.sqrt();
+    if norm <= max_norm {
+        return gradients;
+    }
+    let mut scale = Scale { gradients, scaled: GradientsParams::new(), factor: (max_norm / norm) as f32 };
+    network.visit(&mut scale);
+    scale.scaled
+}
+
+struct SumOfSquares<'a> {
+    gradients: &'a GradientsParams,
+    sum: f64,
+}
+
+impl ModuleVisitor for SumOfSquares<'_> {
+    fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<D>>) {
+        if let Some(gradient) = self.gradients.get::<D>(parameter.id) {
+            self.sum += f64::from(gradient.square().sum().into_scalar::<f32>());
+        }
+    }
+}
+
+struct Scale {
+    gradients: GradientsParams,
+    scaled: GradientsParams,
+    factor: f32,
+}
+
+impl ModuleVisitor for Scale {
+    fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<D>>) {
+        if let Some(gradient) = self.gradients.remove::<D>(parameter.id) {
+            self.scaled.register(parameter.id, gradient * self.factor);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! A network and the state of its optimizer.
+
+use super::{Adam, OptimizerConfig, clip::clip_by_norm, moments};
+use crate::{
+    error::{ConfigError, StateError},
+    kernel::AdamStep,
+    op,
+    state_dict::StateDict,
+};
+use burn::{
+    module::{Module, ModuleMapper, Param},
+    optim::GradientsParams,
+    tensor::Tensor,
+};
+
+/// A network with its Adam.
+///
+/// The moments are kept by the identity of parameters and saved under their names: unlike with Burn's own record, a moment
+/// that is missing from a file is an error.
+pub struct TrainState<M> {
+    /// Absent only while it is being updated.
+    network: Option<M>,
+    config: OptimizerConfig,
+    /// Updates of the whole run.
+    total: u64,
+    updates: u64,
+    first: GradientsParams,
+    second: GradientsParams,
+}
+
+impl<M: Module> TrainState<M> {
+    /// A network before its first of `total_updates` updates; the learning-rate schedule ends with the last.
+    ///
+    /// # Errors
+    /// If a setting is out of range.
+    pub fn new(network: M, config: OptimizerConfig, total_updates: u64) -> Result<Self, ConfigError> {
+        config.check()?;
+        Ok(Self {
+            network: Some(network),
+            config,
+            total: total_updates.max(1),
+            updates: 0,
+            first: GradientsParams::new(),
+            second: GradientsParams::new(),
+        })
+    }
+
+    /// The network.
+    pub fn network(&self) -> &M {
+        self.network.as_ref().expect("only absent while it is updated")
+    }
+
+    /// A copy of the network whose parameters get no gradient, for others to differentiate through.
+    pub fn frozen(&self) -> M {
+        self.network().clone().no_grad()
+    }
+
+    /// Minimizes `loss: [1]` by one step of Adam.
+    pub fn step(&mut self, loss: Tensor<1>) {
+        let network = self.network.take().expect("only absent while it is updated");
+        let mut gradients = GradientsParams::from_grads(loss.backward(), &network);
+        if self.config.max_grad_norm > 0.0 {
+            gradients = clip_by_norm(gradients, &network, self.config.max_grad_norm);
+        }
+        let Adam { beta_1, beta_2, epsilon } = self.config.adam;
+        let learning_rate = self.config.learning_rate_at(self.updates, self.total) as f32;
+        self.updates += 1;
+        let time = u32::try_from(self.updates).unwrap_or(u32::MAX);
+        let step = AdamStep { learning_rate, beta_1, beta_2, epsilon, time };
+        let mut mapper = AdamMapper { step, gradients, first: &mut self.first, second: &mut self.second };
+        self.network = Some(network.map(&mut mapper));
+    }
+
+    /// Saves or loads the network and, for a run that resumes, the state of the optimizer, as `name`.
+    ///
+    /// # Errors
+    /// If the state dict lacks something, or has it in another shape.
+    pub fn visit_state(&mut self, name: &str, state: &mut StateDict) -> Result<(), StateError> {
+        state.network(name, self.network.as_mut().expect("only absent while it is updated"))?;
+        let mut updates = self.updates as f64;
+        state.number(&format!("{name}.updates"), &mut updates)?;
+        self.updates = updates as u64;
+        let network = self.network.as_ref().expect("only absent while it is updated");
+        for (moment, values) in [("first", &mut self.first), ("second", &mut self.second)] {
+            let name = format!("{name}.{moment}");
+            if state.is_saving() {
+                moments::insert(network, &name, values, state.training());
+            } else if state.is_resuming() && self.updates > 0 {
+                *values = moments::take(network, &name, state.training())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Updates every parameter that has a gradient.
+struct AdamMapper<'a> {
+    step: AdamStep,
+    gradients: GradientsParams,
+    first: &'a mut GradientsParams,
+    second: &'a mut GradientsParams,
+}
+
+impl ModuleMapper for AdamMapper<'_> {
+    fn map_float<const D: usize>(&mut self, parameter: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let (id, value, mapper) = parameter.consume();
+        let Some(gradient) = self.gradients.remove::<D>(id) else {
+            return Param::from_mapped_value(id, value, mapper);
+        };
+        let first = self.first.remove(id).unwrap_or_else(|| gradient.zeros_like());
+        let second = self.second.remove(id).unwrap_or_else(|| gradient.zeros_like());
+        let (value, first, second) = op::adam(self.step, value.inner(), gradient, first, second);
+        self.first.register(id, first);
+        self.second.register(id, second);
+        Param::from_mapped_value(id, Tensor::from_inner(value).require_grad(), mapper)
+    }
+}

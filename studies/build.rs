@@ -1,0 +1,10 @@
+//! Lets programs find the physics library where it was when they were built. Whether it is there, `isochrone-envs` checks.
+
+fn main() {
+    println!("cargo:rerun-if-env-changed=MUJOCO_DYNAMIC_LINK_DIR");
+    if let (Some(_), Ok(folder)) =
+        (std::env::var_os("CARGO_FEATURE_MUJOCO"), std::env::var("MUJOCO_DYNAMIC_LINK_DIR"))
+    {
+        println!("cargo:rustc-link-arg=-Wl,-rpath,{folder}");
+    }
+}

@@ -1,0 +1,93 @@
+//! Datasets of a study: collected once, and found again.
+
+use crate::{
+    error::StudyError,
+    recipe::Recipe,
+    reference::{self, Reference},
+};
+use isochrone_core::EnvFactory;
+use isochrone_data::{
+    Dataset, DatasetBuilder,
+    formats::{ReadOptions, Writer},
+};
+use isochrone_envs::{DatasetId, EnvId};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// Episodes that are collected again to see that a file is what it should be.
+const COLLECTED_AGAIN: usize = 3;
+
+/// A dataset, the environment in which policies are evaluated, and what is known of it without learning.
+pub struct StudyDataset {
+    /// Where it is stored.
+    pub path: PathBuf,
+    /// Its episodes.
+    pub data: Arc<Dataset>,
+    /// Its environment.
+    pub env: EnvId,
+    /// Makes environments.
+    pub factory: EnvFactory,
+    /// What is known of the environment.
+    pub reference: Box<dyn Reference>,
+}
+
+/// Where a dataset lies in the folder of a study.
+pub fn path(folder: &Path, name: &str) -> PathBuf {
+    folder.join("datasets").join(format!("{name}.arrow"))
+}
+
+impl StudyDataset {
+    /// Collects a dataset, or loads it where it was collected before.
+    pub fn open(folder: &Path, name: &str, recipe: &Recipe) -> Result<Self, StudyError> {
+        let id = DatasetId::from_name(name).expect("recipes are checked when they are read");
+        // Before anything is collected.
+        id.env().check()?;
+        let episodes = (id.policy().default_episodes as f64 * recipe.data_share) as usize;
+        let collect = |episodes: usize| {
+            let mut builder = DatasetBuilder::default();
+            id.collect(episodes, recipe.data_seed, &mut builder)?;
+            Ok::<_, StudyError>(builder.finish())
+        };
+        let path = path(folder, name);
+        if !path.exists() {
+            let parent = path.parent().expect("a file of the folder");
+            std::fs::create_dir_all(parent).map_err(StudyError::io(parent))?;
+            let mut writer = Writer::for_path(&path)?;
+            collect(episodes)?.send(&mut writer)?;
+            writer.finish()?;
+        }
+        let dataset = Self::load(folder, name, recipe)?;
+        // The first episodes are collected again: another seed, program or physics library would show.
+        let again = collect(COLLECTED_AGAIN.min(episodes))?;
+        let is_same = |episode: usize| {
+            let (stored, expected) = (dataset.data.episode(episode), again.episode(episode));
+            stored.observations == expected.observations && stored.actions == expected.actions
+        };
+        if dataset.data.n_episodes() != episodes || !(0..again.n_episodes()).all(is_same) {
+            let problem = format!("it does not hold the {episodes} episodes of this study");
+            let hint = "choose another folder for the study, or remove the file";
+            return Err(StudyError::Folder { path, problem, hint });
+        }
+        Ok(dataset)
+    }
+
+    /// Number of tasks that episodes take turns at.
+    pub fn n_tasks(&self) -> usize {
+        self.env.spec().n_tasks
+    }
+
+    /// Loads a dataset that was collected before.
+    pub fn load(folder: &Path, name: &str, recipe: &Recipe) -> Result<Self, StudyError> {
+        let env = DatasetId::from_name(name).expect("recipes are checked when they are read").env();
+        let path = path(folder, name);
+        Ok(Self {
+            data: Arc::new(Dataset::load(&path, ReadOptions::default())?),
+            path,
+            env,
+            factory: env.make()?,
+            reference: reference::of(env, recipe),
+        })
+    }
+}

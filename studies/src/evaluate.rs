@@ -1,0 +1,153 @@
+//! Evaluation of trained runs: rollouts with and without planners.
+
+use crate::{
+    dataset::StudyDataset,
+    jobs::Job,
+    recipe::{PlannerRecipe, Recipe, TrainingEvaluation},
+    results::EvalResult,
+};
+use isochrone_core::GoalPolicy;
+use isochrone_eval::{
+    plan::{PlanError, PlannedPolicy, PlannerConfig},
+    rollout::{Rollout, RolloutConfig, success_by_task},
+    stats::mean,
+};
+use isochrone_learn::{evaluation::Evaluation, model::Model};
+use std::sync::Arc;
+
+/// One evaluation of a run: the smallest piece of work that is kept.
+#[derive(Clone, Copy)]
+pub struct Piece<'a> {
+    /// The checkpoint, in gradient updates.
+    pub step: u64,
+    /// The planner; `None` for the policy alone.
+    pub planner: Option<&'a PlannerRecipe>,
+    /// Episodes of each task.
+    pub episodes: u64,
+}
+
+impl Piece<'_> {
+    /// Whether a result is of this evaluation.
+    pub fn is_done_by(&self, result: &EvalResult) -> bool {
+        result.step == self.step && result.planner.as_ref() == self.planner.map(|planner| &planner.name)
+    }
+}
+
+/// The evaluations of a run, checkpoint by checkpoint; those with planners are left out where there is no distance.
+pub fn pieces<'a>(recipe: &'a Recipe, job: Job<'_>, checkpoints: &[u64]) -> Vec<Piece<'a>> {
+    let mut pieces = Vec::new();
+    for (later, &step) in (0..checkpoints.len()).rev().zip(checkpoints) {
+        let episodes = |default: u64| recipe.episodes(later, default);
+        pieces.push(Piece { step, planner: None, episodes: episodes(recipe.evaluation.episodes) });
+        for planner in &recipe.planners {
+            let planned = recipe.planned(job.method, planner);
+            if later < planned.checkpoints {
+                pieces.push(Piece { step, planner: Some(planner), episodes: episodes(planned.episodes) });
+            }
+        }
+    }
+    pieces
+}
+
+/// Rollouts of a policy in the environment of a dataset: so many episodes of each task.
+fn rollouts(dataset: &StudyDataset, policy: &dyn GoalPolicy, episodes: u64, seed: u64) -> Vec<Rollout> {
+    RolloutConfig { episodes: episodes * dataset.n_tasks() as u64, seed }.run(&*dataset.factory, policy)
+}
+
+/// Evaluates policies in the environment of a dataset.
+#[derive(Clone, Copy)]
+pub struct Evaluator<'a> {
+    /// The dataset.
+    pub dataset: &'a StudyDataset,
+    /// The recipe.
+    pub recipe: &'a Recipe,
+}
+
+impl Evaluator<'_> {
+    /// Rollouts of a policy at the tasks of a seed.
+    pub fn rollouts(&self, policy: &dyn GoalPolicy, episodes: u64, seed: u64) -> Vec<Rollout> {
+        rollouts(self.dataset, policy, episodes, seed)
+    }
+
+    /// Success rate of every task.
+    pub fn success(&self, policy: &dyn GoalPolicy, episodes: u64, seed: u64) -> Vec<f64> {
+        success_by_task(&self.rollouts(policy, episodes, seed), self.dataset.n_tasks())
+    }
+
+    /// Success rate of every task for a policy that learned nothing: the mean over the seeds of the recipe.
+    pub fn baseline(&self, policy: &dyn GoalPolicy) -> Vec<f64> {
+        let episodes = self.recipe.evaluation.episodes;
+        let by_seed: Vec<Vec<f64>> =
+            self.task_seeds().iter().map(|&seed| self.success(policy, episodes, seed)).collect();
+        (0..self.dataset.n_tasks())
+            .map(|task| mean(&by_seed.iter().map(|tasks| tasks[task]).collect::<Vec<_>>()))
+            .collect()
+    }
+
+    /// Seeds of the tasks, one for every seed of the recipe.
+    pub fn task_seeds(&self) -> Vec<u64> {
+        let first = self.recipe.evaluation.task_seed + self.recipe.first_seed;
+        (first..first + self.recipe.seeds).collect()
+    }
+
+    /// Evaluates a checkpoint; `None` with a planner but no distance.
+    ///
+    /// # Panics
+    /// If the model has no policy: datasets have actions.
+    pub fn evaluate(
+        &self,
+        model: &Model,
+        piece: Piece<'_>,
+        seed: u64,
+    ) -> Result<Option<EvalResult>, PlanError> {
+        let policy = model.policy.as_ref().expect("datasets have actions");
+        let task_seed = self.recipe.evaluation.task_seed + seed;
+        let rollouts = match (piece.planner, &model.distance) {
+            (None, _) => self.rollouts(policy, piece.episodes, task_seed),
+            (Some(_), None) => return Ok(None),
+            (Some(planner), Some(distance)) => {
+                let planner = planner_config(planner, seed).build(distance, &self.dataset.data)?;
+                self.rollouts(&PlannedPolicy { planner, policy }, piece.episodes, task_seed)
+            }
+        };
+        let successful: Vec<f64> =
+            rollouts.iter().filter(|rollout| rollout.success).map(|rollout| rollout.steps as f64).collect();
+        let returns: Vec<f64> = rollouts.iter().map(|rollout| rollout.total_reward).collect();
+        Ok(Some(EvalResult {
+            step: piece.step,
+            planner: piece.planner.map(|planner| planner.name.clone()),
+            episodes: piece.episodes,
+            success: success_by_task(&rollouts, self.dataset.n_tasks()),
+            mean_steps: (!successful.is_empty()).then(|| mean(&successful)),
+            mean_return: Some(mean(&returns)),
+        }))
+    }
+}
+
+/// A planner of a recipe over transitions sampled with a seed.
+pub fn planner_config(planner: &PlannerRecipe, seed: u64) -> PlannerConfig {
+    PlannerConfig {
+        method: planner.search.into(),
+        round_trip: planner.round_trip,
+        calibrated: planner.calibrated,
+        transitions: planner.states,
+        seed,
+    }
+}
+
+/// Success of the policy during training, at other tasks than those of the study.
+pub struct SuccessInTraining {
+    /// Where it is evaluated.
+    pub dataset: Arc<StudyDataset>,
+    /// How.
+    pub training: TrainingEvaluation,
+}
+
+impl Evaluation for SuccessInTraining {
+    fn evaluate(&mut self, model: &Model) -> Vec<(String, f64)> {
+        let Some(policy) = &model.policy else { return Vec::new() };
+        let TrainingEvaluation { episodes, task_seed } = self.training;
+        let rollouts = rollouts(&self.dataset, policy, episodes, task_seed);
+        vec![("success".to_owned(), mean(&success_by_task(&rollouts, self.dataset.n_tasks())))]
+    }
+}

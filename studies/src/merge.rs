@@ -1,0 +1,95 @@
+//! Shards of a study become one.
+
+use crate::{
+    error::StudyError,
+    jobs::jobs,
+    report,
+    results::{Results, RunResult, read_json, write_json},
+    study::RESULT,
+};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Merges the results of shards into one folder with a report. Runs that no shard has finished may be missing, and the report says so; runs that several shards have must agree.
+///
+/// # Errors
+/// If a folder holds no results; if shards differ in recipe, protocol, physics or data; if they disagree about a run.
+pub fn merge(shards: &[PathBuf], output: &Path) -> Result<Results, StudyError> {
+    let mut read = Vec::new();
+    for folder in shards {
+        read.push((folder, load(folder)?));
+    }
+    let Some((first_folder, first)) = read.first() else {
+        let problem = "there is nothing to merge".to_owned();
+        return Err(StudyError::Folder { path: output.into(), problem, hint: "name the folders of shards" });
+    };
+    let mut merged = Results { shard: None, runs: Vec::new(), failures: Default::default(), ..first.clone() };
+    for (folder, shard) in &read {
+        let differs = |field: String| StudyError::Mismatch {
+            left: first_folder.to_path_buf(),
+            right: folder.to_path_buf(),
+            field,
+        };
+        if json!(shard.recipe) != json!(first.recipe) {
+            return Err(differs("the recipe".into()));
+        }
+        if shard.protocol != first.protocol {
+            return Err(differs(format!("the evaluation protocol ({}, {})", first.protocol, shard.protocol)));
+        }
+        if shard.mujoco != first.mujoco {
+            return Err(differs("the version of MuJoCo".into()));
+        }
+        for (name, info) in &shard.datasets {
+            let known = merged.datasets.entry(name.clone()).or_insert_with(|| info.clone());
+            if known.content_hash != info.content_hash {
+                return Err(differs(format!("the dataset {name}")));
+            }
+        }
+        merged.failures.extend(shard.failures.clone());
+    }
+    let jobs = jobs(&first.recipe, None);
+    merged.n_jobs = jobs.len();
+    std::fs::create_dir_all(output).map_err(StudyError::io(output))?;
+    for job in &jobs {
+        let mut found: Option<(&Path, RunResult)> = None;
+        for (folder, shard) in &read {
+            let Some(listed) = shard.runs.iter().find(|run| run.is_of(job, &first.recipe)) else { continue };
+            // The file of the run has more than the list, if it is there.
+            let complete = read_json::<RunResult>(&folder.join(job.folder()).join(RESULT))
+                .filter(|result| result.settings_hash == listed.settings_hash);
+            let run = complete.unwrap_or_else(|| listed.clone());
+            match &found {
+                Some((left, known)) if known.numbers() != run.numbers() => {
+                    return Err(StudyError::Mismatch {
+                        left: left.to_path_buf(),
+                        right: folder.to_path_buf(),
+                        field: format!("the result of {}", job.folder().display()),
+                    });
+                }
+                Some(_) => {}
+                None => found = Some((folder, run)),
+            }
+        }
+        if let Some((_, run)) = found {
+            let folder = output.join(job.folder());
+            std::fs::create_dir_all(&folder).map_err(StudyError::io(&folder))?;
+            write_json(&folder.join(RESULT), &run)?;
+            merged.failures.remove(&job.folder().display().to_string());
+            merged.runs.push(run);
+        }
+    }
+    let folders: Vec<&Path> = shards.iter().map(PathBuf::as_path).collect();
+    report::write(output, &merged, &folders)?;
+    Ok(merged)
+}
+
+/// The results of a shard as far as it is done.
+fn load(folder: &Path) -> Result<Results, StudyError> {
+    let path = folder.join("results.json");
+    let text = std::fs::read_to_string(&path).map_err(StudyError::io(&path))?;
+    serde_json::from_str(&text).map_err(|error| StudyError::Folder {
+        path,
+        problem: format!("these are not the results of a study: {error}"),
+        hint: "name the folder of a study, written by this version",
+    })
+}

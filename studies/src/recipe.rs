@@ -1,0 +1,382 @@
+//! What a study does, as a TOML file.
+
+use crate::error::StudyError;
+use isochrone_core::Discount;
+use isochrone_envs::DatasetId;
+use isochrone_eval::{plan::PlanMethod, rollout::LAST_THREE};
+use isochrone_learn::{Algorithm, run::checkpoint::sha256};
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, path::Path};
+use toml::Table;
+
+/// The recipes that are part of the program.
+pub const BUILT_IN: [(&str, &str); 5] = [
+    ("nav2d", include_str!("../recipes/nav2d.toml")),
+    ("mazes", include_str!("../recipes/mazes.toml")),
+    ("antmaze", include_str!("../recipes/antmaze.toml")),
+    ("nav2d-search", include_str!("../recipes/nav2d-search.toml")),
+    ("mazes-search", include_str!("../recipes/mazes-search.toml")),
+];
+
+/// Tasks of more seeds would be those of the evaluations during training.
+pub const MAX_SEEDS: u64 = 1000;
+
+/// A study: datasets, methods and seeds to compare, how runs are evaluated, and what the report shows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// Title of the report.
+    pub title: String,
+    /// The study in one line.
+    pub summary: String,
+    /// Introduction of the report.
+    #[serde(default)]
+    pub about: String,
+    /// Number of seeds.
+    pub seeds: u64,
+    /// The first seed; the others follow.
+    #[serde(default)]
+    pub first_seed: u64,
+    /// Seed of the datasets.
+    pub data_seed: u64,
+    /// Size of the datasets, as a share of their default number of episodes.
+    #[serde(default = "one")]
+    pub data_share: f64,
+    /// Gradient updates of methods that do not set their own number.
+    pub steps: Option<u64>,
+    /// How runs are evaluated.
+    pub evaluation: EvaluationRecipe,
+    /// Planners that are evaluated besides the policy alone.
+    #[serde(default)]
+    pub planners: Vec<PlannerRecipe>,
+    /// Datasets by name.
+    pub datasets: BTreeMap<String, DatasetRecipe>,
+    /// Settings of all methods that have them.
+    #[serde(default)]
+    pub settings: Table,
+    /// Methods by name.
+    pub methods: BTreeMap<String, MethodRecipe>,
+    /// Changes of the settings that are tried besides: a hyperparameter search.
+    #[serde(default)]
+    pub variants: Vec<VariantRecipe>,
+    /// What a working method achieves at least, even in the quick version.
+    #[serde(default)]
+    pub thresholds: Vec<ThresholdRecipe>,
+    /// What the report shows besides tables.
+    #[serde(default)]
+    pub report: ReportRecipe,
+    /// A version that takes minutes.
+    #[serde(default, skip_serializing)]
+    pub quick: Option<QuickRecipe>,
+}
+
+/// How runs are evaluated.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EvaluationRecipe {
+    /// Number of evaluated checkpoints: the last of ten evenly spaced ones.
+    #[serde(default = "one_checkpoint")]
+    pub checkpoints: usize,
+    /// Episodes of each task at each checkpoint.
+    pub episodes: u64,
+    /// Episodes at checkpoints before the last three, if fewer.
+    pub earlier_episodes: Option<u64>,
+    /// Seed of the tasks, to which the seed of the run is added.
+    pub task_seed: u64,
+    /// Success of the policy at ten times during training.
+    pub training: Option<TrainingEvaluation>,
+}
+
+/// Rollouts during training.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainingEvaluation {
+    /// Episodes of each task.
+    pub episodes: u64,
+    /// Seed of the tasks; the same for all runs.
+    pub task_seed: u64,
+}
+
+/// A planner above the policy.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannerRecipe {
+    /// Name in tables.
+    pub name: String,
+    /// How a path is searched for.
+    pub search: SearchRecipe,
+    /// Number of dataset states or transitions to plan over.
+    pub states: usize,
+    /// Whether distances are calibrated to observed step counts.
+    #[serde(default)]
+    pub calibrated: bool,
+    /// Whether the larger of the two directed distances is used.
+    #[serde(default)]
+    pub round_trip: bool,
+    /// Number of evaluated checkpoints: the last ones.
+    #[serde(default = "one_checkpoint")]
+    pub checkpoints: usize,
+    /// Episodes of each task at each checkpoint.
+    pub episodes: u64,
+}
+
+/// How a path is searched for.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum SearchRecipe {
+    Greedy { radius: f64 },
+    Graph { max_edge_steps: f64 },
+}
+
+/// What of a method is evaluated with planners.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Planned {
+    /// Number of the last checkpoints.
+    pub checkpoints: usize,
+    /// Episodes of each task.
+    pub episodes: u64,
+}
+
+/// A dataset of a study.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DatasetRecipe {
+    /// Published success rates in percent, by method.
+    pub published: BTreeMap<String, f64>,
+}
+
+/// A method of a study.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MethodRecipe {
+    /// Gradient updates.
+    pub steps: Option<u64>,
+    /// What is evaluated with planners, where it differs from other methods.
+    pub planned: Option<Planned>,
+    /// Settings of this method.
+    pub settings: Table,
+}
+
+/// A change of the settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VariantRecipe {
+    /// Methods that are not tried with it.
+    #[serde(default)]
+    pub except: Vec<String>,
+    /// Settings that methods have and that change.
+    pub settings: Table,
+}
+
+/// What a working method achieves at least.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ThresholdRecipe {
+    /// Methods; all if empty.
+    #[serde(default)]
+    pub methods: Vec<String>,
+    /// What is measured.
+    pub metric: Metric,
+    /// With a planner.
+    pub planner: Option<String>,
+    /// A baseline whose success is added to the minimum.
+    pub above: Option<String>,
+    /// The minimum.
+    pub min: f64,
+}
+
+/// A number of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    Success,
+    RankAhead,
+    RankAcross,
+}
+
+/// What the report shows besides tables.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReportRecipe {
+    /// Figures, in this order.
+    pub figures: Vec<FigureKind>,
+    /// Methods whose distances and plans are drawn.
+    pub mapped_methods: Vec<String>,
+    /// Place whose distances are mapped.
+    pub place: [f64; 2],
+    /// Starts and goals of the plans that are drawn.
+    pub plans: Vec<[[f64; 2]; 2]>,
+}
+
+/// A kind of figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FigureKind {
+    /// Success of every method, alone and with planners.
+    Success,
+    /// Success over training.
+    Curves,
+    /// Learned against exact distances.
+    Calibration,
+    /// Learned distances to and from a place.
+    Maps,
+    /// Plans of the first planner.
+    Plans,
+    /// Learned distances, exact distances and their difference.
+    Exact,
+}
+
+/// The quick version of a study.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QuickRecipe {
+    /// Number of seeds.
+    pub seeds: u64,
+    /// Share of the gradient updates.
+    pub steps_share: f64,
+    /// Size of the datasets, as a share of their default number of episodes.
+    pub data_share: f64,
+    /// Episodes of each task, alone and with planners.
+    pub episodes: u64,
+    /// Evaluated checkpoints.
+    pub checkpoints: usize,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn one_checkpoint() -> usize {
+    1
+}
+
+impl Recipe {
+    /// A recipe that is part of the program.
+    pub fn built_in(name: &str) -> Option<Self> {
+        let (name, text) = BUILT_IN.into_iter().find(|(known, _)| *known == name)?;
+        Some(Self::parse(text, Path::new(name)).unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    /// Reads a recipe file.
+    ///
+    /// # Errors
+    /// If it cannot be read, is not a recipe, or names what does not exist.
+    pub fn load(path: &Path) -> Result<Self, StudyError> {
+        Self::parse(&std::fs::read_to_string(path).map_err(StudyError::io(path))?, path)
+    }
+
+    /// Reads the text of a recipe; `path` is where errors say that it is from.
+    ///
+    /// # Errors
+    /// If it is not a recipe, or names what does not exist.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, StudyError> {
+        let wrong = |problem: String, hint: &str| StudyError::Recipe {
+            path: path.into(),
+            problem,
+            hint: hint.to_owned(),
+        };
+        let recipe: Self = toml::from_str(text).map_err(|error| {
+            wrong(error.to_string().trim_end().replace('\n', " "), "the recipes of the program are examples")
+        })?;
+        let dataset = recipe.datasets.keys().find(|name| DatasetId::from_name(name).is_none());
+        let method = recipe.methods.keys().find(|name| Algorithm::named(name).is_none());
+        let has_steps = |method: &MethodRecipe| method.steps.or(recipe.steps).is_some_and(|steps| steps > 0);
+        let problem = if let Some(name) = dataset {
+            (format!("{name} is not a dataset"), "the environments list theirs")
+        } else if let Some(name) = method {
+            (format!("{name} is not a method"), "name algorithms")
+        } else if recipe.methods.is_empty() || recipe.datasets.is_empty() {
+            ("it has no method or no dataset".into(), "name at least one of both")
+        } else if let Some((name, _)) = recipe.methods.iter().find(|(_, method)| !has_steps(method)) {
+            (format!("{name} has no steps"), "set steps for it or for all methods")
+        } else if !(1..=MAX_SEEDS).contains(&recipe.seeds) {
+            (format!("seeds = {}", recipe.seeds), "set a number between 1 and 1000")
+        } else {
+            return Ok(recipe);
+        };
+        Err(wrong(problem.0, problem.1))
+    }
+
+    /// The quick version, where the recipe has one.
+    #[must_use]
+    pub fn quick(mut self) -> Self {
+        let Some(QuickRecipe { seeds, steps_share, data_share, episodes, checkpoints }) = self.quick else {
+            return self;
+        };
+        let shorter = |steps: u64| (steps as f64 * steps_share) as u64;
+        (self.seeds, self.data_share, self.steps) = (seeds, data_share, self.steps.map(shorter));
+        self.evaluation =
+            EvaluationRecipe { checkpoints, episodes, earlier_episodes: None, ..self.evaluation };
+        for planner in &mut self.planners {
+            (planner.checkpoints, planner.episodes) = (1, episodes);
+        }
+        for method in self.methods.values_mut() {
+            (method.steps, method.planned) = (method.steps.map(shorter), None);
+        }
+        self
+    }
+
+    /// The recipe with some of its methods only; all for none.
+    ///
+    /// # Errors
+    /// If the study does not have one of them.
+    pub fn with_methods(mut self, methods: &[Algorithm]) -> Result<Self, StudyError> {
+        let known: Vec<&str> = self.methods().into_iter().map(Algorithm::name).collect();
+        if let Some(unknown) = methods.iter().find(|method| !known.contains(&method.name())) {
+            return Err(StudyError::UnknownMethod { method: unknown.name().to_owned(), known });
+        }
+        if !methods.is_empty() {
+            self.methods.retain(|name, _| methods.iter().any(|method| method.name() == name));
+        }
+        Ok(self)
+    }
+
+    /// The methods, in the order of tables.
+    pub fn methods(&self) -> Vec<Algorithm> {
+        Algorithm::ALL.into_iter().filter(|method| self.methods.contains_key(method.name())).collect()
+    }
+
+    /// Gradient updates of a method.
+    pub fn steps(&self, method: Algorithm) -> u64 {
+        self.methods[method.name()].steps.or(self.steps).expect("checked when it was read")
+    }
+
+    /// What is evaluated with a planner.
+    pub(crate) fn planned(&self, method: Algorithm, planner: &PlannerRecipe) -> Planned {
+        let PlannerRecipe { checkpoints, episodes, .. } = *planner;
+        self.methods[method.name()].planned.unwrap_or(Planned { checkpoints, episodes })
+    }
+
+    /// Episodes of each task at a checkpoint with `later` checkpoints after it.
+    pub(crate) fn episodes(&self, later: usize, default: u64) -> u64 {
+        let earlier = self.evaluation.earlier_episodes.filter(|_| later >= LAST_THREE);
+        earlier.map_or(default, |earlier| earlier.min(default))
+    }
+
+    /// The discount of exact distances: that of the settings.
+    pub(crate) fn discount(&self) -> Option<Discount> {
+        Discount::new(self.settings.get("discount")?.as_float()?).ok()
+    }
+}
+
+impl VariantRecipe {
+    /// The changed settings in one line.
+    pub fn label(&self) -> String {
+        let one = |(name, value): (&String, &toml::Value)| format!("`{name} = {value}`");
+        self.settings.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+
+    pub(crate) fn hash(&self) -> u32 {
+        u32::from_str_radix(&sha256(self.label().as_bytes())[..8], 16).expect("hexadecimal digits")
+    }
+}
+
+impl From<SearchRecipe> for PlanMethod {
+    fn from(search: SearchRecipe) -> Self {
+        match search {
+            SearchRecipe::Greedy { radius } => Self::Greedy { radius },
+            SearchRecipe::Graph { max_edge_steps } => Self::Graph { max_edge_steps },
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! One-way streets: a finite environment that the exact solver knows.
+
+use super::known::{ExactDistances, Reference};
+use crate::results::DistanceFit;
+use isochrone_core::{
+    Discount, GoalPolicy, ShapeError, TemporalDistance,
+    exact::{AllPairs, ExactSolver},
+    rng, statistics,
+};
+use isochrone_envs::nav2d::{ExactPolicy, Nav2d, StreetMap};
+use isochrone_eval::stats::mean;
+use std::sync::OnceLock;
+
+/// Pairs of sites whose distances are kept for figures.
+const KEPT_PAIRS: usize = 3000;
+
+/// Exact distances and baselines of the environment `nav2d`.
+pub struct Nav2dReference {
+    env: Nav2d,
+    discount: Option<Discount>,
+    exact: OnceLock<AllPairs>,
+}
+
+impl Nav2dReference {
+    /// Nothing is solved before it is needed. Exact distances have a discount; without one there are none.
+    pub fn new(discount: Option<Discount>) -> Self {
+        Self { env: Nav2d::standard(), discount, exact: OnceLock::new() }
+    }
+
+    fn exact(&self) -> Option<&AllPairs> {
+        let discount = self.discount?;
+        let solve = || ExactSolver::new(&self.env.to_mdp(), discount).all_pairs().expect("a small process");
+        Some(self.exact.get_or_init(solve))
+    }
+
+    /// The policy that most surely arrives.
+    fn best(&self) -> &'static ExactPolicy {
+        static SOLVED: OnceLock<ExactPolicy> = OnceLock::new();
+        let discount = Discount::new(0.9999).expect("a discount");
+        SOLVED.get_or_init(|| ExactPolicy::new(&self.env, discount))
+    }
+}
+
+impl Reference for Nav2dReference {
+    /// The chance to arrive at all, seeing the site and without a limit of steps.
+    fn optimal_success(&self, episodes: u64, task_seeds: &[u64]) -> Option<Vec<f64>> {
+        let chance = |seed: u64, number: u64| {
+            let (start, goal) = self.env.task(seed, number);
+            self.best().discounted_success(start, goal)
+        };
+        let of_seed =
+            |&seed: &u64| (0..episodes).map(|number| chance(seed, number)).sum::<f64>() / episodes as f64;
+        Some(vec![mean(&task_seeds.iter().map(of_seed).collect::<Vec<_>>())])
+    }
+
+    fn baselines(&self) -> Vec<(&'static str, &dyn GoalPolicy)> {
+        vec![("exact", self.best()), ("straight", &STRAIGHT), ("idle", &IDLE)]
+    }
+
+    fn fit(&self, distance: &dyn TemporalDistance) -> Option<DistanceFit> {
+        let (sites, exact) = (self.env.sites(), self.exact()?);
+        let observations: Vec<f32> = sites.iter().flat_map(|site| site.place.map(|x| x as f32)).collect();
+        let n = sites.len();
+        let learned = distance.all_pairs_steps(&observations, &observations).expect("sites are states");
+        let pair = |(from, to): (usize, usize)| (exact.steps(from, to), learned[from * n + to]);
+        let all: Vec<(usize, usize)> = (0..n)
+            .flat_map(|from| (0..n).map(move |to| (from, to)))
+            .filter(|&(from, to)| from != to && self.env.is_reachable(from, to))
+            .collect();
+        let rank = |is_meant: &dyn Fn(usize, usize) -> bool| {
+            let pairs = all.iter().filter(|(from, to)| is_meant(*from, *to)).map(|&which| pair(which));
+            let (exact, learned): (Vec<f64>, Vec<f64>) = pairs.unzip();
+            statistics::spearman(&exact, &learned)
+        };
+        let ratio = statistics::median(
+            all.iter().map(|&which| pair(which)).map(|(exact, learned)| learned / exact).collect(),
+        );
+        let error = |(exact, learned): (f64, f64)| (learned / ratio - exact).abs() / exact;
+        let mut random = rng::stream(0, 0);
+        Some(DistanceFit {
+            rank_ahead: rank(&|from, to| sites[from].street == sites[to].street && from < to),
+            rank_across: rank(&|from, to| sites[from].street != sites[to].street),
+            rank: rank(&|_, _| true),
+            ratio,
+            error: statistics::median(all.iter().map(|&which| error(pair(which))).collect()),
+            pairs: (0..KEPT_PAIRS)
+                .map(|_| pair(all[rng::below(&mut random, all.len())]))
+                .filter(|(exact, learned)| exact.is_finite() && learned.is_finite())
+                .collect(),
+        })
+    }
+
+    fn exact_to(&self, place: [f64; 2]) -> Option<ExactDistances> {
+        let (exact, goal) = (self.exact()?, self.env.nearest(place));
+        let places: Vec<[f64; 2]> = self.env.sites().iter().map(|site| site.place).collect();
+        let steps = (0..places.len()).map(|from| exact.steps(from, goal)).collect();
+        Some(ExactDistances { places, goal, steps })
+    }
+
+    fn fingerprint(&self) -> String {
+        StreetMap::STANDARD.to_owned()
+    }
+}
+
+/// A policy that learns nothing: actions from observations and goals, number by number.
+struct FixedPolicy(fn(f32, f32) -> f32);
+
+/// Does nothing: the flow carries it.
+const IDLE: FixedPolicy = FixedPolicy(|_, _| 0.0);
+/// As the crow flies.
+const STRAIGHT: FixedPolicy = FixedPolicy(|here, goal| goal - here);
+
+impl GoalPolicy for FixedPolicy {
+    fn observation_width(&self) -> usize {
+        2
+    }
+
+    fn action_width(&self) -> usize {
+        2
+    }
+
+    fn actions(&self, observations: &[f32], goals: &[f32]) -> Vec<f32> {
+        self.check_actions(observations, goals).unwrap_or_else(ShapeError::panic);
+        observations.iter().zip(goals).map(|(&here, &goal)| (self.0)(here, goal)).collect()
+    }
+}

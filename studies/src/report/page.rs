@@ -1,0 +1,140 @@
+//! The report as Markdown and as HTML.
+
+use super::{
+    figures::NamedFigure,
+    tables::{Table, tables},
+};
+use crate::{recipe::SearchRecipe, results::Results};
+use isochrone_plot::html::Page;
+use std::{collections::BTreeSet, fmt::Write as _};
+
+/// The report for the repository.
+pub fn markdown(results: &Results, figures: &[NamedFigure]) -> String {
+    let mut text = format!("# {}\n", results.recipe.title);
+    for paragraph in introduction(results) {
+        let _ = write!(text, "\n{paragraph}\n");
+    }
+    for table in tables(results) {
+        let Table { heading, text: about, columns, rows } = table;
+        let _ = write!(text, "\n## {heading}\n\n");
+        if !about.is_empty() {
+            let _ = write!(text, "{about}\n\n");
+        }
+        let _ = writeln!(text, "| {} |\n|{}", columns.join(" | "), "---|".repeat(columns.len()));
+        for row in rows {
+            let _ = writeln!(text, "| {} |", row.join(" | "));
+        }
+    }
+    if !figures.is_empty() {
+        text += "\n## Figures\n";
+    }
+    for NamedFigure { name, caption, .. } in figures {
+        let _ = write!(text, "\n![{name}](figures/{name}.png)\n\n{caption}\n");
+    }
+    let _ = write!(text, "\n{}\n", provenance(results));
+    text
+}
+
+/// The report for browsers: one file with everything in it.
+pub fn html(results: &Results, figures: &[NamedFigure]) -> String {
+    let mut page = Page::new(&results.recipe.title);
+    for paragraph in introduction(results) {
+        page.paragraph(&paragraph);
+    }
+    for Table { heading, text, columns, rows } in tables(results) {
+        page.heading(&heading).paragraph(&text).table(&columns, &rows);
+    }
+    page.heading("Figures");
+    for NamedFigure { figure, caption, .. } in figures {
+        page.figure(figure, caption);
+    }
+    page.heading("Recipe").code(&toml::to_string(&results.recipe).unwrap_or_default());
+    page.paragraph(&provenance(results));
+    page.html()
+}
+
+/// What was done, in words; and what is missing.
+fn introduction(results: &Results) -> Vec<String> {
+    let recipe = &results.recipe;
+    let evaluation = &recipe.evaluation;
+    let mut protocol = format!(
+        "Success in percent of {} episodes of each task, with the most likely action; means over {} seed{}, in brackets 95 % intervals of a bootstrap over seeds.",
+        evaluation.episodes,
+        recipe.seeds,
+        if recipe.seeds == 1 { "" } else { "s" },
+    );
+    if evaluation.checkpoints > 1 {
+        let _ = write!(
+            protocol,
+            " `last` is the last of ten evenly spaced checkpoints, `last three` the mean over the last three, `best` the largest of {}.",
+            evaluation.checkpoints
+        );
+    }
+    for planner in &recipe.planners {
+        let search = match planner.search {
+            SearchRecipe::Greedy { radius } => format!(
+                "of {} transitions of the dataset those within {radius} units, and the action that leads nearest to the goal",
+                planner.states
+            ),
+            SearchRecipe::Graph { max_edge_steps } => format!(
+                "the next waypoint of the shortest path over {} states of the dataset with edges of up to {max_edge_steps} steps{}",
+                planner.states,
+                if planner.round_trip { " in both directions" } else { "" }
+            ),
+        };
+        let calibrated = if planner.calibrated { ", by calibrated distances" } else { "" };
+        let _ = write!(
+            protocol,
+            " `{}`: {search}{calibrated}; {} episodes of each task at {} checkpoint{}.",
+            planner.name,
+            planner.episodes,
+            planner.checkpoints,
+            if planner.checkpoints == 1 { "" } else { "s" },
+        );
+    }
+    let mut paragraphs = vec![recipe.about.trim().to_owned(), protocol];
+    paragraphs.extend(results.shard.as_ref().map(|shard| format!("**Shard {shard} of the study.**")));
+    if !results.is_complete() {
+        paragraphs.push(format!("**{} of {} runs are finished.**", results.runs.len(), results.n_jobs));
+    }
+    paragraphs.extend(results.failures.iter().map(|(run, reason)| format!("**{run} failed**: {reason}")));
+    paragraphs.retain(|paragraph| !paragraph.is_empty());
+    paragraphs
+}
+
+/// Program, machine, seeds and data.
+fn provenance(results: &Results) -> String {
+    let unknown = || "unknown".to_owned();
+    let revisions = |pick: fn(&crate::results::Provenance) -> &Option<String>| {
+        let all: BTreeSet<String> = results
+            .runs
+            .iter()
+            .map(|run| pick(&run.provenance).as_ref().map_or_else(unknown, |name| shortened(name)))
+            .collect();
+        all.into_iter().collect::<Vec<_>>().join(", ")
+    };
+    let first = results.recipe.first_seed;
+    let datasets: Vec<String> = results
+        .datasets
+        .iter()
+        .map(|(name, info)| format!("{name} {}", shortened(&info.content_hash)))
+        .collect();
+    format!(
+        "isochrone {} at revision {}, {}{}; trained at {}, evaluated at {}; protocol {}, seeds {first} to {}; datasets of seed {}, SHA-256: {}.",
+        results.version,
+        results.revision.clone().unwrap_or_else(unknown),
+        results.platform,
+        results.mujoco.as_ref().map_or_else(String::new, |version| format!(", MuJoCo {version}")),
+        revisions(|provenance| &provenance.trained_by),
+        revisions(|provenance| &provenance.evaluated_by),
+        results.protocol,
+        first + results.recipe.seeds - 1,
+        results.recipe.data_seed,
+        datasets.join(", "),
+    )
+}
+
+/// Enough of a hash to tell it from others.
+fn shortened(hash: &str) -> String {
+    hash.chars().take(16).collect()
+}

@@ -1,0 +1,264 @@
+//! What a study measures: the type of one run, and the file of all of them.
+
+use crate::{
+    error::StudyError,
+    jobs::Job,
+    recipe::{Metric, Recipe},
+};
+use isochrone_eval::{rollout::Success, stats::mean};
+use isochrone_learn::run::{Provenance as Program, write_file};
+use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
+use std::{collections::BTreeMap, path::Path};
+
+/// Counts changes of how runs are evaluated: results of another version are not used.
+pub const PROTOCOL_VERSION: u32 = 3;
+
+/// What was measured of one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunResult {
+    /// Name of the dataset.
+    pub dataset: String,
+    /// Name of the method.
+    pub method: String,
+    /// What was changed of the recipe's settings.
+    pub variant: Option<String>,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Hash of everything that the result depends on: configuration, data, evaluation and protocol.
+    pub settings_hash: String,
+    /// Gradient updates.
+    pub steps: u64,
+    /// Seconds of training, on one thread.
+    pub seconds: f64,
+    /// The evaluated checkpoints, in gradient updates.
+    pub checkpoints: Vec<u64>,
+    /// Success at these checkpoints, of the policy alone and with each planner.
+    pub evaluations: Vec<EvalResult>,
+    /// How the distance of the last checkpoint fits the exact one, where both exist.
+    pub fit: Option<DistanceFit>,
+    /// Success of the policy during training: gradient updates and the share of episodes.
+    pub curve: Vec<(u64, f64)>,
+    /// Where the result came from.
+    pub provenance: Provenance,
+}
+
+/// Rollouts of one checkpoint, of the policy alone or with a planner.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EvalResult {
+    /// The checkpoint, in gradient updates.
+    pub step: u64,
+    /// Name of the planner; `None` for the policy alone.
+    pub planner: Option<String>,
+    /// Episodes of each task.
+    pub episodes: u64,
+    /// Success rate of every task.
+    pub success: Vec<f64>,
+    /// Mean steps of successful episodes.
+    pub mean_steps: Option<f64>,
+    /// Mean return.
+    pub mean_return: Option<f64>,
+}
+
+/// How well a distance agrees with the exact one, over pairs of states with a path between them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DistanceFit {
+    /// Rank correlation over pairs of one street, the second ahead of the first.
+    #[serde(deserialize_with = "number")]
+    pub rank_ahead: f64,
+    /// Rank correlation over pairs of different streets, which no trajectory joins.
+    #[serde(deserialize_with = "number")]
+    pub rank_across: f64,
+    /// Rank correlation over all pairs.
+    #[serde(deserialize_with = "number")]
+    pub rank: f64,
+    /// Median of learned / exact.
+    #[serde(deserialize_with = "number")]
+    pub ratio: f64,
+    /// Median of |learned - exact| / exact, after learned distances are divided by that ratio.
+    #[serde(deserialize_with = "number")]
+    pub error: f64,
+    /// Some pairs: exact and learned steps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pairs: Vec<(f64, f64)>,
+}
+
+/// Where a result came from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// SHA-256 of the contents of the dataset.
+    pub data_hash: String,
+    /// Revision of the program that started the run.
+    pub trained_by: Option<String>,
+    /// Revision of the program that evaluated it.
+    pub evaluated_by: Option<String>,
+    /// Processor and system that evaluated it.
+    pub platform: String,
+}
+
+/// A dataset, and what is known of its environment without learning.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DatasetInfo {
+    /// SHA-256 of its contents.
+    pub content_hash: String,
+    /// Success rate of every task that no policy exceeds, by the exact solver.
+    pub optimal_success: Option<Vec<f64>>,
+    /// Success rate of every task for policies that learn nothing.
+    #[serde(default)]
+    pub baselines: BTreeMap<String, Vec<f64>>,
+}
+
+/// The file `results.json`: a study or a shard of it, as far as it is done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Results {
+    /// Version of isochrone.
+    pub version: String,
+    /// Revision of its sources.
+    pub revision: Option<String>,
+    /// Version of MuJoCo, if there is one.
+    pub mujoco: Option<String>,
+    /// See [`PROTOCOL_VERSION`].
+    pub protocol: u32,
+    /// Processor and system.
+    pub platform: String,
+    /// The part of the study, such as `2/5`; `None` for all of it.
+    pub shard: Option<String>,
+    /// Number of runs of this part.
+    pub n_jobs: usize,
+    /// The recipe, with what was chosen of it.
+    pub recipe: Recipe,
+    /// Its datasets.
+    pub datasets: BTreeMap<String, DatasetInfo>,
+    /// Finished runs, by dataset, method, variant and seed.
+    pub runs: Vec<RunResult>,
+    /// Runs that failed, and why.
+    #[serde(default)]
+    pub failures: BTreeMap<String, String>,
+}
+
+/// What a working method achieves at least, and what was measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Threshold {
+    /// What is measured.
+    pub claim: String,
+    /// The minimum.
+    pub min: f64,
+    /// What was measured.
+    pub measured: f64,
+}
+
+impl Threshold {
+    /// Whether the minimum is reached.
+    pub fn holds(&self) -> bool {
+        self.measured >= self.min
+    }
+}
+
+/// JSON has no NaN: it is written as null.
+fn number<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
+}
+
+impl RunResult {
+    /// Whether it is the result of a job.
+    pub(crate) fn is_of(&self, job: &Job<'_>, recipe: &Recipe) -> bool {
+        let variant = job.variant.map(|variant| recipe.variants[variant].label());
+        self.dataset == job.dataset
+            && self.method == job.method.name()
+            && self.seed == job.seed
+            && self.variant == variant
+    }
+
+    /// Evaluations with a planner, or of the policy alone, from the first to the last checkpoint.
+    pub fn evaluations(&self, planner: Option<&str>) -> Vec<&EvalResult> {
+        self.evaluations.iter().filter(|evaluation| evaluation.planner.as_deref() == planner).collect()
+    }
+
+    /// Success over checkpoints, averaged over tasks; `None` if nothing was evaluated.
+    pub fn success(&self, planner: Option<&str>) -> Option<Success> {
+        let means: Vec<f64> =
+            self.evaluations(planner).iter().map(|evaluation| mean(&evaluation.success)).collect();
+        Success::of(&means)
+    }
+
+    /// The numbers that depend on neither the machine nor the time.
+    pub(crate) fn numbers(&self) -> serde_json::Value {
+        let Self { settings_hash, checkpoints, evaluations, fit, curve, .. } = self;
+        serde_json::json!([settings_hash, checkpoints, evaluations, fit, curve])
+    }
+}
+
+impl Results {
+    /// An empty study.
+    pub fn new(recipe: &Recipe, shard: Option<String>, n_jobs: usize) -> Self {
+        let Program { isochrone, git_revision, platform, .. } = Program::now();
+        Self {
+            version: isochrone,
+            revision: git_revision,
+            mujoco: isochrone_envs::mujoco_version(),
+            protocol: PROTOCOL_VERSION,
+            platform,
+            shard,
+            n_jobs,
+            recipe: recipe.clone(),
+            datasets: BTreeMap::new(),
+            runs: Vec::new(),
+            failures: BTreeMap::new(),
+        }
+    }
+
+    /// Whether all runs are finished.
+    pub fn is_complete(&self) -> bool {
+        self.runs.len() == self.n_jobs
+    }
+
+    /// The results without the pairs of the calibration, which are a thousand times as much as all else.
+    #[must_use]
+    pub fn without_pairs(&self) -> Self {
+        let mut slim = self.clone();
+        slim.runs.iter_mut().filter_map(|run| run.fit.as_mut()).for_each(|fit| fit.pairs.clear());
+        slim
+    }
+
+    /// Writes `results.json`; pairs of the calibration stay in the file of each run.
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), StudyError> {
+        write_json(&folder.join("results.json"), &self.without_pairs())
+    }
+
+    /// Compares runs with the thresholds of the recipe.
+    pub fn thresholds(&self) -> Vec<Threshold> {
+        let mut thresholds = Vec::new();
+        for run in &self.runs {
+            for asked in &self.recipe.thresholds {
+                if !asked.methods.is_empty() && !asked.methods.contains(&run.method) {
+                    continue;
+                }
+                let planner = asked.planner.as_deref();
+                let (name, measured) = match (asked.metric, &run.fit) {
+                    (Metric::Success, _) => {
+                        ("success", run.success(planner).map_or(0.0, |success| success.last))
+                    }
+                    (Metric::RankAhead, Some(fit)) => ("rank correlation ahead on a street", fit.rank_ahead),
+                    (Metric::RankAcross, Some(fit)) => ("rank correlation across streets", fit.rank_across),
+                    (_, None) => continue,
+                };
+                let baseline = asked.above.as_ref().map_or(0.0, |baseline| {
+                    self.datasets[&run.dataset].baselines.get(baseline).map_or(0.0, |success| mean(success))
+                });
+                let with = planner.map_or_else(String::new, |planner| format!(" with {planner} planner"));
+                let claim = format!("{} {} seed {}: {name}{with}", run.dataset, run.method, run.seed);
+                thresholds.push(Threshold { claim, min: baseline + asked.min, measured });
+            }
+        }
+        thresholds
+    }
+}
+
+pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), StudyError> {
+    let text = serde_json::to_string_pretty(value).expect("plain data");
+    Ok(write_file(path, format!("{text}\n").as_bytes())?)
+}
+
+/// Reads a file if it is there and valid: what is not is computed again.
+pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
+}

@@ -1,0 +1,259 @@
+//! The engine: trains and evaluates what is not done yet, and keeps every finished piece.
+
+use crate::{
+    dataset::StudyDataset,
+    error::StudyError,
+    evaluate::{Evaluator, SuccessInTraining, pieces},
+    jobs::{Job, Shard, jobs},
+    recipe::Recipe,
+    report,
+    results::{DatasetInfo, PROTOCOL_VERSION, Provenance, Results, RunResult, read_json, write_json},
+    training::{self, TrainedRun},
+};
+use isochrone_learn::{
+    StopHandle,
+    jobs::run_in_parallel,
+    model::Model,
+    run::{Lock, Provenance as Program, RunConfig, checkpoint::sha256},
+};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+};
+
+/// A finished run, with everything that was measured.
+pub(crate) const RESULT: &str = "result.json";
+/// The evaluations of a run so far.
+const PARTIAL_RESULT: &str = "result-partial.json";
+
+/// A study, or a shard of it, in its folder.
+pub struct Study {
+    folder: PathBuf,
+    recipe: Recipe,
+    shard: Option<Shard>,
+    datasets: BTreeMap<String, Arc<StudyDataset>>,
+    /// Held as long as the study lives.
+    _lock: Lock,
+}
+
+/// What happened in a study.
+pub enum Event<'a> {
+    /// A run was trained to its end.
+    Trained(Job<'a>),
+    /// A checkpoint was evaluated, and the result is kept.
+    Evaluated(Job<'a>),
+    /// A run is finished, now or earlier.
+    Finished(&'a RunResult),
+}
+
+/// What became of a run.
+enum RunOutcome {
+    Finished(Box<RunResult>),
+    Stopped,
+}
+
+impl Study {
+    /// Collects the datasets, or loads those that were collected before.
+    ///
+    /// # Errors
+    /// If files cannot be read or written, or the folder holds something else.
+    pub fn open(folder: &Path, recipe: Recipe, shard: Option<Shard>) -> Result<Self, StudyError> {
+        std::fs::create_dir_all(folder).map_err(StudyError::io(folder))?;
+        let folder = std::path::absolute(folder).map_err(StudyError::io(folder))?;
+        if folder.join("config.toml").exists() {
+            let problem = "it is the folder of a run".to_owned();
+            return Err(StudyError::Folder { path: folder, problem, hint: "choose another folder" });
+        }
+        let lock = Lock::take(&folder)?;
+        let mut study = Self { folder, recipe, shard, datasets: BTreeMap::new(), _lock: lock };
+        let needed: Vec<String> = study.jobs().iter().map(|job| job.dataset.to_owned()).collect();
+        for name in needed {
+            if !study.datasets.contains_key(&name) {
+                let dataset = StudyDataset::open(&study.folder, &name, &study.recipe)?;
+                study.datasets.insert(name, Arc::new(dataset));
+            }
+        }
+        Ok(study)
+    }
+
+    /// The runs of this shard.
+    pub fn jobs(&self) -> Vec<Job<'_>> {
+        jobs(&self.recipe, self.shard)
+    }
+
+    /// Trains and evaluates what is not done yet, as many runs at a time as there are cores, and writes the report. A report of what is done so far is written whenever a run finishes. A run
+    /// that fails does not keep others from running; what is stopped or has failed is continued by the next call.
+    ///
+    /// # Errors
+    /// If a setting is impossible, or the report cannot be written.
+    pub fn run(
+        &self,
+        stop: &StopHandle,
+        observe: &(dyn Fn(Event<'_>) + Sync),
+    ) -> Result<Results, StudyError> {
+        let jobs = self.jobs();
+        let mut results = Results::new(&self.recipe, self.shard.map(|shard| shard.to_string()), jobs.len());
+        let mut finished = BTreeMap::new();
+        let mut open = Vec::new();
+        for (number, &job) in jobs.iter().enumerate() {
+            let dataset = &self.datasets[job.dataset];
+            let config = training::training(&self.recipe, job, dataset).config(&dataset.data)?;
+            let hash = self.settings_hash(job, &config);
+            match read_json(&self.folder.join(job.folder()).join(RESULT)) {
+                Some(result @ RunResult { .. }) if result.settings_hash == hash => {
+                    observe(Event::Finished(&result));
+                    finished.insert(number, result);
+                }
+                _ => open.push((number, job, hash)),
+            }
+        }
+        results.datasets = self.datasets.iter().map(|(name, data)| (name.clone(), self.info(data))).collect();
+        // One seed of everything before the next.
+        open.sort_by_key(|(number, job, ..)| (job.seed, *number));
+        let state = Mutex::new((results, finished));
+        run_in_parallel(&open, |(number, job, hash)| {
+            let outcome = self.one(*job, hash, stop, observe);
+            let mut state = state.lock().expect("no thread panics with it");
+            let (results, finished) = &mut *state;
+            match outcome {
+                Ok(RunOutcome::Stopped) => return Ok(()),
+                Ok(RunOutcome::Finished(result)) => {
+                    observe(Event::Finished(&result));
+                    finished.insert(*number, *result);
+                }
+                Err(error) => {
+                    results.failures.insert(job.folder().display().to_string(), error.to_string());
+                }
+            }
+            results.runs = finished.values().cloned().collect();
+            report::write_tables(&self.folder, results)
+        })?;
+        let (mut results, finished) = state.into_inner().expect("no thread panicked");
+        results.runs = finished.into_values().collect();
+        match results.is_complete() {
+            true => report::write(&self.folder, &results, &[&self.folder])?,
+            false => report::write_tables(&self.folder, &results)?,
+        }
+        Ok(results)
+    }
+
+    /// Trains one run to its end and evaluates it.
+    fn one(
+        &self,
+        job: Job<'_>,
+        hash: &str,
+        stop: &StopHandle,
+        observe: &(dyn Fn(Event<'_>) + Sync),
+    ) -> Result<RunOutcome, StudyError> {
+        let dataset = &self.datasets[job.dataset];
+        let evaluator = Evaluator { dataset, recipe: &self.recipe };
+        let folder = self.folder.join(job.folder());
+        let partial = folder.join(PARTIAL_RESULT);
+        if stop.is_stopped() {
+            return Ok(RunOutcome::Stopped);
+        }
+        let evaluation = self
+            .recipe
+            .evaluation
+            .training
+            .map(|training| SuccessInTraining { dataset: dataset.clone(), training });
+        let Some(run) = training::train(
+            &folder,
+            training::training(&self.recipe, job, dataset),
+            dataset,
+            evaluation,
+            stop,
+        )?
+        else {
+            return Ok(RunOutcome::Stopped);
+        };
+        if run.was_trained {
+            observe(Event::Trained(job));
+        }
+        let mut result = match read_json(&partial) {
+            Some(result @ RunResult { .. }) if result.settings_hash == hash => result,
+            _ => self.unevaluated(job, hash, &run)?,
+        };
+        let mut loaded: Option<Model> = None;
+        let at = |step: u64, loaded: Option<Model>| match loaded {
+            Some(model) if model.step == step => Ok(model),
+            _ => run.model(step),
+        };
+        for piece in pieces(&self.recipe, job, &result.checkpoints) {
+            if result.evaluations.iter().any(|done| piece.is_done_by(done)) {
+                continue;
+            }
+            if stop.is_stopped() {
+                return Ok(RunOutcome::Stopped);
+            }
+            let model = at(piece.step, loaded.take())?;
+            let model = loaded.insert(model);
+            if let Some(evaluation) = evaluator.evaluate(model, piece, job.seed)? {
+                result.evaluations.push(evaluation);
+                write_json(&partial, &result)?;
+                observe(Event::Evaluated(job));
+            }
+        }
+        let last = at(result.steps, loaded)?;
+        result.fit = last.distance.as_ref().and_then(|distance| dataset.reference.fit(distance));
+        write_json(&folder.join(RESULT), &result)?;
+        // Only now: whatever happens before, one of both files is there.
+        let _ = std::fs::remove_file(&partial);
+        Ok(RunOutcome::Finished(Box::new(result)))
+    }
+
+    /// The result of a run before its first evaluation.
+    fn unevaluated(&self, job: Job<'_>, hash: &str, run: &TrainedRun) -> Result<RunResult, StudyError> {
+        Ok(RunResult {
+            dataset: job.dataset.to_owned(),
+            method: job.method.name().to_owned(),
+            variant: job.variant.map(|variant| self.recipe.variants[variant].label()),
+            seed: job.seed,
+            settings_hash: hash.to_owned(),
+            steps: self.recipe.steps(job.method),
+            seconds: run.seconds()?,
+            checkpoints: run.checkpoints(self.recipe.evaluation.checkpoints)?,
+            evaluations: Vec::new(),
+            fit: None,
+            curve: run.curve()?,
+            provenance: Provenance {
+                data_hash: self.datasets[job.dataset].data.content_hash().to_owned(),
+                trained_by: run.revision(),
+                evaluated_by: Program::revision().map(str::to_owned),
+                platform: Program::now().platform,
+            },
+        })
+    }
+
+    /// Hash of everything that the result of a job depends on. Other methods and more seeds change nothing.
+    fn settings_hash(&self, job: Job<'_>, config: &RunConfig) -> String {
+        let dataset = &self.datasets[job.dataset];
+        let planned: Vec<_> =
+            self.recipe.planners.iter().map(|planner| self.recipe.planned(job.method, planner)).collect();
+        let evaluation = serde_json::json!([self.recipe.evaluation, self.recipe.planners, planned]);
+        let parts = [
+            training::fingerprint(config),
+            dataset.data.content_hash().to_owned(),
+            dataset.reference.fingerprint(),
+            evaluation.to_string(),
+            PROTOCOL_VERSION.to_string(),
+        ];
+        sha256(parts.concat().as_bytes())[..16].to_owned()
+    }
+
+    fn info(&self, dataset: &StudyDataset) -> DatasetInfo {
+        let evaluator = Evaluator { dataset, recipe: &self.recipe };
+        let baselines = dataset.reference.baselines();
+        DatasetInfo {
+            content_hash: dataset.data.content_hash().to_owned(),
+            optimal_success: dataset
+                .reference
+                .optimal_success(self.recipe.evaluation.episodes, &evaluator.task_seeds()),
+            baselines: baselines
+                .into_iter()
+                .map(|(name, policy)| (name.to_owned(), evaluator.baseline(policy)))
+                .collect(),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Committed results are those of the recipes in this repository.
+
+use isochrone_envs::nav2d::Nav2d;
+use isochrone_studies::{Recipe, Results, jobs};
+use std::path::PathBuf;
+
+fn results_folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("docs/results")
+}
+
+/// Settings and datasets are those of the recipe, and there is every run that there should be.
+#[test]
+fn the_committed_results_are_of_these_recipes() {
+    for name in ["nav2d", "mazes", "antmaze"] {
+        let path = results_folder().join(name).join("results.json");
+        let results: Results = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let recipe = Recipe::built_in(name).unwrap();
+        let as_json = |recipe: &Recipe| serde_json::to_value(recipe).unwrap();
+        assert_eq!(as_json(&results.recipe), as_json(&recipe), "run the study {name} again");
+        let jobs = jobs(&recipe, None);
+        assert_eq!(results.runs.len(), jobs.len(), "run the study {name} again");
+        for (run, job) in results.runs.iter().zip(jobs) {
+            let found = (run.dataset.as_str(), run.method.as_str(), run.seed, run.steps);
+            assert_eq!(found, (job.dataset, job.method.name(), job.seed, recipe.steps(job.method)));
+            assert_eq!(results.datasets[job.dataset].content_hash, run.provenance.data_hash);
+            assert_eq!(run.checkpoints.len(), recipe.evaluation.checkpoints);
+            assert!(run.evaluations(None).len() == recipe.evaluation.checkpoints);
+        }
+    }
+}
+
+/// The content hash as it was defined when the committed reports were made, of data without rewards, timestamps and extra columns.
+fn first_content_hash(data: &isochrone_data::Dataset) -> String {
+    let spec = data.spec();
+    assert!(!spec.has_rewards && !spec.has_timestamps && spec.extras.is_empty());
+    let mut bytes = b"isochrone trajectories 1\n".to_vec();
+    for (name, width) in [("observations", spec.observation.width), ("actions", spec.action.width)] {
+        bytes.extend((name.len() as u64).to_le_bytes());
+        bytes.extend(name.bytes());
+        bytes.extend((width as u64).to_le_bytes());
+    }
+    bytes.extend([0, 0]);
+    for episode in (0..data.n_episodes()).map(|number| data.episode(number)) {
+        bytes.extend((episode.steps as u64).to_le_bytes());
+        bytes.extend(episode.ending.name().bytes());
+        bytes
+            .extend(episode.observations.iter().chain(episode.actions).flat_map(|value| value.to_le_bytes()));
+    }
+    isochrone_learn::run::checkpoint::sha256(&bytes)
+}
+
+/// The data of the navigation study are collected again; the report names them, and its figures exist.
+#[test]
+fn the_committed_report_is_of_these_data() {
+    let recipe = Recipe::built_in("nav2d").unwrap();
+    let data = Nav2d::standard().dataset(2000, recipe.data_seed);
+    let folder = results_folder().join("nav2d");
+    let results: Results =
+        serde_json::from_str(&std::fs::read_to_string(folder.join("results.json")).unwrap()).unwrap();
+    let hash = first_content_hash(&data);
+    assert_eq!(results.datasets["nav2d"].content_hash, hash);
+    let report = std::fs::read_to_string(folder.join("README.md")).unwrap();
+    assert!(report.contains(&hash[..16]));
+    for name in report.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+        assert!(folder.join(name).exists(), "{name}");
+    }
+}
+
+/// The search has a row for every method and change that the committed table has.
+#[test]
+fn the_committed_search_is_of_this_recipe() {
+    let recipe = Recipe::built_in("nav2d-search").unwrap();
+    let table = std::fs::read_to_string(results_folder().join("nav2d-search.md")).unwrap();
+    for method in recipe.methods() {
+        let rows = table.lines().filter(|line| line.starts_with(&format!("| {} |", method.name()))).count();
+        let runs = jobs(&recipe, None).iter().filter(|job| job.method == method).count();
+        assert_eq!(rows, runs, "{}", method.name());
+    }
+}

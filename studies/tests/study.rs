@@ -1,0 +1,267 @@
+//! Studies from end to end: in one go, interrupted, sharded and merged.
+
+use isochrone_learn::StopHandle;
+use isochrone_studies::{Event, Recipe, Results, RunResult, Study, StudyError, merge};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+const TINY: &str = r#"
+title = "Tiny"
+summary = "Two methods, two seeds, some steps"
+seeds = 2
+data_seed = 1
+data_share = 0.02
+steps = 20
+evaluation = { checkpoints = 2, episodes = 4, task_seed = 5000, training = { episodes = 2, task_seed = 9000 } }
+planners = [{ name = "graph", search = { kind = "graph", max_edge_steps = 8.0 }, states = 50, episodes = 2 }]
+datasets = { nav2d = { published = { hiql = 7 } } }
+settings = { batch_size = 32, discount = 0.9 }
+methods = { cmd1 = {}, gcbc = {} }
+thresholds = [{ metric = "success", above = "idle", min = 2.0 }]
+
+[report]
+figures = ["success", "curves", "calibration", "maps", "plans", "exact"]
+mapped_methods = ["cmd1"]
+place = [6.0, 0.0]
+plans = [[[-11.0, 0.0], [-12.0, -12.0]]]
+"#;
+
+/// Every run is trained once, and evaluated at two checkpoints; CMD-1 at the last one also with a planner.
+const RUNS: usize = 4;
+const PIECES: usize = 2 * 3 + 2 * 2;
+
+fn tiny() -> Recipe {
+    Recipe::parse(TINY, Path::new("tiny.toml")).unwrap()
+}
+
+/// Without figures, which take most of the time.
+fn plain() -> Recipe {
+    let mut recipe = tiny();
+    recipe.report.figures.clear();
+    recipe
+}
+
+/// Counts trained runs and evaluated checkpoints.
+#[derive(Default)]
+struct Count {
+    trained: AtomicUsize,
+    evaluated: AtomicUsize,
+}
+
+impl Count {
+    fn observe(&self, event: &Event<'_>) {
+        match event {
+            Event::Trained(_) => self.trained.fetch_add(1, Ordering::SeqCst),
+            Event::Evaluated(_) => self.evaluated.fetch_add(1, Ordering::SeqCst),
+            Event::Finished(_) => 0,
+        };
+    }
+
+    fn numbers(&self) -> (usize, usize) {
+        (self.trained.load(Ordering::SeqCst), self.evaluated.load(Ordering::SeqCst))
+    }
+}
+
+fn run(folder: &Path, recipe: Recipe, shard: Option<&str>, count: &Count) -> Results {
+    let study = Study::open(folder, recipe, shard.map(|shard| shard.parse().unwrap())).unwrap();
+    study.run(&StopHandle::default(), &|event| count.observe(&event)).unwrap()
+}
+
+/// What must not depend on time, machine, interruptions and shards.
+fn numbers(results: &Results) -> Vec<RunResult> {
+    let strip = |run: &RunResult| RunResult { seconds: 0.0, ..run.clone() };
+    results.without_pairs().runs.iter().map(strip).collect()
+}
+
+/// A study in one go.
+fn whole(recipe: Recipe) -> (tempfile::TempDir, Results) {
+    let folder = tempfile::tempdir().unwrap();
+    let count = Count::default();
+    let results = run(folder.path(), recipe, None, &count);
+    assert_eq!(count.numbers(), (RUNS, PIECES));
+    (folder, results)
+}
+
+fn stored(folder: &Path) -> Results {
+    serde_json::from_str(&std::fs::read_to_string(folder.join("results.json")).unwrap()).unwrap()
+}
+
+#[test]
+fn a_recipe_becomes_a_report_and_nothing_is_done_twice() {
+    let (folder, results) = whole(tiny());
+    assert!(results.is_complete() && results.failures.is_empty());
+    let [cmd1, _, gcbc, _] = &results.runs[..] else { panic!("two methods, two seeds") };
+    assert_eq!((cmd1.method.as_str(), gcbc.method.as_str()), ("cmd1", "gcbc"));
+    assert_eq!(cmd1.checkpoints, [18, 20]);
+    assert_eq!(cmd1.evaluations(Some("graph")).len(), 1);
+    assert_eq!(cmd1.curve.len(), 10);
+    assert!(cmd1.fit.as_ref().is_some_and(|fit| !fit.pairs.is_empty()) && gcbc.fit.is_none());
+    let thresholds = results.thresholds();
+    assert_eq!(thresholds.len(), RUNS);
+    assert!(thresholds.iter().all(|threshold| threshold.min > 2.0 && !threshold.holds()));
+
+    let report = std::fs::read_to_string(folder.path().join("report.md")).unwrap();
+    for part in
+        ["Published: hiql 7.", "optimal success rate", "no action", "| cmd1 |", "rank, across streets"]
+    {
+        assert!(report.contains(part), "{part}: {report}");
+    }
+    for name in ["success", "curves", "calibration", "map-cmd1", "plans-cmd1", "exact"] {
+        assert!(report.contains(&format!("figures/{name}.png")), "{name}: {report}");
+        assert!(folder.path().join(format!("figures/{name}.svg")).exists(), "{name}");
+    }
+    let html = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
+    assert!(html.contains("data_share = 0.02") && html.contains("<svg"));
+    assert_eq!(numbers(&stored(folder.path())), numbers(&results));
+
+    let count = Count::default();
+    assert_eq!(run(folder.path(), tiny(), None, &count), results);
+    assert_eq!(count.numbers(), (0, 0));
+
+    // Half a file is no result: it is made again from the run, which is not trained again.
+    let torn = folder.path().join("runs/nav2d/cmd1-1/result.json");
+    let text = std::fs::read_to_string(&torn).unwrap();
+    std::fs::write(&torn, &text[..text.len() / 2]).unwrap();
+    assert_eq!(run(folder.path(), tiny(), None, &count), results);
+    assert_eq!(count.numbers(), (0, 3));
+}
+
+/// The process is gone as soon as any piece is done, again and again: every piece is done once, and the end is the same.
+#[test]
+fn a_study_that_is_killed_after_every_piece_loses_none() {
+    let (_keep, expected) = whole(plain());
+    let folder = tempfile::tempdir().unwrap();
+    let count = Count::default();
+    let mut attempts = 0;
+    let results = loop {
+        attempts += 1;
+        assert!(attempts <= RUNS + PIECES + 1, "an attempt made no progress");
+        let study = Study::open(folder.path(), plain(), None).unwrap();
+        let killed = catch_unwind(AssertUnwindSafe(|| {
+            let observe = |event: Event<'_>| {
+                count.observe(&event);
+                assert!(matches!(event, Event::Finished(_)), "killed");
+            };
+            study.run(&StopHandle::default(), &observe).unwrap()
+        }));
+        if let Ok(results) = killed {
+            break results;
+        }
+    };
+    assert!(attempts >= 5, "{attempts}");
+    assert_eq!(count.numbers(), (RUNS, PIECES));
+    assert_eq!(numbers(&results), numbers(&expected));
+}
+
+#[test]
+fn a_study_that_is_stopped_continues() {
+    let (_keep, expected) = whole(plain());
+    let folder = tempfile::tempdir().unwrap();
+    let count = Count::default();
+    let stop = StopHandle::default();
+    let study = Study::open(folder.path(), plain(), None).unwrap();
+    let stopped = study.run(&stop, &|event| {
+        count.observe(&event);
+        stop.stop();
+    });
+    assert!(!stopped.unwrap().is_complete());
+    let report = std::fs::read_to_string(folder.path().join("report.md")).unwrap();
+    assert!(report.contains("of 4 runs are finished"), "{report}");
+    let second = Study::open(folder.path(), plain(), None);
+    assert!(second.is_err(), "one process at a time");
+    drop(study);
+    assert_eq!(numbers(&run(folder.path(), plain(), None, &count)), numbers(&expected));
+    assert_eq!(count.numbers(), (RUNS, PIECES));
+}
+
+/// Two shards, and what is wrong with others.
+#[test]
+fn shards_are_merged_if_they_belong_together() {
+    let (_keep, expected) = whole(plain());
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let count = Count::default();
+    for (name, shard) in [("a", "1/2"), ("b", "2/2")] {
+        let results = run(&at(name), tiny(), Some(shard), &count);
+        assert_eq!((results.runs.len(), results.shard.as_deref()), (2, Some(shard)));
+    }
+    assert_eq!(count.numbers(), (RUNS, PIECES));
+    let merged = merge(&[at("b"), at("a")], &at("c")).unwrap();
+    assert!(merged.is_complete());
+    assert_eq!(numbers(&merged), numbers(&expected));
+    assert_eq!(merged.datasets, expected.datasets);
+    assert_eq!(merged.shard, None);
+    let report = std::fs::read_to_string(at("c").join("report.md")).unwrap();
+    assert!(
+        report.contains("figures/map-cmd1.png") && report.contains("figures/calibration.png"),
+        "{report}"
+    );
+    assert_eq!(numbers(&stored(&at("c"))), numbers(&expected));
+
+    // What is merged can be merged, and runs that several folders have must agree.
+    assert_eq!(numbers(&merge(&[at("c"), at("a")], &at("d")).unwrap()), numbers(&expected));
+    let half = merge(&[at("a")], &at("e")).unwrap();
+    assert_eq!((half.runs.len(), half.n_jobs), (2, 4));
+
+    let edited = |edit: &dyn Fn(&mut Results)| {
+        let mut results = stored(&at("b"));
+        edit(&mut results);
+        std::fs::create_dir_all(at("edited")).unwrap();
+        let text = serde_json::to_string(&results).unwrap();
+        std::fs::write(at("edited").join("results.json"), text).unwrap();
+        merge(&[at("c"), at("edited")], &at("f")).unwrap_err().to_string()
+    };
+    for (edit, said) in [
+        ((&|results: &mut Results| results.recipe.seeds = 3) as &dyn Fn(&mut Results), "the recipe differs"),
+        (&|results| results.protocol += 1, "the evaluation protocol"),
+        (
+            &|results| results.datasets.get_mut("nav2d").unwrap().content_hash = "other".into(),
+            "the dataset nav2d differs",
+        ),
+        (&|results| results.runs[0].evaluations[0].success[0] += 0.5, "the result of runs/nav2d"),
+    ] {
+        let error = edited(edit);
+        assert!(error.contains(said) && error.contains("hint:"), "{error}");
+    }
+    assert!(!at("f").join("report.md").exists(), "nothing is written");
+    assert!(matches!(merge(&[at("nowhere")], &at("f")), Err(StudyError::Io { .. })));
+}
+
+#[test]
+fn shards_divide_the_runs() {
+    let recipe = Recipe::built_in("mazes").unwrap();
+    let folders = |shard: Option<&str>| -> Vec<PathBuf> {
+        let shard = shard.map(|shard| shard.parse().unwrap());
+        isochrone_studies::jobs(&recipe, shard).iter().map(isochrone_studies::Job::folder).collect()
+    };
+    let all = folders(None);
+    assert_eq!(all.len(), 3 * 7 * 3);
+    let mut parts: Vec<PathBuf> = (1..=5).flat_map(|shard| folders(Some(&format!("{shard}/5")))).collect();
+    parts.sort();
+    let mut sorted = all.clone();
+    sorted.sort();
+    assert_eq!(parts, sorted, "every run is in one shard");
+    for text in ["0/5", "6/5", "5", "a/b", "1/0"] {
+        assert!(matches!(text.parse::<isochrone_studies::Shard>(), Err(StudyError::Shard(_))), "{text}");
+    }
+}
+
+#[test]
+fn wrong_recipes_are_refused() {
+    for (from, to, said) in [
+        ("nav2d =", "nav3d =", "nav3d is not a dataset"),
+        ("gcbc = {}", "hiql = {}", "hiql is not a method"),
+        ("seeds = 2", "seeds = 0", "seeds = 0"),
+        ("steps = 20", "", "cmd1 has no steps"),
+        ("data_share", "data_shares", "data_shares"),
+        ("kind = \"graph\"", "kind = \"tree\"", "tree"),
+    ] {
+        let error = Recipe::parse(&TINY.replace(from, to), Path::new("mine.toml")).unwrap_err().to_string();
+        assert!(error.contains(said) && error.contains("mine.toml") && error.contains("hint:"), "{error}");
+    }
+    let error = tiny().with_methods(&[isochrone_learn::Algorithm::Qrl]).unwrap_err().to_string();
+    assert!(error.contains("qrl") && error.contains("cmd1, gcbc"), "{error}");
+}
