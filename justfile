@@ -13,7 +13,7 @@ features := "--features mujoco"
 quick: (timed "fmt" "lint-quick" "test-quick")
 
 # Everything CI runs, cheapest first.
-check: (timed "fmt" "typos" "mujoco" "lint" "test" "examples" "test-light" "doc")
+check: (timed "fmt" "typos" "mujoco" "lint" "test" "examples" "test-light" "doc" "api")
 
 # What takes long or needs other people's packages: licenses, fuzzing, kill tests, the quick study, Python peers. Run it before a release.
 nightly: (timed "deny" "fuzz" "kill-test" "reproduce-quick" "test-python" "test-ogbench")
@@ -83,6 +83,11 @@ test-light:
 doc:
     cargo test --workspace {{ features }} --locked --doc
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace {{ features }} --locked --no-deps --lib
+
+# The public API of every library, compared with docs/api; `just api --update` writes it anew.
+api *ARGS: mujoco
+    RUSTDOC="$PWD/tools/public-api/rustdoc-json.sh" RUSTDOCFLAGS="--cfg isochrone_api" cargo doc --workspace --lib {{ features }} --locked --no-deps
+    cargo run --quiet --locked --manifest-path tools/public-api/Cargo.toml --target-dir target/public-api -- target/doc docs/api {{ ARGS }}
 
 # Speed and memory of the exact solvers; writes docs/results/bench-exact.md. About five minutes on two idle cores.
 bench-exact:

@@ -1,27 +1,20 @@
-//! An algorithm of one's own, trained and resumed by the trainer of this crate: a contrastive quasimetric between states.
+//! An algorithm of one's own, trained, stopped and resumed by our trainer: a contrastive quasimetric between states.
 
 use isochrone::prelude::{algorithm::*, *};
-use serde::{Deserialize, Serialize};
-
-#[derive(Serialize, Deserialize)]
-struct Config {
-    critic: QuasimetricConfig,
-    optimizer: OptimizerConfig,
-}
 
 struct StateContrast(TrainState<Metric>, LearnerContext);
 
 impl AlgorithmDef for StateContrast {
-    type Config = Config;
+    type Config = QuasimetricConfig; // anything that serde reads and writes
     const NAME: &'static str = "state-contrast";
     const IDEA: &'static str = "CMD-1 without actions, potential and policy";
     const PAPER: &'static str = "https://arxiv.org/abs/2406.17098";
-    fn preset(preset: Preset) -> Config {
-        Config { critic: QuasimetricConfig::preset(preset), optimizer: OptimizerConfig::default() }
+    fn preset(preset: Preset) -> QuasimetricConfig {
+        QuasimetricConfig::preset(preset)
     }
-    fn new(config: Config, context: &LearnerContext) -> Result<Self, ConfigError> {
-        let metric = config.critic.init(context.observation_width, &mut context.initializer(0))?;
-        Ok(Self(TrainState::new(metric, config.optimizer, context.steps)?, context.clone()))
+    fn new(config: QuasimetricConfig, context: &LearnerContext) -> Result<Self, ConfigError> {
+        let metric = config.init(context.observation_width, &mut context.initializer(0))?;
+        Ok(Self(TrainState::new(metric, OptimizerConfig::default(), context.steps)?, context.clone()))
     }
 }
 
@@ -46,18 +39,22 @@ impl Learner for StateContrast {
     }
 }
 
+struct StopAfter(u64, StopHandle);
+impl Callbacks for StopAfter {
+    fn on_step(&mut self, step: u64) {
+        (step == self.0).then(|| self.1.stop());
+    }
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let data = Dataset::from_arrays(1, 0, [((0..=200).map(|step| step as f32).collect::<Vec<_>>(), [])])?;
-    let folder = tempfile::tempdir()?;
+    let (folder, stop) = (tempfile::tempdir()?, StopHandle::default());
     let training = || Training::new(Algorithm::of::<StateContrast>()).preset(Preset::Small).steps(40);
-    let stop = StopHandle::default(); // stopped before its first update, then resumed to its end
-    stop.stop();
-    training().run_dir(folder.path().join("run")).stop(stop).fit(&data)?;
-    let resumed = training().run_dir(folder.path().join("run")).fit(&data)?;
-    let whole = training().fit(&data)?;
-    let ask =
-        |model: &Model| model.distance()?.steps(&[10.0], &[20.0]).map_err(Box::<dyn std::error::Error>::from);
-    assert_eq!(ask(&resumed)?, ask(&whole)?, "a resumed run is bit-identical");
-    println!("{:.1} steps", ask(&whole)?);
+    let in_folder = || training().run_dir(folder.path().join("run"));
+    let stopped = in_folder().callbacks(StopAfter(20, stop.clone())).stop(stop).fit(&data)?;
+    let (resumed, whole) = (in_folder().fit(&data)?.distance()?, training().fit(&data)?.distance()?);
+    let query = ([10.0], [20.0]);
+    assert_eq!(resumed.steps(&query.0, &query.1)?, whole.steps(&query.0, &query.1)?, "bit-identical");
+    println!("{:.1} steps; stopped after {} of 40", whole.steps(&query.0, &query.1)?, stopped.step);
     Ok(())
 }

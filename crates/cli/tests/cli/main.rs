@@ -1,6 +1,5 @@
 //! The command as people meet it: what it prints, and how it fails.
 
-mod api;
 mod architecture;
 mod examples;
 mod foreign;
