@@ -2,6 +2,7 @@
 
 mod commands;
 
+use anyhow::{Context as _, bail};
 use clap::{Parser, Subcommand};
 use isochrone::envs::EnvError;
 use std::{
@@ -15,6 +16,10 @@ use std::{
 struct Cli {
     #[command(subcommand)]
     command: Command,
+
+    /// Number of threads; results do not depend on it [default: all cores]
+    #[arg(long, global = true, value_name = "N")]
+    threads: Option<usize>,
 }
 
 #[derive(Subcommand)]
@@ -44,6 +49,10 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return refuse(&error),
     };
+    if let Err(error) = use_threads(cli.threads) {
+        eprintln!("error: {}", one_line(&error));
+        return ExitCode::from(2);
+    }
     let mut out = BufWriter::new(std::io::stdout().lock());
     let outcome = match cli.command {
         Command::Data(args) => commands::data::run(&args, &mut out),
@@ -76,6 +85,17 @@ fn main() -> ExitCode {
             );
             ExitCode::from(2)
         }
+    }
+}
+
+fn use_threads(threads: Option<usize>) -> anyhow::Result<()> {
+    match threads {
+        Some(0) => bail!("--threads 0; hint: give 1 or more"),
+        Some(threads) => rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build_global()
+            .context("threads cannot be started"),
+        None => Ok(()),
     }
 }
 

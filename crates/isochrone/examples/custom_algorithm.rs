@@ -49,12 +49,12 @@ impl Callbacks for StopAfter {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let data = Dataset::from_arrays(1, 0, [((0..=200).map(|step| step as f32).collect::<Vec<_>>(), [])])?;
     let (folder, stop) = (tempfile::tempdir()?, StopHandle::default());
-    let training = || Training::new(Algorithm::of::<StateContrast>()).preset(Preset::Small).steps(40);
+    let training = || Training::new(Algorithm::of::<StateContrast>()).preset(Preset::Small).steps(200);
     let in_folder = || training().run_dir(folder.path().join("run"));
-    let stopped = in_folder().callbacks(StopAfter(20, stop.clone())).stop(stop).fit(&data)?;
+    let stopped = in_folder().callbacks(StopAfter(50, stop.clone())).stop(stop).fit(&data)?;
     let (resumed, whole) = (in_folder().fit(&data)?.distance()?, training().fit(&data)?.distance()?);
     let query = ([10.0], [20.0]);
     assert_eq!(resumed.steps(&query.0, &query.1)?, whole.steps(&query.0, &query.1)?, "bit-identical");
-    println!("{:.1} steps; stopped after {} of 40", whole.steps(&query.0, &query.1)?, stopped.step);
+    println!("{:.1} steps; stopped after {} of 200", whole.steps(&query.0, &query.1)?, stopped.step);
     Ok(())
 }

@@ -174,7 +174,10 @@ fn hint(name: &str, known: &Table) -> String {
     }
     match nearest(name, names.iter().map(String::as_str)) {
         Some(near) => format!("did you mean {near}?"),
-        None => format!("the settings are {}", known.keys().cloned().collect::<Vec<_>>().join(", ")),
+        None => {
+            let keys = beside.unwrap_or(known).keys().cloned().collect::<Vec<_>>();
+            format!("there is {}", keys.join(", "))
+        }
     }
 }
 

@@ -8,8 +8,8 @@ use crate::{
     evaluation::{Evaluation, ObservedSteps},
     model::{CheckpointSelector, Model},
     run::{
-        Assignment, Checkpoints, ConfigBuilder, DataConfig, DatasetInfo, Lock, Manifest, OpenOptions, Run,
-        RunConfig, State,
+        Assignment, ConfigBuilder, DataConfig, DatasetInfo, Lock, Manifest, OpenOptions, Run, RunConfig,
+        State,
     },
     settings,
     trainer::{Outcome, Trainer},
@@ -334,8 +334,9 @@ impl Training {
         }
         let config = run.config().clone();
         if run.status()?.state == State::Finished {
-            let (checkpoint, _) = run.checkpoints().latest_valid(Checkpoints::load)?;
-            if checkpoint.is_some_and(|checkpoint| checkpoint.progress.step == config.steps) {
+            let checkpoints = run.checkpoints();
+            let is_last = checkpoints.steps()?.last() == Some(&config.steps);
+            if is_last && checkpoints.load(config.steps).is_ok() {
                 let model = Model::of_run(&run, CheckpointSelector::Last)?;
                 self.callbacks.on_start(&config, model.step);
                 self.callbacks.on_end();

@@ -37,7 +37,9 @@ fn a_policy_is_let_loose_on_streets() {
     assert_eq!(planned.code, Some(0), "{}", planned.stderr);
     for (arguments, part) in [
         ("eval runs/a --env nav2d --episodes 0", "--episodes 0"),
-        ("eval runs/a --env nav4d", "envs list"),
+        ("eval runs/a --env nav4d", "did you mean nav2d?"),
+        ("eval runs/a --env kitchen", "envs list"),
+        ("eval runs/a --env nav2d --states 10", "--plan"),
         ("eval runs/a --env antmaze-medium", "choose another --env"),
         ("eval runs/a --env nav2d --film ant.png", "has no ant"),
         ("eval runs/a --env nav2d --plot paths.txt", ".svg or .png"),

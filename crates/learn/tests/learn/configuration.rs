@@ -155,10 +155,10 @@ fn wrong_settings_are_named_with_their_value_and_a_hint() {
         assert!(expected.iter().all(|part| error.contains(part)), "{said:?}: {error}");
         assert!(error.contains("hint:"), "{said:?}: {error}");
     }
-    let error = resolve("steps = 10\n[learner]\nstates_alones = 0.5", &[], None).unwrap_err();
+    let error = resolve("steps = 10\n[learner]\nstate_only_fractions = 0.5", &[], None).unwrap_err();
     assert!(
         error.contains("run.toml")
-            && error.contains("learner.states_alones")
+            && error.contains("learner.state_only_fractions")
             && error.contains("state_only_fraction"),
         "{error}"
     );

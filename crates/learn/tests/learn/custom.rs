@@ -118,6 +118,6 @@ fn algorithms_of_other_crates_are_trained_by_the_same_trainer() {
     assert_eq!(nats(&Model::of_run(&opened, CheckpointSelector::Last).unwrap()), nats(&whole));
 
     let error = training().set("encoder.widht", 3).fit(&data).err().unwrap().to_string();
-    assert!(error.contains("learner.encoder.widht") && error.contains("learner.encoder.width"), "{error}");
+    assert!(error.contains("learner.encoder.widht") && error.contains("`width`"), "{error}");
     assert!(mine.settings(Preset::Small).iter().any(|setting| setting.name == "learner.encoder.width"));
 }

@@ -77,10 +77,6 @@ pub struct Args {
     #[arg(long, requires = "resume")]
     accept_edits: bool,
 
-    /// Threads to compute with; results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
-
     #[command(flatten)]
     read: ReadArgs,
 
@@ -138,7 +134,6 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     isochrone::nn::memory::retain_heap();
-    use_threads(args.threads)?;
     let result = match &args.resume {
         Some(folder) => resume(folder, args.accept_edits)?,
         None => start(args)?,
@@ -280,17 +275,6 @@ fn beside(path: &Path) -> Option<PathBuf> {
 fn default_folder(data: &Path, config: &RunConfig) -> PathBuf {
     let stem = data.file_stem().unwrap_or_default().to_string_lossy();
     Path::new("runs").join(format!("{stem}-{}-{}", config.learner.algorithm(), config.seed))
-}
-
-fn use_threads(threads: Option<usize>) -> anyhow::Result<()> {
-    match threads {
-        Some(0) => bail!("--threads 0; hint: give 1 or more"),
-        Some(threads) => rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build_global()
-            .context("threads cannot be started"),
-        None => Ok(()),
-    }
 }
 
 /// A handle that Ctrl-C (or a polite kill) stops; the second time, the process ends at once.
