@@ -1,15 +1,8 @@
 //! What a dataset contains, in 64 hexadecimal digits, whatever file it is in.
 
-use crate::{DataError, Dataset, EpisodeSink, EpisodeView, Spec};
+use crate::{DataError, EpisodeSink, EpisodeView, Spec};
 use arrow_buffer::ToByteSlice;
 use sha2::{Digest as _, Sha256};
-use std::{
-    sync::{
-        OnceLock,
-        atomic::{AtomicUsize, Ordering::Relaxed},
-    },
-    thread,
-};
 
 /// SHA-256 of what every format holds: the widths, then for each episode the SHA-256 of its number of steps, its observations and its
 /// actions as little-endian numbers.
@@ -25,7 +18,7 @@ pub struct ContentHasher {
 type Digest = [u8; 32];
 
 /// Digests of one episode: of what counts as its content, and of its other columns.
-struct EpisodeDigests {
+pub(crate) struct EpisodeDigests {
     content: Digest,
     rest: Digest,
 }
@@ -49,7 +42,7 @@ impl ContentHasher {
         Hashes { content: hexadecimal(self.content), rest: hexadecimal(self.rest) }
     }
 
-    fn add(&mut self, digests: &EpisodeDigests) {
+    pub(crate) fn add(&mut self, digests: &EpisodeDigests) {
         self.content.update(digests.content);
         self.rest.update(digests.rest);
     }
@@ -70,7 +63,7 @@ impl EpisodeSink for ContentHasher {
 }
 
 impl EpisodeDigests {
-    fn of(episode: &EpisodeView<'_>) -> Self {
+    pub(crate) fn of(episode: &EpisodeView<'_>) -> Self {
         let mut content = Sha256::new();
         content.update((episode.steps as u64).to_le_bytes());
         content.update(little_endian(episode.observations));
@@ -83,44 +76,6 @@ impl EpisodeDigests {
             rest.update(little_endian(rows));
         }
         Self { content: content.finalize().into(), rest: rest.finalize().into() }
-    }
-}
-
-impl Hashes {
-    /// Hashes a dataset with all processors, one block of episodes at a time. Of a mapped file, pages are given back meanwhile.
-    pub fn of(data: &Dataset) -> Result<Self, DataError> {
-        let n_blocks = data.blocks().len();
-        let digests: Vec<OnceLock<Vec<EpisodeDigests>>> = (0..n_blocks).map(|_| OnceLock::new()).collect();
-        let next_block = AtomicUsize::new(0);
-        let work = || {
-            loop {
-                let block = next_block.fetch_add(1, Relaxed);
-                if block >= n_blocks {
-                    return;
-                }
-                let first = |block: usize| {
-                    data.blocks().get(block).map_or(data.n_episodes(), |block| block.first_episode)
-                };
-                let of_episode = |episode: usize| {
-                    let digests = EpisodeDigests::of(&data.episode(episode));
-                    data.touched(episode);
-                    digests
-                };
-                // Nobody else has this block.
-                let _ = digests[block].set((first(block)..first(block + 1)).map(of_episode).collect());
-            }
-        };
-        let threads = thread::available_parallelism().map_or(1, usize::from).min(n_blocks);
-        thread::scope(|scope| {
-            for _ in 1..threads {
-                scope.spawn(work);
-            }
-            work();
-        });
-        let mut hasher = ContentHasher::default();
-        hasher.begin(data.spec())?;
-        digests.iter().filter_map(OnceLock::get).flatten().for_each(|digests| hasher.add(digests));
-        Ok(hasher.hashes())
     }
 }
 

@@ -1,15 +1,11 @@
 //! A dataset: episodes as blocks of columns, in memory or in a mapped file.
 
 use crate::{
-    Access, ContentHasher, DataError, Episode, EpisodeIndex, EpisodeSink, EpisodeView, Spec,
-    column_buffers::ColumnBuffers,
-    episode::Ending,
-    formats::{Format, ReadOptions, arrow},
-    huge_pages::on_large_pages,
-    mapping::Mapping,
+    ContentHasher, DataError, Episode, EpisodeIndex, EpisodeSink, EpisodeView, Spec,
+    column_buffers::ColumnBuffers, episode::Ending, huge_pages::on_large_pages, mapping::Mapping,
 };
 use arrow_buffer::ScalarBuffer;
-use std::{borrow::Borrow, path::Path, sync::Arc};
+use std::{borrow::Borrow, sync::Arc};
 
 /// Episodes that can be read in any order. Clones share the columns.
 ///
@@ -56,24 +52,6 @@ pub(crate) struct Block {
 }
 
 impl Dataset {
-    /// Loads a dataset from a file or folder of any [`Format`]. The isochrone Arrow format is mapped, everything else is read into memory.
-    pub fn load(path: impl AsRef<Path>, options: impl Borrow<ReadOptions>) -> Result<Self, DataError> {
-        let (path, options) = (path.as_ref(), options.borrow());
-        match Format::detect(path)? {
-            Format::Arrow => arrow::open(path, options, Access::Random),
-            format => {
-                let mut builder = DatasetBuilder::default();
-                format.read(path, options, &mut builder)?;
-                Ok(builder.finish())
-            }
-        }
-    }
-
-    /// Maps a file of the isochrone Arrow format, after every byte of it was compared with its checksum. Memory does not grow with the file.
-    pub fn open(path: impl AsRef<Path>, access: Access) -> Result<Self, DataError> {
-        arrow::open(path.as_ref(), &ReadOptions::default(), access)
-    }
-
     /// A dataset of arrays in memory. Each episode has observations `[T + 1, observation_width]` and actions `[T, action_width]`, row after row.
     ///
     /// # Errors

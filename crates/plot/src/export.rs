@@ -92,11 +92,12 @@ impl Figure {
             Format::Svg => self.svg.clone().into_bytes(),
             Format::Png => self.png().map_err(|reason| PlotError::Render { path: path.into(), reason })?,
         };
-        std::fs::write(path, bytes).map_err(|source| PlotError::Write { path: path.into(), source })
+        isochrone_data::atomic::write(path, &bytes)
+            .map_err(|source| PlotError::Write { path: path.into(), source })
     }
 
     /// The drawing as a PNG file.
-    pub fn png(&self) -> Result<Vec<u8>, String> {
+    pub(crate) fn png(&self) -> Result<Vec<u8>, String> {
         let mut fonts = usvg::fontdb::Database::new();
         fonts.load_font_data(FONT.to_vec());
         let options = usvg::Options { fontdb: Arc::new(fonts), ..Default::default() };

@@ -156,12 +156,16 @@ fn files_do_not_import_each_other_in_circles() {
     let mut wrong = Vec::new();
     for package in LIBRARIES.into_iter().chain(["crates/cli"]) {
         let modules = modules(&workspace().join(package).join("src"));
-        let graph = imports(&modules);
+        let mut graph = imports(&modules);
         assert!(
             graph.len() < 3 || graph.values().any(|files| !files.is_empty()),
             "{package}: no imports found"
         );
-        wrong.extend(cycle(&graph).map(|files| (package, files)));
+        while let Some(files) = cycle(&graph) {
+            let last = &files[files.len() - 1];
+            graph.get_mut(last).expect("a file").remove(&files[0]);
+            wrong.push(files);
+        }
     }
     assert!(wrong.is_empty(), "these files import each other in a circle: {wrong:#?}");
 }

@@ -21,6 +21,7 @@ use crate::{
     column_buffers::ColumnBuffers,
     content_hash::{Hashes, hexadecimal},
     dataset::{Block, Columns},
+    dataset_hash,
     episode::Ending,
     formats::{ReadOptions, flat::MAX_EPISODE_BYTES},
     mapping::Mapping,
@@ -261,7 +262,7 @@ impl Mapped {
 /// Maps a file after every byte of it was compared with its checksum.
 pub(crate) fn open(path: &Path, options: &ReadOptions, access: Access) -> Result<Dataset, DataError> {
     let mapped = Mapped::new(path, Mapping::open(path)?, options)?;
-    let hashes = Hashes::of(&mapped.data)?;
+    let hashes = dataset_hash::hashes(&mapped.data)?;
     if !mapped.is_intact(&hashes) {
         return Err(Defect::corrupt(path).into());
     }

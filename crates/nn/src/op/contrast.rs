@@ -1,7 +1,9 @@
 //! Contrastive losses over all pairs as one differentiable operation.
 
-use super::{Operation, chunked_contrast, contiguous, has_pair_kernels, size, slice, tensor, tracked};
-use crate::kernel::{Contrast, Kept, LogSums, Objective, PairForm, Pairs, Tape};
+use super::{
+    ContrastSpec, Operation, chunked_contrast, contiguous, has_pair_kernels, size, slice, tensor, tracked,
+};
+use crate::kernel::{Contrast, Kept, LogSums, Pairs, Tape};
 use burn::{
     backend::{
         Autodiff, Backend, Dispatch, Flex, autodiff::checkpoint::strategy::CheckpointStrategy,
@@ -10,17 +12,6 @@ use burn::{
     tensor::Tensor,
 };
 use std::sync::Arc;
-
-/// Which contrastive problem: the form of the pairs, the factor of the value in a logit (with its sign), the objective.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ContrastSpec {
-    /// How rows are compared.
-    pub form: PairForm,
-    /// `f_ij = potential_j + slope * value_ij`
-    pub slope: f32,
-    /// What is learned from the logits.
-    pub objective: Objective,
-}
 
 /// The statistics of [`crate::kernel::STATISTICS`] as `[6]`, of which only the first, the loss, is differentiable.
 ///

@@ -6,13 +6,15 @@
 pub mod chunked;
 pub mod chunked_contrast;
 mod contrast;
+mod contrast_spec;
 mod dense;
 mod operation;
 mod optimizer;
 mod pair;
 mod rows;
 
-pub use contrast::{ContrastSpec, contrast};
+pub use contrast::contrast;
+pub use contrast_spec::ContrastSpec;
 pub use dense::{layer_norm, linear};
 pub use operation::Operation;
 pub use optimizer::adam;

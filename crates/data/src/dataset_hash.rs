@@ -1,0 +1,49 @@
+//! The hashes of a dataset that is open.
+
+use crate::{
+    ContentHasher, DataError, Dataset, EpisodeSink as _,
+    content_hash::{EpisodeDigests, Hashes},
+};
+use std::{
+    sync::{
+        OnceLock,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    thread,
+};
+
+/// Hashes a dataset with all processors, one block of episodes at a time. Of a mapped file, pages are given back meanwhile.
+pub(crate) fn hashes(data: &Dataset) -> Result<Hashes, DataError> {
+    let n_blocks = data.blocks().len();
+    let digests: Vec<OnceLock<Vec<EpisodeDigests>>> = (0..n_blocks).map(|_| OnceLock::new()).collect();
+    let next_block = AtomicUsize::new(0);
+    let work = || {
+        loop {
+            let block = next_block.fetch_add(1, Relaxed);
+            if block >= n_blocks {
+                return;
+            }
+            let first = |block: usize| {
+                data.blocks().get(block).map_or(data.n_episodes(), |block| block.first_episode)
+            };
+            let of_episode = |episode: usize| {
+                let digests = EpisodeDigests::of(&data.episode(episode));
+                data.touched(episode);
+                digests
+            };
+            // Nobody else has this block.
+            let _ = digests[block].set((first(block)..first(block + 1)).map(of_episode).collect());
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(n_blocks);
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut hasher = ContentHasher::default();
+    hasher.begin(data.spec())?;
+    digests.iter().filter_map(OnceLock::get).flatten().for_each(|digests| hasher.add(digests));
+    Ok(hasher.hashes())
+}
