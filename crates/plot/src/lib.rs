@@ -3,8 +3,8 @@
 //! Charts take plain numbers and know nothing of where they come from:
 //!
 //! - [`LineChart`], [`BarChart`], [`FieldMap`], [`PlaneChart`], [`TrajectoryPlot`], [`Filmstrip`]: what is drawn;
-//! - [`curve_chart`], [`calibration_chart`], [`MapFrame`], [`rollout_chart`]: charts of runs, distances and rollouts;
-//! - [`Figure`]: a drawing to save; [`html::Page`] and [`run_report`]: HTML reports.
+//! - [`curve_chart()`], [`calibration_chart()`], [`MapFrame`], [`rollout_chart`]: charts of runs, distances and rollouts;
+//! - [`Figure`]: a drawing to save; [`html::Page`] and [`run_report()`]: HTML reports.
 
 mod axis;
 mod bars;
