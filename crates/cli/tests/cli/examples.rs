@@ -39,18 +39,3 @@ fn a_png_is_a_png_of_the_right_size() {
     let declared = format!("viewBox=\"0 0 {} {}\"", side(16) / 2, side(20) / 2);
     assert!(svg.contains(&declared), "no {declared} in {}", &svg[..300]);
 }
-
-/// The search before the navigation study runs, for a few steps.
-#[test]
-fn the_search_runs() {
-    let folder = std::env::current_exe().unwrap().ancestors().nth(2).unwrap().join("examples");
-    let search = folder.join("nav2d_search");
-    let output =
-        std::process::Command::new(search).args(["--algorithms", "gcbc,cmd1", "--quick"]).output().unwrap();
-    let table = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(
-        table.contains("| cmd1 | none |") && table.contains("| gcbc |") && table.contains("Made by"),
-        "{table}"
-    );
-}
