@@ -141,7 +141,7 @@ fn refuse(error: &clap::Error) -> ExitCode {
 fn message(error: &(dyn std::error::Error + 'static)) -> String {
     match error.downcast_ref() {
         Some(EnvError::NoPhysics { env }) => format!(
-            "{env} needs MuJoCo, and this program was built without it; hint: in the repository, run `just mujoco`, then `cargo install --path crates/isochrone --features mujoco`"
+            "{env} needs MuJoCo, and this program was built without it; hint: in the repository, run `just mujoco`, then `cargo install --path crates/cli --features mujoco`"
         ),
         _ => error.to_string(),
     }
