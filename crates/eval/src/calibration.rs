@@ -47,10 +47,7 @@ fn sample_pairs(
 pub fn observed_pairs(distance: &dyn TemporalDistance, data: &Dataset, n: usize, seed: u64) -> Pairs {
     let mut random = rng::stream(seed, 1);
     let (from, to, observed) = sample_pairs(data, n, None, &mut |bound| rng::below(&mut random, bound));
-    let discount = distance.discount();
-    // Rounding may leave a zero with a sign.
-    let predicted = distance.paired_nats(&from, &to).into_iter();
-    let predicted = predicted.map(|nats| discount.steps_from_nats(f64::from(nats)) + 0.0);
+    let predicted = distance.paired_steps(&from, &to).expect("observations are whole states");
     observed.into_iter().map(|steps| steps as f64).zip(predicted).collect()
 }
 

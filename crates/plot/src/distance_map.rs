@@ -94,14 +94,11 @@ impl MapFrame {
                 row
             })
             .collect();
-        let nats = match direction {
-            MapDirection::To => distance.all_pairs_nats(&cells, state),
-            MapDirection::From => distance.all_pairs_nats(state, &cells),
+        let steps = match direction {
+            MapDirection::To => distance.all_pairs_steps(&cells, state),
+            MapDirection::From => distance.all_pairs_steps(state, &cells),
         };
-        let discount = distance.discount();
-        // Rounding may leave a zero with a sign.
-        let steps: Vec<f64> =
-            nats.into_iter().map(|nats| discount.steps_from_nats(f64::from(nats)) + 0.0).collect();
+        let steps = steps.expect("cells are whole states");
         let largest = steps.iter().copied().filter(|steps| steps.is_finite()).fold(0.0, f64::max).max(1e-9);
         let mut values = vec![None; middles.len()];
         known.into_iter().zip(steps).for_each(|(cell, steps)| values[cell] = Some(steps));

@@ -13,15 +13,11 @@ pub struct Path {
 
 impl Path {
     pub(super) fn new(distance: &dyn TemporalDistance, states: Vec<f32>) -> Self {
-        let (width, discount) = (distance.width(), distance.discount());
-        let in_steps = |nats: Vec<f32>| -> Vec<f64> {
-            // Rounding may leave a zero with a sign.
-            nats.into_iter().map(|nats| discount.steps_from_nats(f64::from(nats)) + 0.0).collect()
-        };
+        let width = distance.width();
         let (before, after) = (&states[..states.len() - width], &states[width..]);
-        let edge_steps = in_steps(distance.paired_nats(before, after));
+        let edge_steps = distance.paired_steps(before, after).expect("plans are whole states");
         let goal = &states[states.len() - width..];
-        let steps_left = in_steps(distance.all_pairs_nats(&states, goal));
+        let steps_left = distance.all_pairs_steps(&states, goal).expect("plans are whole states");
         Self { width, states, edge_steps, steps_left }
     }
 
