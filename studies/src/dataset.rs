@@ -23,13 +23,9 @@ const COLLECTED_AGAIN: usize = 3;
 pub struct StudyDataset {
     /// Where it is stored.
     pub path: PathBuf,
-    /// Its episodes.
     pub data: Arc<Dataset>,
-    /// Its environment.
     pub env: EnvId,
-    /// Makes environments.
     pub factory: EnvFactory,
-    /// What is known of the environment.
     pub reference: Box<dyn Reference>,
 }
 
@@ -68,14 +64,9 @@ impl StudyDataset {
         if dataset.data.n_episodes() != episodes || !(0..again.n_episodes()).all(is_same) {
             let problem = format!("it does not hold the {episodes} episodes of this study");
             let hint = "choose another folder for the study, or remove the file";
-            return Err(StudyError::Folder { path, problem, hint });
+            return Err(StudyError::Invalid { path, problem, hint });
         }
         Ok(dataset)
-    }
-
-    /// Number of tasks that episodes take turns at.
-    pub fn n_tasks(&self) -> usize {
-        self.env.spec().n_tasks
     }
 
     /// Loads a dataset that was collected before.

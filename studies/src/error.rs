@@ -8,15 +8,15 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StudyError {
-    /// The recipe is not TOML, or asks for something that does not exist.
+    /// A recipe asks for something that does not exist, or a folder or a file in it belongs to something else.
     #[error("{}: {problem}; hint: {hint}", path.display())]
-    Recipe {
-        /// The recipe file, or the name of a built-in recipe.
+    Invalid {
+        /// The folder or file, or the name of a built-in recipe.
         path: PathBuf,
         /// What is wrong.
         problem: String,
         /// What to do about it.
-        hint: String,
+        hint: &'static str,
     },
     /// A method was asked for that the study does not have.
     #[error("{method} is not a method of this study; hint: choose from {}", known.join(", "))]
@@ -29,16 +29,6 @@ pub enum StudyError {
     /// A shard that does not exist.
     #[error("{0:?} is not a shard; hint: 2/5 is the second of five")]
     Shard(String),
-    /// The folder or a file in it belongs to something else.
-    #[error("{}: {problem}; hint: {hint}", path.display())]
-    Folder {
-        /// The folder or file.
-        path: PathBuf,
-        /// What is wrong.
-        problem: String,
-        /// What to do about it.
-        hint: &'static str,
-    },
     /// Two shards are not parts of the same study.
     #[error("{} and {}: {field} differs; hint: merge shards of one recipe, run by one version", left.display(), right.display())]
     Mismatch {

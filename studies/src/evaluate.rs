@@ -49,39 +49,33 @@ pub fn pieces<'a>(recipe: &'a Recipe, job: Job<'_>, checkpoints: &[u64]) -> Vec<
     pieces
 }
 
-/// Rollouts of a policy in the environment of a dataset: so many episodes of each task.
-fn rollouts(dataset: &StudyDataset, policy: &dyn GoalPolicy, episodes: u64, seed: u64) -> Vec<Rollout> {
-    RolloutConfig { episodes: episodes * dataset.n_tasks() as u64, seed }.run(&*dataset.factory, policy)
+/// Rollouts of a policy in the environment of a dataset, so many episodes of each task; and the success rate of every task.
+fn attempt(
+    dataset: &StudyDataset,
+    policy: &dyn GoalPolicy,
+    episodes: u64,
+    seed: u64,
+) -> (Vec<Rollout>, Vec<f64>) {
+    let n_tasks = dataset.env.spec().n_tasks;
+    let config = RolloutConfig { episodes: episodes * n_tasks as u64, seed };
+    let rollouts = config.run(&*dataset.factory, policy);
+    let success = success_by_task(&rollouts, n_tasks);
+    (rollouts, success)
 }
 
 /// Evaluates policies in the environment of a dataset.
-#[derive(Clone, Copy)]
 pub struct Evaluator<'a> {
-    /// The dataset.
     pub dataset: &'a StudyDataset,
-    /// The recipe.
     pub recipe: &'a Recipe,
 }
 
 impl Evaluator<'_> {
-    /// Rollouts of a policy at the tasks of a seed.
-    pub fn rollouts(&self, policy: &dyn GoalPolicy, episodes: u64, seed: u64) -> Vec<Rollout> {
-        rollouts(self.dataset, policy, episodes, seed)
-    }
-
-    /// Success rate of every task.
-    pub fn success(&self, policy: &dyn GoalPolicy, episodes: u64, seed: u64) -> Vec<f64> {
-        success_by_task(&self.rollouts(policy, episodes, seed), self.dataset.n_tasks())
-    }
-
     /// Success rate of every task for a policy that learned nothing: the mean over the seeds of the recipe.
     pub fn baseline(&self, policy: &dyn GoalPolicy) -> Vec<f64> {
-        let episodes = self.recipe.evaluation.episodes;
-        let by_seed: Vec<Vec<f64>> =
-            self.task_seeds().iter().map(|&seed| self.success(policy, episodes, seed)).collect();
-        (0..self.dataset.n_tasks())
-            .map(|task| mean(&by_seed.iter().map(|tasks| tasks[task]).collect::<Vec<_>>()))
-            .collect()
+        let success = |&seed: &u64| attempt(self.dataset, policy, self.recipe.evaluation.episodes, seed).1;
+        let by_seed: Vec<Vec<f64>> = self.task_seeds().iter().map(success).collect();
+        let mean_of = |task: usize| mean(&by_seed.iter().map(|tasks| tasks[task]).collect::<Vec<_>>());
+        (0..self.dataset.env.spec().n_tasks).map(mean_of).collect()
     }
 
     /// Seeds of the tasks, one for every seed of the recipe.
@@ -91,9 +85,6 @@ impl Evaluator<'_> {
     }
 
     /// Evaluates a checkpoint; `None` with a planner but no distance.
-    ///
-    /// # Panics
-    /// If the model has no policy: datasets have actions.
     pub fn evaluate(
         &self,
         model: &Model,
@@ -102,12 +93,13 @@ impl Evaluator<'_> {
     ) -> Result<Option<EvalResult>, PlanError> {
         let policy = model.policy.as_ref().expect("datasets have actions");
         let task_seed = self.recipe.evaluation.task_seed + seed;
-        let rollouts = match (piece.planner, &model.distance) {
-            (None, _) => self.rollouts(policy, piece.episodes, task_seed),
+        let attempt = |policy: &dyn GoalPolicy| attempt(self.dataset, policy, piece.episodes, task_seed);
+        let (rollouts, success) = match (piece.planner, &model.distance) {
+            (None, _) => attempt(policy),
             (Some(_), None) => return Ok(None),
             (Some(planner), Some(distance)) => {
                 let planner = planner_config(planner, seed).build(distance, &self.dataset.data)?;
-                self.rollouts(&PlannedPolicy { planner, policy }, piece.episodes, task_seed)
+                attempt(&PlannedPolicy { planner, policy })
             }
         };
         let successful: Vec<f64> =
@@ -117,7 +109,7 @@ impl Evaluator<'_> {
             step: piece.step,
             planner: piece.planner.map(|planner| planner.name.clone()),
             episodes: piece.episodes,
-            success: success_by_task(&rollouts, self.dataset.n_tasks()),
+            success,
             mean_steps: (!successful.is_empty()).then(|| mean(&successful)),
             mean_return: Some(mean(&returns)),
         }))
@@ -127,7 +119,7 @@ impl Evaluator<'_> {
 /// A planner of a recipe over transitions sampled with a seed.
 pub fn planner_config(planner: &PlannerRecipe, seed: u64) -> PlannerConfig {
     PlannerConfig {
-        method: planner.search.into(),
+        method: planner.search,
         round_trip: planner.round_trip,
         calibrated: planner.calibrated,
         transitions: planner.states,
@@ -137,9 +129,7 @@ pub fn planner_config(planner: &PlannerRecipe, seed: u64) -> PlannerConfig {
 
 /// Success of the policy during training, at other tasks than those of the study.
 pub struct SuccessInTraining {
-    /// Where it is evaluated.
     pub dataset: Arc<StudyDataset>,
-    /// How.
     pub training: TrainingEvaluation,
 }
 
@@ -147,7 +137,6 @@ impl Evaluation for SuccessInTraining {
     fn evaluate(&mut self, model: &Model) -> Vec<(String, f64)> {
         let Some(policy) = &model.policy else { return Vec::new() };
         let TrainingEvaluation { episodes, task_seed } = self.training;
-        let rollouts = rollouts(&self.dataset, policy, episodes, task_seed);
-        vec![("success".to_owned(), mean(&success_by_task(&rollouts, self.dataset.n_tasks())))]
+        vec![("success".to_owned(), mean(&attempt(&self.dataset, policy, episodes, task_seed).1))]
     }
 }

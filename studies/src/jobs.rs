@@ -1,28 +1,30 @@
 //! The runs of a study, and how they are divided among machines.
 
-use crate::{error::StudyError, recipe::Recipe, settings::is_changed_by};
-use isochrone_learn::Algorithm;
+use crate::{
+    error::StudyError,
+    recipe::{Recipe, VariantRecipe},
+};
+use isochrone_learn::{Algorithm, Preset, settings};
 use std::{fmt, path::PathBuf, str::FromStr};
+use toml::Table;
 
 /// One run of a study.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Job<'a> {
     /// Name of the dataset.
     pub dataset: &'a str,
     /// Algorithm to train.
     pub method: Algorithm,
-    /// The variant of the settings, by its place in the recipe; `None` for the settings of the recipe itself.
-    pub variant: Option<usize>,
+    /// The variant of the settings; `None` for the settings of the recipe itself.
+    pub variant: Option<&'a VariantRecipe>,
     /// Seed of the run.
     pub seed: u64,
-    /// Hash of the variant's settings, which names the folder of the run.
-    variant_hash: Option<u32>,
 }
 
 impl Job<'_> {
     /// The folder of the run inside the folder of the study.
     pub fn folder(&self) -> PathBuf {
-        let variant = self.variant_hash.map_or_else(String::new, |hash| format!("-{hash:08x}"));
+        let variant = self.variant.map_or_else(String::new, |variant| format!("-{:08x}", variant.hash()));
         ["runs", self.dataset, &format!("{}{variant}-{}", self.method.name(), self.seed)].iter().collect()
     }
 }
@@ -32,19 +34,37 @@ pub fn jobs(recipe: &Recipe, shard: Option<Shard>) -> Vec<Job<'_>> {
     let mut jobs = Vec::new();
     for dataset in recipe.datasets.keys() {
         for method in recipe.methods() {
-            let changed = (0..recipe.variants.len())
-                .filter(|&variant| is_changed_by(recipe, method, variant))
-                .map(Some);
-            for variant in std::iter::once(None).chain(changed) {
-                let variant_hash = variant.map(|variant| recipe.variants[variant].hash());
+            let changed = recipe.variants.iter().filter(|variant| is_changed_by(recipe, method, variant));
+            for variant in std::iter::once(None).chain(changed.map(Some)) {
                 let seeds = recipe.first_seed..recipe.first_seed + recipe.seeds;
-                jobs.extend(seeds.map(|seed| Job { dataset, method, variant, seed, variant_hash }));
+                jobs.extend(seeds.map(|seed| Job { dataset, method, variant, seed }));
             }
         }
     }
     // Of `count` jobs in a row, each shard has one: seeds of a method are spread over shards.
     let Shard { index, count } = shard.unwrap_or(Shard { index: 0, count: 1 });
     jobs.into_iter().skip(index).step_by(count).collect()
+}
+
+/// Whether a variant changes a setting that a method has.
+fn is_changed_by(recipe: &Recipe, method: Algorithm, variant: &VariantRecipe) -> bool {
+    // Settings of the learner laid over others; of those that are for all methods, only what this one has.
+    let lay = |over: &mut Table, changes: &Table, is_for_all: bool| {
+        for (name, value) in changes {
+            if let Some(name) = name.strip_prefix("learner.")
+                && (!is_for_all || settings::get(over, name).is_some())
+            {
+                settings::set(over, name, value.clone());
+            }
+        }
+    };
+    let mut before = method.preset(Preset::Small).settings().clone();
+    lay(&mut before, &recipe.settings, true);
+    lay(&mut before, &recipe.methods[method.name()].settings, false);
+    let mut after = before.clone();
+    lay(&mut after, &variant.settings, true);
+    let is_changed = after != before || variant.settings.keys().any(|name| !name.starts_with("learner."));
+    is_changed && !variant.except.iter().any(|name| name == method.name())
 }
 
 /// One of several parts of a study. Every part has about as many runs of each dataset and method.

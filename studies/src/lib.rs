@@ -21,7 +21,6 @@ mod recipe;
 mod reference;
 mod report;
 mod results;
-mod settings;
 mod study;
 mod training;
 

@@ -15,21 +15,20 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// If a folder holds no results; if shards differ in recipe, protocol, physics or data; if they disagree about a run.
 pub fn merge(shards: &[PathBuf], output: &Path) -> Result<Results, StudyError> {
-    let mut read = Vec::new();
-    for folder in shards {
-        read.push((folder, load(folder)?));
-    }
+    let read = shards.iter().map(|folder| Ok((folder, load(folder)?)));
+    let read = read.collect::<Result<Vec<_>, StudyError>>()?;
     let Some((first_folder, first)) = read.first() else {
         let problem = "there is nothing to merge".to_owned();
-        return Err(StudyError::Folder { path: output.into(), problem, hint: "name the folders of shards" });
+        return Err(StudyError::Invalid { path: output.into(), problem, hint: "name the folders of shards" });
     };
     let mut merged = Results { shard: None, runs: Vec::new(), failures: Default::default(), ..first.clone() };
+    let mismatch = |left: &Path, right: &Path, field| StudyError::Mismatch {
+        left: left.into(),
+        right: right.into(),
+        field,
+    };
     for (folder, shard) in &read {
-        let differs = |field: String| StudyError::Mismatch {
-            left: first_folder.to_path_buf(),
-            right: folder.to_path_buf(),
-            field,
-        };
+        let differs = |field: String| mismatch(first_folder, folder, field);
         if json!(shard.recipe) != json!(first.recipe) {
             return Err(differs("the recipe".into()));
         }
@@ -53,18 +52,15 @@ pub fn merge(shards: &[PathBuf], output: &Path) -> Result<Results, StudyError> {
     for job in &jobs {
         let mut found: Option<(&Path, RunResult)> = None;
         for (folder, shard) in &read {
-            let Some(listed) = shard.runs.iter().find(|run| run.is_of(job, &first.recipe)) else { continue };
+            let Some(listed) = shard.runs.iter().find(|run| run.is_of(job)) else { continue };
             // The file of the run has more than the list, if it is there.
             let complete = read_json::<RunResult>(&folder.join(job.folder()).join(RESULT))
                 .filter(|result| result.settings_hash == listed.settings_hash);
             let run = complete.unwrap_or_else(|| listed.clone());
             match &found {
                 Some((left, known)) if known.numbers() != run.numbers() => {
-                    return Err(StudyError::Mismatch {
-                        left: left.to_path_buf(),
-                        right: folder.to_path_buf(),
-                        field: format!("the result of {}", job.folder().display()),
-                    });
+                    let field = format!("the result of {}", job.folder().display());
+                    return Err(mismatch(left, folder, field));
                 }
                 Some(_) => {}
                 None => found = Some((folder, run)),
@@ -87,7 +83,7 @@ pub fn merge(shards: &[PathBuf], output: &Path) -> Result<Results, StudyError> {
 fn load(folder: &Path) -> Result<Results, StudyError> {
     let path = folder.join("results.json");
     let text = std::fs::read_to_string(&path).map_err(StudyError::io(&path))?;
-    serde_json::from_str(&text).map_err(|error| StudyError::Folder {
+    serde_json::from_str(&text).map_err(|error| StudyError::Invalid {
         path,
         problem: format!("these are not the results of a study: {error}"),
         hint: "name the folder of a study, written by this version",

@@ -104,7 +104,8 @@ pub struct PlannerRecipe {
     /// Name in tables.
     pub name: String,
     /// How a path is searched for.
-    pub search: SearchRecipe,
+    #[serde(with = "SearchRecipe")]
+    pub search: PlanMethod,
     /// Number of dataset states or transitions to plan over.
     pub states: usize,
     /// Whether distances are calibrated to observed step counts.
@@ -120,10 +121,10 @@ pub struct PlannerRecipe {
     pub episodes: u64,
 }
 
-/// How a path is searched for.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum SearchRecipe {
+/// A [`PlanMethod`] in a recipe.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "PlanMethod", tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+enum SearchRecipe {
     Greedy { radius: f64 },
     Graph { max_edge_steps: f64 },
 }
@@ -271,18 +272,14 @@ impl Recipe {
     /// # Errors
     /// If it is not a recipe, or names what does not exist.
     pub fn parse(text: &str, path: &Path) -> Result<Self, StudyError> {
-        let wrong = |problem: String, hint: &str| StudyError::Recipe {
-            path: path.into(),
-            problem,
-            hint: hint.to_owned(),
-        };
+        let wrong = |problem: String, hint| StudyError::Invalid { path: path.into(), problem, hint };
         let recipe: Self = toml::from_str(text).map_err(|error| {
             wrong(error.to_string().trim_end().replace('\n', " "), "the recipes of the program are examples")
         })?;
         let dataset = recipe.datasets.keys().find(|name| DatasetId::from_name(name).is_none());
         let method = recipe.methods.keys().find(|name| Algorithm::named(name).is_none());
         let has_steps = |method: &MethodRecipe| method.steps.or(recipe.steps).is_some_and(|steps| steps > 0);
-        let problem = if let Some(name) = dataset {
+        let (problem, hint) = if let Some(name) = dataset {
             (format!("{name} is not a dataset"), "the environments list theirs")
         } else if let Some(name) = method {
             (format!("{name} is not a method"), "name algorithms")
@@ -295,7 +292,7 @@ impl Recipe {
         } else {
             return Ok(recipe);
         };
-        Err(wrong(problem.0, problem.1))
+        Err(wrong(problem, hint))
     }
 
     /// The quick version, where the recipe has one.
@@ -369,14 +366,5 @@ impl VariantRecipe {
 
     pub(crate) fn hash(&self) -> u32 {
         u32::from_str_radix(&sha256(self.label().as_bytes())[..8], 16).expect("hexadecimal digits")
-    }
-}
-
-impl From<SearchRecipe> for PlanMethod {
-    fn from(search: SearchRecipe) -> Self {
-        match search {
-            SearchRecipe::Greedy { radius } => Self::Greedy { radius },
-            SearchRecipe::Graph { max_edge_steps } => Self::Graph { max_edge_steps },
-        }
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     error::StudyError,
     jobs::Job,
-    recipe::{Metric, Recipe},
+    recipe::{Metric, Recipe, VariantRecipe},
 };
 use isochrone_eval::{rollout::Success, stats::mean};
 use isochrone_learn::run::{Provenance as Program, write_file};
@@ -160,12 +160,9 @@ fn number<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
 
 impl RunResult {
     /// Whether it is the result of a job.
-    pub(crate) fn is_of(&self, job: &Job<'_>, recipe: &Recipe) -> bool {
-        let variant = job.variant.map(|variant| recipe.variants[variant].label());
-        self.dataset == job.dataset
-            && self.method == job.method.name()
-            && self.seed == job.seed
-            && self.variant == variant
+    pub(crate) fn is_of(&self, job: &Job<'_>) -> bool {
+        (self.dataset.as_str(), self.method.as_str(), self.seed) == (job.dataset, job.method.name(), job.seed)
+            && self.variant == job.variant.map(VariantRecipe::label)
     }
 
     /// Evaluations with a planner, or of the policy alone, from the first to the last checkpoint.

@@ -5,7 +5,7 @@ use crate::{
     error::StudyError,
     evaluate::{Evaluator, SuccessInTraining, pieces},
     jobs::{Job, Shard, jobs},
-    recipe::Recipe,
+    recipe::{Recipe, VariantRecipe},
     report,
     results::{DatasetInfo, PROTOCOL_VERSION, Provenance, Results, RunResult, read_json, write_json},
     training::{self, TrainedRun},
@@ -13,11 +13,11 @@ use crate::{
 use isochrone_learn::{
     StopHandle,
     jobs::run_in_parallel,
-    model::Model,
-    run::{Lock, Provenance as Program, RunConfig, checkpoint::sha256},
+    model::{CheckpointSelector, Model},
+    run::{Lock, Provenance as Program, RunConfig, checkpoint::sha256, metrics},
 };
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
@@ -47,12 +47,6 @@ pub enum Event<'a> {
     Finished(&'a RunResult),
 }
 
-/// What became of a run.
-enum RunOutcome {
-    Finished(Box<RunResult>),
-    Stopped,
-}
-
 impl Study {
     /// Collects the datasets, or loads those that were collected before.
     ///
@@ -63,16 +57,14 @@ impl Study {
         let folder = std::path::absolute(folder).map_err(StudyError::io(folder))?;
         if folder.join("config.toml").exists() {
             let problem = "it is the folder of a run".to_owned();
-            return Err(StudyError::Folder { path: folder, problem, hint: "choose another folder" });
+            return Err(StudyError::Invalid { path: folder, problem, hint: "choose another folder" });
         }
         let lock = Lock::take(&folder)?;
         let mut study = Self { folder, recipe, shard, datasets: BTreeMap::new(), _lock: lock };
-        let needed: Vec<String> = study.jobs().iter().map(|job| job.dataset.to_owned()).collect();
+        let needed: BTreeSet<String> = study.jobs().iter().map(|job| job.dataset.to_owned()).collect();
         for name in needed {
-            if !study.datasets.contains_key(&name) {
-                let dataset = StudyDataset::open(&study.folder, &name, &study.recipe)?;
-                study.datasets.insert(name, Arc::new(dataset));
-            }
+            let dataset = StudyDataset::open(&study.folder, &name, &study.recipe)?;
+            study.datasets.insert(name, Arc::new(dataset));
         }
         Ok(study)
     }
@@ -117,10 +109,10 @@ impl Study {
             let mut state = state.lock().expect("no thread panics with it");
             let (results, finished) = &mut *state;
             match outcome {
-                Ok(RunOutcome::Stopped) => return Ok(()),
-                Ok(RunOutcome::Finished(result)) => {
+                Ok(None) => return Ok(()),
+                Ok(Some(result)) => {
                     observe(Event::Finished(&result));
-                    finished.insert(*number, *result);
+                    finished.insert(*number, result);
                 }
                 Err(error) => {
                     results.failures.insert(job.folder().display().to_string(), error.to_string());
@@ -138,35 +130,26 @@ impl Study {
         Ok(results)
     }
 
-    /// Trains one run to its end and evaluates it.
+    /// Trains one run to its end and evaluates it; `None` if it was stopped.
     fn one(
         &self,
         job: Job<'_>,
         hash: &str,
         stop: &StopHandle,
         observe: &(dyn Fn(Event<'_>) + Sync),
-    ) -> Result<RunOutcome, StudyError> {
+    ) -> Result<Option<RunResult>, StudyError> {
         let dataset = &self.datasets[job.dataset];
         let evaluator = Evaluator { dataset, recipe: &self.recipe };
         let folder = self.folder.join(job.folder());
         let partial = folder.join(PARTIAL_RESULT);
         if stop.is_stopped() {
-            return Ok(RunOutcome::Stopped);
+            return Ok(None);
         }
-        let evaluation = self
-            .recipe
-            .evaluation
-            .training
-            .map(|training| SuccessInTraining { dataset: dataset.clone(), training });
-        let Some(run) = training::train(
-            &folder,
-            training::training(&self.recipe, job, dataset),
-            dataset,
-            evaluation,
-            stop,
-        )?
-        else {
-            return Ok(RunOutcome::Stopped);
+        let evaluation = self.recipe.evaluation.training;
+        let evaluation = evaluation.map(|training| SuccessInTraining { dataset: dataset.clone(), training });
+        let training = training::training(&self.recipe, job, dataset);
+        let Some(run) = training::train(&folder, training, dataset, evaluation, stop)? else {
+            return Ok(None);
         };
         if run.was_trained {
             observe(Event::Trained(job));
@@ -178,14 +161,14 @@ impl Study {
         let mut loaded: Option<Model> = None;
         let at = |step: u64, loaded: Option<Model>| match loaded {
             Some(model) if model.step == step => Ok(model),
-            _ => run.model(step),
+            _ => Model::of_run(&run.run, CheckpointSelector::Step(step)),
         };
         for piece in pieces(&self.recipe, job, &result.checkpoints) {
             if result.evaluations.iter().any(|done| piece.is_done_by(done)) {
                 continue;
             }
             if stop.is_stopped() {
-                return Ok(RunOutcome::Stopped);
+                return Ok(None);
             }
             let model = at(piece.step, loaded.take())?;
             let model = loaded.insert(model);
@@ -200,7 +183,7 @@ impl Study {
         write_json(&folder.join(RESULT), &result)?;
         // Only now: whatever happens before, one of both files is there.
         let _ = std::fs::remove_file(&partial);
-        Ok(RunOutcome::Finished(Box::new(result)))
+        Ok(Some(result))
     }
 
     /// The result of a run before its first evaluation.
@@ -208,18 +191,18 @@ impl Study {
         Ok(RunResult {
             dataset: job.dataset.to_owned(),
             method: job.method.name().to_owned(),
-            variant: job.variant.map(|variant| self.recipe.variants[variant].label()),
+            variant: job.variant.map(VariantRecipe::label),
             seed: job.seed,
             settings_hash: hash.to_owned(),
             steps: self.recipe.steps(job.method),
-            seconds: run.seconds()?,
+            seconds: run.run.status()?.seconds,
             checkpoints: run.checkpoints(self.recipe.evaluation.checkpoints)?,
             evaluations: Vec::new(),
             fit: None,
-            curve: run.curve()?,
+            curve: metrics::curve(&run.run.records()?, "evaluation/success"),
             provenance: Provenance {
                 data_hash: self.datasets[job.dataset].data.content_hash().to_owned(),
-                trained_by: run.revision(),
+                trained_by: run.run.manifest().made_by.git_revision.clone(),
                 evaluated_by: Program::revision().map(str::to_owned),
                 platform: Program::now().platform,
             },
@@ -244,14 +227,12 @@ impl Study {
 
     fn info(&self, dataset: &StudyDataset) -> DatasetInfo {
         let evaluator = Evaluator { dataset, recipe: &self.recipe };
-        let baselines = dataset.reference.baselines();
+        let (episodes, seeds) = (self.recipe.evaluation.episodes, evaluator.task_seeds());
+        let baselines = dataset.reference.baselines().into_iter();
         DatasetInfo {
             content_hash: dataset.data.content_hash().to_owned(),
-            optimal_success: dataset
-                .reference
-                .optimal_success(self.recipe.evaluation.episodes, &evaluator.task_seeds()),
+            optimal_success: dataset.reference.optimal_success(episodes, &seeds),
             baselines: baselines
-                .into_iter()
                 .map(|(name, policy)| (name.to_owned(), evaluator.baseline(policy)))
                 .collect(),
         }

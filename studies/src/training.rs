@@ -6,10 +6,9 @@ use isochrone_learn::{
     error::LearnError,
     evaluation::Evaluation,
     model::{CheckpointSelector, Model},
-    run::{DataConfig, Lock, Run, RunConfig, State, metrics},
+    run::{DataConfig, Lock, Run, RunConfig, State},
 };
 use std::path::{Path, PathBuf};
-use toml::Table;
 
 /// The training of a run: settings of all methods and those of the variant as far as the method has them, its own between them, and what the recipe decides.
 pub fn training(recipe: &Recipe, job: Job<'_>, dataset: &StudyDataset) -> Training {
@@ -24,8 +23,7 @@ pub fn training(recipe: &Recipe, job: Job<'_>, dataset: &StudyDataset) -> Traini
     for (name, value) in &recipe.methods[job.method.name()].settings {
         training = training.set(name, value);
     }
-    let empty = Table::new();
-    for (name, value) in job.variant.map_or(&empty, |variant| &recipe.variants[variant].settings) {
+    for (name, value) in job.variant.iter().flat_map(|variant| &variant.settings) {
         training = training.set_if_known(name, value);
     }
     training
@@ -48,7 +46,7 @@ pub fn fingerprint(config: &RunConfig) -> String {
 pub struct TrainedRun {
     /// Whether updates were done now, and not earlier.
     pub was_trained: bool,
-    run: Run,
+    pub run: Run,
     _lock: Lock,
 }
 
@@ -62,11 +60,10 @@ pub fn train(
 ) -> Result<Option<TrainedRun>, StudyError> {
     let is_finished =
         Run::open(folder).and_then(|run| run.status()).is_ok_and(|status| status.state == State::Finished);
-    let training = training.run_dir(folder).stop(stop.clone());
-    let training = match evaluation {
-        Some(evaluation) => training.evaluation(evaluation),
-        None => training,
-    };
+    let mut training = training.run_dir(folder).stop(stop.clone());
+    if let Some(evaluation) = evaluation {
+        training = training.evaluation(evaluation);
+    }
     let result = training.train(&dataset.data)?;
     let run = result.run.filter(|_| result.outcome == Outcome::Finished);
     Ok(run.map(|(run, lock)| TrainedRun { was_trained: !is_finished, run, _lock: lock }))
@@ -77,33 +74,13 @@ impl TrainedRun {
     pub fn checkpoints(&self, count: usize) -> Result<Vec<u64>, StudyError> {
         let steps = self.run.checkpoints().steps()?;
         if steps.last() != Some(&self.run.config().steps) {
-            return Err(StudyError::Folder {
+            return Err(StudyError::Invalid {
                 path: self.run.folder().to_owned(),
                 problem: "the last checkpoint is missing".into(),
                 hint: "remove the folder of the run, and it is trained again",
             });
         }
         Ok(steps[steps.len().saturating_sub(count)..].to_vec())
-    }
-
-    /// The model of a checkpoint.
-    pub fn model(&self, step: u64) -> Result<Model, LearnError> {
-        Model::of_run(&self.run, CheckpointSelector::Step(step))
-    }
-
-    /// Seconds of training.
-    pub fn seconds(&self) -> Result<f64, LearnError> {
-        Ok(self.run.status()?.seconds)
-    }
-
-    /// Success during training: gradient updates and the share of episodes.
-    pub fn curve(&self) -> Result<Vec<(u64, f64)>, LearnError> {
-        Ok(metrics::curve(&self.run.records()?, "evaluation/success"))
-    }
-
-    /// Revision of the program that started the run.
-    pub fn revision(&self) -> Option<String> {
-        self.run.manifest().made_by.git_revision.clone()
     }
 }
 

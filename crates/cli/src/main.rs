@@ -4,6 +4,7 @@ mod commands;
 
 use anyhow::{Context as _, bail};
 use clap::{Parser, Subcommand};
+use commands::{hints, output::most_similar};
 use isochrone::envs::EnvError;
 use std::{
     io::{BufWriter, Write as _},
@@ -49,43 +50,42 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return refuse(&error),
     };
-    if let Err(error) = use_threads(cli.threads) {
-        eprintln!("error: {}", one_line(&error));
-        return ExitCode::from(2);
-    }
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    let outcome = match cli.command {
-        Command::Data(args) => commands::data::run(&args, &mut out),
-        #[cfg(feature = "learn")]
-        Command::Distance(args) => commands::distance::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
-        Command::Envs(args) => commands::envs::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
-        #[cfg(feature = "learn")]
-        Command::Eval(args) => commands::eval::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
-        #[cfg(feature = "learn")]
-        Command::Plan(args) => commands::plan::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
-        #[cfg(feature = "learn")]
-        Command::Plot(args) => commands::plot::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
-        #[cfg(feature = "learn")]
-        Command::Reproduce(args) => commands::reproduce::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
-        #[cfg(feature = "learn")]
-        Command::Runs(args) => commands::runs::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
-        #[cfg(feature = "learn")]
-        Command::Train(args) => commands::train::run(&args, &mut out),
-        Command::Exact(args) => commands::exact::run(&args, &mut out).map(|()| ExitCode::SUCCESS),
-    };
-    match outcome.and_then(|code| Ok(out.flush().map(|()| code)?)) {
+    match run(cli) {
         Ok(code) => code,
         // A reader that has seen enough (`| head`) is not an error.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!(
-                "error: {}{}",
-                commands::hints::in_flags(&one_line(&error)),
-                commands::hints::addition(&error)
-            );
+            eprintln!("error: {}{}", hints::in_flags(&one_line(&error)), hints::addition(&error));
             ExitCode::from(2)
         }
     }
+}
+
+fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    use_threads(cli.threads)?;
+    let out = &mut BufWriter::new(std::io::stdout().lock());
+    let mut code = ExitCode::SUCCESS;
+    match cli.command {
+        Command::Data(args) => code = commands::data::run(&args, out)?,
+        #[cfg(feature = "learn")]
+        Command::Distance(args) => commands::distance::run(&args, out)?,
+        Command::Envs(args) => commands::envs::run(&args, out)?,
+        #[cfg(feature = "learn")]
+        Command::Eval(args) => commands::eval::run(&args, out)?,
+        Command::Exact(args) => commands::exact::run(&args, out)?,
+        #[cfg(feature = "learn")]
+        Command::Plan(args) => commands::plan::run(&args, out)?,
+        #[cfg(feature = "learn")]
+        Command::Plot(args) => commands::plot::run(&args, out)?,
+        #[cfg(feature = "learn")]
+        Command::Reproduce(args) => commands::reproduce::run(&args, out)?,
+        #[cfg(feature = "learn")]
+        Command::Runs(args) => commands::runs::run(&args, out)?,
+        #[cfg(feature = "learn")]
+        Command::Train(args) => code = commands::train::run(&args, out)?,
+    }
+    out.flush()?;
+    Ok(code)
 }
 
 fn use_threads(threads: Option<usize>) -> anyhow::Result<()> {
@@ -125,9 +125,8 @@ fn refuse(error: &clap::Error) -> ExitCode {
     let before_usage = before_usage.split("For more information").next().unwrap_or(before_usage);
     let lines = before_usage.lines().map(str::trim).filter(|line| !line.is_empty());
     let (tips, problem): (Vec<&str>, Vec<&str>) = lines.partition(|line| line.starts_with("tip: "));
-    let hint = tips
-        .first()
-        .map_or("see isochrone --help, or the --help of the command", |tip| &tip["tip: ".len()..]);
+    let tip = tips.first().filter(|_| !is_farfetched(error));
+    let hint = tip.map_or("see isochrone --help, or the --help of the command", |tip| &tip["tip: ".len()..]);
     let problem = problem.join(" ");
     // A value that we refused has a better hint already.
     match problem.contains("hint:") {
@@ -135,6 +134,15 @@ fn refuse(error: &clap::Error) -> ExitCode {
         false => eprintln!("{problem}; hint: {hint}"),
     }
     ExitCode::from(2)
+}
+
+/// Whether the parser suggests a value that is not much like the given one: it takes hiql for gciql.
+fn is_farfetched(error: &clap::Error) -> bool {
+    use clap::error::{ContextKind, ContextValue::String};
+    match (error.get(ContextKind::InvalidValue), error.get(ContextKind::SuggestedValue)) {
+        (Some(String(given)), Some(String(known))) => most_similar(given, [known.as_str()]).is_none(),
+        _ => false,
+    }
 }
 
 /// The text of an error; what a library cannot hint at is how to install this program.

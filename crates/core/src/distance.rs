@@ -85,32 +85,12 @@ fn steps_from_nats(discount: Discount, nats: Vec<f32>) -> Vec<f64> {
     nats.into_iter().map(|nats| discount.steps_from_nats(f64::from(nats)) + 0.0).collect()
 }
 
-/// A pointer to a distance is a distance, so that wrappers can own or borrow what they wrap.
-macro_rules! forward {
-    ($pointer:ty) => {
-        impl<T: TemporalDistance + ?Sized> TemporalDistance for $pointer {
-            fn width(&self) -> usize {
-                (**self).width()
-            }
-
-            fn discount(&self) -> Discount {
-                (**self).discount()
-            }
-
-            fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
-                (**self).paired_nats(from, to)
-            }
-
-            fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
-                (**self).all_pairs_nats(from, to)
-            }
-        }
-    };
-}
-
-forward!(&T);
-forward!(Box<T>);
-forward!(Arc<T>);
+forward!(TemporalDistance for &T | Box<T> | Arc<T>, {
+    fn width() -> usize;
+    fn discount() -> Discount;
+    fn paired_nats(from: &[f32], to: &[f32]) -> Vec<f32>;
+    fn all_pairs_nats(from: &[f32], to: &[f32]) -> Vec<f32>;
+});
 
 #[cfg(test)]
 mod tests {

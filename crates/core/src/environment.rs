@@ -24,8 +24,7 @@ pub trait Environment: Send {
     /// Actions after which an episode is truncated.
     fn max_episode_steps(&self) -> usize;
 
-    /// Starts episode `number` of `seed`: its start, its goal and all randomness in it follow from
-    /// the two.
+    /// Starts episode `number` of `seed`: its start, its goal and all randomness in it follow from the two.
     fn reset(&mut self, seed: u64, number: u64);
 
     /// The current observation.

@@ -42,25 +42,8 @@ pub trait GoalPolicy: Send + Sync {
     }
 }
 
-/// A pointer to a policy is a policy, so that wrappers can own or borrow what they wrap.
-macro_rules! forward {
-    ($pointer:ty) => {
-        impl<T: GoalPolicy + ?Sized> GoalPolicy for $pointer {
-            fn observation_width(&self) -> usize {
-                (**self).observation_width()
-            }
-
-            fn action_width(&self) -> usize {
-                (**self).action_width()
-            }
-
-            fn actions(&self, observations: &[f32], goals: &[f32]) -> Vec<f32> {
-                (**self).actions(observations, goals)
-            }
-        }
-    };
-}
-
-forward!(&T);
-forward!(Box<T>);
-forward!(Arc<T>);
+forward!(GoalPolicy for &T | Box<T> | Arc<T>, {
+    fn observation_width() -> usize;
+    fn action_width() -> usize;
+    fn actions(observations: &[f32], goals: &[f32]) -> Vec<f32>;
+});

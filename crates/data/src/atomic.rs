@@ -5,7 +5,7 @@
 
 use std::{
     fs::File,
-    io::{Error, ErrorKind, Result, Seek, SeekFrom, Write},
+    io::{Error, ErrorKind, Result, Write},
     path::{Path, PathBuf},
 };
 use tempfile::{Builder, NamedTempFile, TempDir};
@@ -15,52 +15,21 @@ pub const UNFINISHED: &str = ".unfinished-";
 
 /// Writes a file.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut file = AtomicFile::create(path)?;
+    let mut file = create(path)?;
     file.write_all(bytes)?;
-    file.commit()
+    commit(file, path)
 }
 
-/// A file under a temporary name in the folder of its destination. It is removed unless it is committed.
-#[derive(Debug)]
-pub struct AtomicFile {
-    destination: PathBuf,
-    file: NamedTempFile,
+/// Begins a file under a temporary name in the folder of its destination. It is removed unless it is committed.
+pub(crate) fn create(destination: &Path) -> Result<NamedTempFile> {
+    temporary(0o666).tempfile_in(folder_of(destination)).map_err(without_path)
 }
 
-impl AtomicFile {
-    /// Begins a file.
-    pub fn create(destination: &Path) -> Result<Self> {
-        let file = temporary(0o666).tempfile_in(folder_of(destination)).map_err(without_path)?;
-        Ok(Self { destination: destination.into(), file })
-    }
-
-    /// The file under its temporary name.
-    pub fn as_file(&self) -> &File {
-        self.file.as_file()
-    }
-
-    /// Makes it durable and visible: contents, then name, then the folder that holds the name.
-    pub fn commit(self) -> Result<()> {
-        self.file.as_file().sync_all()?;
-        self.file.persist(&self.destination).map_err(|error| error.error)?;
-        sync_folder(folder_of(&self.destination))
-    }
-}
-
-impl Write for AtomicFile {
-    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        self.file.flush()
-    }
-}
-
-impl Seek for AtomicFile {
-    fn seek(&mut self, to: SeekFrom) -> Result<u64> {
-        self.file.seek(to)
-    }
+/// Makes a file durable and visible: contents, then name, then the folder that holds the name.
+pub(crate) fn commit(file: NamedTempFile, destination: &Path) -> Result<()> {
+    file.as_file().sync_all()?;
+    file.persist(destination).map_err(|error| error.error)?;
+    sync_folder(folder_of(destination))
 }
 
 /// A folder under a temporary name beside its destination. It is removed unless it is committed.
@@ -140,7 +109,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x");
         write(&path, b"old").unwrap();
-        AtomicFile::create(&path).unwrap().write_all(b"new").unwrap();
+        create(&path).unwrap().write_all(b"new").unwrap();
         AtomicFolder::create(&folder.path().join("y")).unwrap().write("z", b"new").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"old");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);

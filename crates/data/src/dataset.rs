@@ -141,6 +141,7 @@ impl Dataset {
         let (first_action, last_action) = (from - before, to - before - 1);
         let rows = |width: usize| from * width..to * width;
         let spec = self.spec();
+        let extras = block.extras.iter().zip(&spec.extras);
         EpisodeView {
             number: episode,
             steps: to - from - 1,
@@ -148,12 +149,7 @@ impl Dataset {
             actions: &block.actions[first_action * spec.action.width..last_action * spec.action.width],
             rewards: if spec.has_rewards { &block.rewards[first_action..last_action] } else { &[] },
             timestamps: if spec.has_timestamps { &block.timestamps[from..to] } else { &[] },
-            extras: block
-                .extras
-                .iter()
-                .zip(&spec.extras)
-                .map(|(values, extra)| &values[rows(extra.width)])
-                .collect(),
+            extras: extras.map(|(values, extra)| &values[rows(extra.width)]).collect(),
             ending: block.endings[before],
         }
     }

@@ -139,14 +139,11 @@ impl EpisodeView<'_> {
 
     /// Refuses numbers that are not finite.
     pub(crate) fn require_finite(&self, spec: &Spec) -> Result<(), EpisodeError> {
-        let check = |column: &str, width: usize, values: &mut dyn Iterator<Item = f64>| match values
-            .enumerate()
-            .find(|(_, value)| !value.is_finite())
-        {
-            Some((at, value)) => {
+        let check = |column: &str, width: usize, values: &mut dyn Iterator<Item = f64>| {
+            let found = values.enumerate().find(|(_, value)| !value.is_finite());
+            found.map_or(Ok(()), |(at, value)| {
                 Err(EpisodeError::NotFinite { column: column.into(), row: at / width, value })
-            }
-            None => Ok(()),
+            })
         };
         fn wide(values: &[f32]) -> impl Iterator<Item = f64> {
             values.iter().map(|&value| f64::from(value))

@@ -1,7 +1,10 @@
 //! One error for everything that can be wrong with data: the file, the place, the hint.
 
 use crate::{EpisodeError, Hint};
-use std::path::{Path, PathBuf};
+use std::{
+    fmt::Display,
+    path::{Path, PathBuf},
+};
 use thiserror::Error;
 
 /// Why data could not be read, written or sampled.
@@ -98,14 +101,9 @@ impl Defect {
 
     /// A file whose bytes are not those that were written.
     pub(crate) fn corrupt(path: &Path) -> Self {
-        Self {
-            path: path.into(),
-            episode: None,
-            row: None,
-            kind: DefectKind::Corrupt,
-            problem: "its contents do not match its checksum".into(),
-            hint: "it is corrupt or was changed; copy it again or convert the original again".into(),
-        }
+        let problem = "its contents do not match its checksum".into();
+        let hint = "it is corrupt or was changed; copy it again or convert the original again".into();
+        Self { path: path.into(), episode: None, row: None, kind: DefectKind::Corrupt, problem, hint }
     }
 
     /// Metadata that count other than the data have, found after `episodes` of them.
@@ -122,16 +120,20 @@ impl Defect {
 }
 
 impl DataError {
-    pub(crate) fn read(path: &Path, source: std::io::Error) -> Self {
-        Self::Io { path: path.into(), source, hint: "check the name and that it can be read" }
+    /// Makes an error of a system's error while reading.
+    pub(crate) fn read(path: &Path) -> impl Fn(std::io::Error) -> Self + Copy {
+        move |source| Self::Io { path: path.into(), source, hint: "check the name and that it can be read" }
     }
 
-    pub(crate) fn write(path: &Path, source: std::io::Error) -> Self {
-        Self::Io {
-            path: path.into(),
-            source,
-            hint: "check that the folder exists, can be written and has room",
-        }
+    /// Makes an error of a system's error while writing.
+    pub(crate) fn write(path: &Path) -> impl Fn(std::io::Error) -> Self + Copy {
+        let hint = "check that the folder exists, can be written and has room";
+        move |source| Self::Io { path: path.into(), source, hint }
+    }
+
+    /// Makes an error of a library's error while writing.
+    pub(crate) fn refused<E: Display>(path: &Path) -> impl Fn(E) -> Self + Copy {
+        move |error: E| Self::write(path)(std::io::Error::other(error.to_string()))
     }
 
     pub(crate) fn malformed(path: &Path, problem: impl Into<String>, hint: impl Into<Hint>) -> Self {

@@ -7,6 +7,9 @@
 //! - [`sampling`]: batches of transitions with goals, the same bits for any number of threads;
 //! - [`tabular`]: processes with finitely many states, from text maps, MDP files and event logs.
 
+#[macro_use]
+mod named_enum;
+
 #[doc(hidden)]
 pub mod atomic;
 mod catch_panics;

@@ -47,7 +47,7 @@ impl AsRef<[u8]> for Owner {
 
 impl Mapping {
     pub fn open(path: &Path) -> Result<Self, DataError> {
-        Self::of(&File::open(path).map_err(|error| DataError::read(path, error))?, path)
+        Self::of(&File::open(path).map_err(DataError::read(path))?, path)
     }
 
     /// Maps an open file; `path` is its name in errors.
@@ -56,7 +56,7 @@ impl Mapping {
         // that is the contract of memory-mapped data everywhere, and said in the guide. Our own writer never changes a file in
         // place: it writes a new one and renames it.
         #[allow(unsafe_code)]
-        let map = unsafe { Mmap::map(file) }.map_err(|error| DataError::read(path, error))?;
+        let map = unsafe { Mmap::map(file) }.map_err(DataError::read(path))?;
         Ok(Self { file: Arc::new(map), touched_bytes: AtomicUsize::new(0) })
     }
 

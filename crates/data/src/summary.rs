@@ -1,6 +1,6 @@
 //! What a dataset looks like, gathered while its episodes pass by.
 
-use crate::{DataError, EpisodeSink, EpisodeView, Feature, Spec, episode::Ending};
+use crate::{DataError, EpisodeSink, EpisodeView, Feature, Spec};
 use std::collections::BTreeMap;
 
 /// Episodes kept for a picture.
@@ -213,11 +213,7 @@ impl EpisodeSink for DatasetSummary {
         let width = spec.observation.width;
         self.keep_path(width, episode);
         *self.lengths.entry(episode.steps).or_default() += 1;
-        self.endings[match episode.ending {
-            Ending::Unknown => 0,
-            Ending::Terminated => 1,
-            Ending::Truncated => 2,
-        }] += 1;
+        self.endings[episode.ending as usize] += 1;
         add_rows(&mut self.observations, &spec.observation, episode.observations);
         add_rows(&mut self.actions, &spec.action, episode.actions);
         for ((summaries, feature), rows) in self.extras.iter_mut().zip(&spec.extras).zip(&episode.extras) {

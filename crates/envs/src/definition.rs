@@ -55,8 +55,7 @@ pub type BodyShape = fn(&[f32]) -> Vec<Capsule>;
 
 /// An environment of the registry.
 ///
-/// A new environment is a module that implements this trait and a row in the table of
-/// `registry.rs`.
+/// A new environment is a module that implements this trait and a row in the table of `registry.rs`.
 pub trait EnvDefinition: Send + Sync {
     /// Its name, such as `pointmaze-medium`.
     fn name(&self) -> String;
@@ -87,9 +86,8 @@ pub trait EnvDefinition: Send + Sync {
     /// Those of [`check`](Self::check).
     fn make(&self) -> Result<EnvFactory, EnvError>;
 
-    /// Collects episodes `0..episodes` with one of the
-    /// [`collection_policies`](Self::collection_policies); each follows from the seed and its
-    /// number.
+    /// Collects episodes `0..episodes` with one of the [`collection_policies`](Self::collection_policies);
+    /// each follows from the seed and its number.
     ///
     /// # Errors
     /// Those of [`check`](Self::check), and what `sink` refuses.

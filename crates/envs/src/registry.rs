@@ -1,20 +1,12 @@
 //! All environments and all datasets, by name.
 
-use crate::{
-    definition::{CollectionPolicy, EnvDefinition, EnvError},
-    maze, nav2d,
-};
+use crate::{CollectionPolicy, EnvDefinition, EnvError, maze, nav2d};
 use isochrone_data::EpisodeSink;
 use std::{fmt, ops::Deref, sync::LazyLock};
 
-/// A family of environments: a module that defines some.
-type Family = fn() -> Vec<Box<dyn EnvDefinition>>;
-
-/// The registry, in the order of lists: a new family is a row here.
-const FAMILIES: &[Family] = &[nav2d::definitions, maze::definitions];
-
+/// The registry, in the order of lists: a new family of environments is an entry here.
 static DEFINITIONS: LazyLock<Vec<Box<dyn EnvDefinition>>> =
-    LazyLock::new(|| FAMILIES.iter().flat_map(|definitions| definitions()).collect());
+    LazyLock::new(|| [nav2d::definitions(), maze::definitions()].into_iter().flatten().collect());
 
 /// An environment of the registry; its properties are those of [`EnvDefinition`].
 ///
@@ -81,8 +73,7 @@ impl DatasetId {
         Self::all().find(|dataset| dataset.name() == name)
     }
 
-    /// Its name, such as `pointmaze-medium-navigate`: that of the environment and that of the
-    /// policy.
+    /// Its name, such as `pointmaze-medium-navigate`: that of the environment and that of the policy.
     pub fn name(self) -> String {
         match self.policy.name {
             "" => self.env.name(),
@@ -103,8 +94,7 @@ impl DatasetId {
     /// Collects episodes `0..episodes`; each follows from the seed and its number.
     ///
     /// # Errors
-    /// What `sink` refuses; and if the environment needs a physics library that this build does not
-    /// have.
+    /// What `sink` refuses; and if the environment needs a physics library that this build does not have.
     pub fn collect(self, episodes: usize, seed: u64, sink: &mut dyn EpisodeSink) -> Result<(), EnvError> {
         self.env.collect(&self.policy, episodes, seed, sink)
     }

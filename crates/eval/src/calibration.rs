@@ -98,11 +98,6 @@ pub struct Calibrated<D> {
 }
 
 impl<D: TemporalDistance> Calibrated<D> {
-    /// Applies a calibration to a distance.
-    pub fn new(distance: D, calibration: Calibration) -> Self {
-        Self { distance, calibration }
-    }
-
     /// Calibrates a distance to the steps observed in a dataset.
     pub fn fit(distance: D, data: &Dataset, seed: u64) -> Self {
         let mut random = rng::stream(seed, 2);
@@ -111,17 +106,13 @@ impl<D: TemporalDistance> Calibrated<D> {
             let (from, to, _) = sample_pairs(data, PAIRS_PER_OFFSET, Some(ahead), below);
             (ahead, distance.paired_nats(&from, &to))
         };
-        let predicted: Vec<(usize, Vec<f32>)> =
-            OFFSETS.into_iter().map(at_offset).filter(|(_, nats)| nats.len() >= MIN_PAIRS).collect();
-        let calibration = Calibration::fit(&predicted, distance.discount());
+        let predicted = OFFSETS.into_iter().map(at_offset).filter(|(_, nats)| nats.len() >= MIN_PAIRS);
+        let calibration = Calibration::fit(&predicted.collect::<Vec<_>>(), distance.discount());
         Self { distance, calibration }
     }
 
-    fn apply(&self, mut nats: Vec<f32>) -> Vec<f32> {
-        for value in &mut nats {
-            *value = self.calibration.observed(*value);
-        }
-        nats
+    fn apply(&self, nats: Vec<f32>) -> Vec<f32> {
+        nats.into_iter().map(|nats| self.calibration.observed(nats)).collect()
     }
 }
 
@@ -156,11 +147,8 @@ mod tests {
             [1usize, 4, 9].iter().map(|&steps| (steps, vec![10.0 * (steps as f32).sqrt(); 3])).collect();
         let calibration = Calibration::fit(&[&predicted[..], &[(16, vec![29.0])]].concat(), discount);
         for (nats, steps) in [(0.0, 0.0), (10.0, 1.0), (20.0, 4.0), (25.0, 6.5), (30.0, 9.0), (40.0, 14.0)] {
-            assert!(
-                (calibration.observed(nats) / unit - steps).abs() < 1e-4,
-                "{nats} is {}",
-                calibration.observed(nats) / unit
-            );
+            let observed = calibration.observed(nats) / unit;
+            assert!((observed - steps).abs() < 1e-4, "{nats} is {observed}");
         }
         assert!(calibration.observed(f32::NAN).is_nan());
         assert_eq!(calibration.observed(f32::INFINITY), f32::INFINITY);

@@ -31,15 +31,7 @@ pub trait AlgorithmDef: Learner + Sized + 'static {
     /// The settings of a preset.
     fn preset(preset: Preset) -> Self::Config;
 
-    /// What a setting means, in a line, by its dotted name; those of [`components`](crate::components) are known already.
-    fn describe(_setting: &str) -> Option<&'static str> {
-        None
-    }
-
-    /// The learner before its first update.
-    ///
-    /// # Errors
-    /// If a setting is impossible.
+    /// The learner before its first update, if its settings are possible and the dataset has what it needs.
     fn new(config: Self::Config, context: &LearnerContext) -> Result<Self, ConfigError>;
 }
 
@@ -53,7 +45,6 @@ struct Definition {
     idea: &'static str,
     paper: &'static str,
     needs_actions: bool,
-    describe: fn(&str) -> Option<&'static str>,
     preset: fn(Preset) -> Table,
     complete: fn(Table) -> Result<Table, ConfigError>,
     init: Init,
@@ -61,27 +52,21 @@ struct Definition {
 
 type Init = fn(Table, &LearnerContext) -> Result<Box<dyn Learner>, ConfigError>;
 
-trait Define {
-    const DEFINITION: &'static Definition;
-}
-
-impl<A: AlgorithmDef> Define for A {
-    const DEFINITION: &'static Definition = &Definition {
-        name: A::NAME,
-        idea: A::IDEA,
-        paper: A::PAPER,
-        needs_actions: A::NEEDS_ACTIONS,
-        describe: A::describe,
-        preset: |preset| settings::to_table(&A::preset(preset)).expect("presets are TOML"),
-        complete: |table| settings::to_table(&settings::read_inside::<A::Config>(table, "learner")?),
-        init: |table, context| Ok(Box::new(A::new(settings::read(table)?, context)?)),
-    };
-}
-
 impl Algorithm {
     /// The handle of an algorithm, also of one that is defined elsewhere.
     pub const fn of<A: AlgorithmDef>() -> Self {
-        Self(<A as Define>::DEFINITION)
+        let definition = const {
+            &Definition {
+                name: A::NAME,
+                idea: A::IDEA,
+                paper: A::PAPER,
+                needs_actions: A::NEEDS_ACTIONS,
+                preset: |preset| settings::to_table(&A::preset(preset)).expect("presets are TOML"),
+                complete: |table| settings::to_table(&settings::read_inside::<A::Config>(table, "learner")?),
+                init: |table, context| Ok(Box::new(A::new(settings::read(table)?, context)?)),
+            }
+        };
+        Self(definition)
     }
 
     /// Its name, as in configuration files.
@@ -102,11 +87,6 @@ impl Algorithm {
     /// Whether it cannot learn from states alone.
     pub const fn needs_actions(self) -> bool {
         self.0.needs_actions
-    }
-
-    /// What a setting means, as the algorithm itself describes it.
-    pub(crate) fn describe(self, setting: &str) -> Option<&'static str> {
-        (self.0.describe)(setting)
     }
 
     /// Its settings at a preset.
@@ -147,14 +127,6 @@ impl LearnerConfig {
     /// The name of the algorithm among the settings of a file.
     pub(crate) const ALGORITHM: &'static str = "algorithm";
 
-    /// The settings of an algorithm, by type.
-    ///
-    /// # Errors
-    /// If a value cannot be written as TOML.
-    pub fn of<A: AlgorithmDef>(config: &A::Config) -> Result<Self, ConfigError> {
-        Ok(Self { algorithm: Algorithm::of::<A>(), settings: settings::to_table(config)? })
-    }
-
     /// The settings of an algorithm from a table; what it leaves out is filled in where serde has a default.
     ///
     /// # Errors
@@ -178,19 +150,13 @@ impl LearnerConfig {
         settings::get(&self.settings, name)
     }
 
-    /// The same with one setting changed.
-    ///
-    /// # Errors
-    /// If there is no such setting, or the value has the wrong type.
+    /// The same with one setting changed, if there is such a setting of this type.
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Result<Self, ConfigError> {
         settings::set(&mut self.settings, name, value.into());
         Self::from_table(self.algorithm, self.settings)
     }
 
-    /// The learner before its first update.
-    ///
-    /// # Errors
-    /// If a setting is impossible, or the dataset lacks what the algorithm needs.
+    /// The learner before its first update, if its settings are possible and the dataset has what it needs.
     pub fn init(&self, context: &LearnerContext) -> Result<Box<dyn Learner>, ConfigError> {
         let Definition { name, needs_actions, init, .. } = self.algorithm.0;
         if *needs_actions && !context.has_actions() {

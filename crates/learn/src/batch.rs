@@ -42,9 +42,6 @@ impl DeviceBatch {
 }
 
 /// Samples the batches of a learner, with the goals that it asks for.
-///
-/// # Errors
-/// If there is nothing to draw from, or a law is impossible.
 pub fn sampler(
     goals: Vec<GoalDistributionConfig>,
     data: &Dataset,

@@ -178,27 +178,13 @@ pub struct Divergence {
 }
 
 impl LearnError {
-    /// What is wrong, without the file and the hint.
-    pub(crate) fn problem(&self) -> String {
-        match self {
-            Self::Corrupt { path, problem } => {
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                format!("{name}, {problem}")
-            }
-            other => other.to_string(),
-        }
-    }
-
     pub(crate) fn read(path: &Path, source: std::io::Error) -> Self {
         Self::Io { path: path.into(), source, hint: "check that the path is right and may be read" }
     }
 
     pub(crate) fn write(path: &Path, source: std::io::Error) -> Self {
-        Self::Io {
-            path: path.into(),
-            source,
-            hint: "check that the folder may be written to and that there is space",
-        }
+        let hint = "check that the folder may be written to and that there is space";
+        Self::Io { path: path.into(), source, hint }
     }
 
     pub(crate) fn malformed(path: &Path, problem: impl Into<String>, hint: impl Into<String>) -> Self {

@@ -8,13 +8,8 @@ use std::{
     },
 };
 
-/// Runs every job on a thread of its own, as many at a time as there are cores; results in the order of the jobs. After an error no further job begins.
-///
-/// # Errors
-/// The first error of the first job that has one.
-///
-/// # Panics
-/// If a job does.
+/// Runs every job on a thread of its own, as many at a time as there are cores; results in the order of the jobs, or the error of the
+/// first job that has one. After an error no further job begins. A job that panics makes it panic.
 pub fn run_in_parallel<J: Sync, R: Send, E: Send>(
     jobs: &[J],
     run: impl Fn(&J) -> Result<R, E> + Sync,

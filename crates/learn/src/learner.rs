@@ -24,10 +24,7 @@ pub trait Learner: Send {
         None
     }
 
-    /// Shows everything that a resumed run needs to `state`, which saves or restores it.
-    ///
-    /// # Errors
-    /// If the state that is restored does not fit the learner.
+    /// Shows everything that a resumed run needs to `state`, which saves it or, if it fits the learner, restores it.
     fn visit_state(&mut self, state: &mut StateDict) -> Result<(), StateError>;
 }
 

@@ -23,7 +23,6 @@ pub mod run;
 mod scaling;
 mod setting_info;
 pub mod settings;
-mod step_rng;
 mod trainer;
 mod training;
 

@@ -62,18 +62,12 @@ impl Model {
         Self { distance, policy, spec: spec.clone(), step, warnings: Vec::new() }
     }
 
-    /// The learned distance.
-    ///
-    /// # Errors
-    /// [`LearnError::NoDistance`] if the algorithm learns none.
+    /// The learned distance; [`LearnError::NoDistance`] if the algorithm learns none.
     pub fn distance(&self) -> Result<LearnedDistance, LearnError> {
         self.distance.clone().ok_or(LearnError::NoDistance)
     }
 
-    /// The learned policy.
-    ///
-    /// # Errors
-    /// [`LearnError::NoPolicy`] if the data had no actions.
+    /// The learned policy; [`LearnError::NoPolicy`] if the data had no actions.
     pub fn policy(&self) -> Result<LearnedPolicy, LearnError> {
         self.policy.clone().ok_or(LearnError::NoPolicy)
     }
@@ -97,22 +91,14 @@ impl Model {
     }
 
     /// What a run that is open has learned.
-    ///
-    /// # Errors
-    /// If it has no checkpoint yet, or the checkpoint is damaged.
     pub fn of_run(run: &Run, which: CheckpointSelector) -> Result<Self, LearnError> {
         let checkpoints = run.checkpoints();
         let mut warnings = Vec::new();
-        let mut last = || match checkpoints.latest_valid(Checkpoints::load_weights)? {
-            (Some(checkpoint), passed_over) => {
-                warnings.extend(passed_over);
-                Ok(checkpoint)
-            }
-            (None, _) => Err(LearnError::malformed(
-                run.folder(),
-                "the run has no checkpoint yet",
-                "wait for the first, or resume the run",
-            )),
+        let mut last = || {
+            let (checkpoint, passed_over) = checkpoints.latest_valid(Checkpoints::load_weights)?;
+            warnings.extend(passed_over);
+            let (problem, hint) = ("the run has no checkpoint yet", "wait for the first, or resume the run");
+            checkpoint.ok_or_else(|| LearnError::malformed(run.folder(), problem, hint))
         };
         let Checkpoint { progress, snapshot } = match which {
             CheckpointSelector::Last => last()?,

@@ -6,10 +6,8 @@ use isochrone_nn::{
     state_dict::{LearnerState, Mode, StateDict},
 };
 
-/// Puts a learner where a checkpoint was; returns the scale of the data.
-///
-/// # Errors
-/// If the state lacks something or, for a run that resumes, has something that the learner has not.
+/// Puts a learner where a checkpoint was, and returns the scale of the data. The state must have all that it needs and, for a run
+/// that resumes, nothing else.
 pub fn restore(
     learner: &mut dyn Learner,
     mode: Mode,

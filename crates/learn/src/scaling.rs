@@ -16,7 +16,7 @@ const LEAST_DEVIATION: f64 = 1e-6;
 pub enum ScalingConfig {
     /// Each dimension to mean 0 and deviation 1.
     #[default]
-    Standardise,
+    Standardize,
     /// Not at all.
     None,
 }
@@ -38,26 +38,21 @@ impl Affine {
 
     /// Scaled rows.
     pub fn scaled(&self, rows: &[f32]) -> Vec<f32> {
-        if self.shift.is_empty() {
-            return Vec::new();
-        }
-        let mut scaled = Vec::with_capacity(rows.len());
-        for row in rows.chunks_exact(self.shift.len()) {
-            scaled.extend(
-                row.iter()
-                    .zip(&self.shift)
-                    .zip(&self.factor)
-                    .map(|((x, shift), factor)| (x - shift) * factor),
-            );
-        }
+        let mut scaled = rows.to_vec();
+        self.map(&mut scaled, |x, shift, factor| (x - shift) * factor);
         scaled
     }
 
     /// Rows in their own units again, in place.
     pub fn unscale(&self, rows: &mut [f32]) {
+        self.map(rows, |x, shift, factor| x / factor + shift);
+    }
+
+    /// Changes every number, given the shift and the factor of its dimension.
+    fn map(&self, rows: &mut [f32], change: impl Fn(f32, f32, f32) -> f32) {
         for row in rows.chunks_exact_mut(self.shift.len().max(1)) {
             for ((x, shift), factor) in row.iter_mut().zip(&self.shift).zip(&self.factor) {
-                *x = *x / factor + shift;
+                *x = change(*x, *shift, *factor);
             }
         }
     }
@@ -80,23 +75,20 @@ impl Scaling {
 
     /// From the data: mean and deviation of observations, range of actions.
     ///
-    /// Actions keep their units if all that were seen lie in `[-1, 1]` and no bounds say otherwise. Of more than a million states, every so many are looked at.
-    ///
-    /// # Errors
-    /// If a number is not finite; the error names the episode and the row.
+    /// Actions keep their units if all that were seen lie in `[-1, 1]` and no bounds say otherwise. Of more than a million states, every so many are looked at. The error
+    /// of a number that is not finite names the episode and the row.
     pub fn of(data: &Dataset, config: ScalingConfig) -> Result<Self, LearnError> {
         let spec = data.spec();
         let mut observations = Columns::new(spec.observation.width);
         let mut actions = Columns::new(spec.action.width);
-        let states = data.index().n_states();
-        let every = states.div_ceil(MOST_STATES).max(1) as usize;
+        let every = data.index().n_states().div_ceil(MOST_STATES).max(1) as usize;
         for number in 0..data.n_episodes() {
             let episode = data.episode(number);
             observations.add(episode.observations, every, number, &spec.observation.name)?;
             actions.add(episode.actions, every, number, &spec.action.name)?;
         }
         let observation = match config {
-            ScalingConfig::Standardise => observations.standardised(),
+            ScalingConfig::Standardize => observations.standardized(),
             ScalingConfig::None => Affine::identity(spec.observation.width),
         };
         let action = actions.to_unit_range(|dimension| {
@@ -150,16 +142,11 @@ impl Columns {
         if width == 0 {
             return Ok(());
         }
-        for (number, row) in rows.chunks_exact(width).enumerate().step_by(every) {
+        for (row, values) in rows.chunks_exact(width).enumerate().step_by(every) {
             self.rows += 1.0;
-            for (dimension, &value) in row.iter().enumerate() {
+            for (dimension, &value) in values.iter().enumerate() {
                 if !value.is_finite() {
-                    return Err(LearnError::NotFinite {
-                        column: column.to_owned(),
-                        episode,
-                        row: number,
-                        value,
-                    });
+                    return Err(LearnError::NotFinite { column: column.to_owned(), episode, row, value });
                 }
                 let before = f64::from(value) - self.mean[dimension];
                 self.mean[dimension] += before / self.rows;
@@ -171,19 +158,13 @@ impl Columns {
         Ok(())
     }
 
-    fn standardised(&self) -> Affine {
-        let deviation = |spread: &f64| (spread / self.rows.max(1.0)).sqrt();
-        Affine {
-            shift: self.mean.iter().map(|mean| *mean as f32).collect(),
-            factor: self
-                .spread
-                .iter()
-                .map(|spread| match deviation(spread) {
-                    small if small < LEAST_DEVIATION => 1.0,
-                    deviation => (1.0 / deviation) as f32,
-                })
-                .collect(),
-        }
+    fn standardized(&self) -> Affine {
+        let factor = |spread: &f64| match (spread / self.rows.max(1.0)).sqrt() {
+            small if small < LEAST_DEVIATION => 1.0,
+            deviation => (1.0 / deviation) as f32,
+        };
+        let shift = self.mean.iter().map(|mean| *mean as f32).collect();
+        Affine { shift, factor: self.spread.iter().map(factor).collect() }
     }
 
     fn to_unit_range(&self, bounds: impl Fn(usize) -> Option<(f32, f32)>) -> Affine {

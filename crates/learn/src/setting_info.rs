@@ -1,6 +1,6 @@
 //! Lists of settings, for help and documentation.
 
-use crate::{algorithm::Algorithm, components::Preset, run::RunConfig, settings};
+use crate::{algorithm::Algorithm, components::Preset, run::RunConfig, scaling::ScalingConfig, settings};
 use toml::Value;
 
 /// A setting with its default.
@@ -10,7 +10,7 @@ pub struct SettingInfo {
     pub name: String,
     /// Its default; `None` if it is chosen to fit the data.
     pub default: Option<Value>,
-    /// What it means, in a line; empty if the algorithm does not describe it.
+    /// What it means, in a line; empty for settings that only an algorithm of another crate has.
     pub description: &'static str,
 }
 
@@ -23,13 +23,13 @@ impl Algorithm {
                 "seed" => Some(Value::Integer(0)),
                 "metrics.evaluation_pairs" => Some(Value::Integer(1024)),
                 "checkpoints.keep_last" => Some(Value::Integer(2)),
-                "data.scaling" => Some(Value::String("standardize".into())),
+                "data.scaling" => Value::try_from(ScalingConfig::default()).ok(),
                 _ => None,
             };
             SettingInfo { name: name.to_owned(), default, description }
         });
         let own = settings::leaves(self.preset(preset).settings()).into_iter().map(|(name, value)| {
-            let description = self.describe(&name).or_else(|| describe(&name)).unwrap_or_default();
+            let description = describe(&name).unwrap_or_default();
             SettingInfo { name: format!("learner.{name}"), default: Some(value), description }
         });
         of_run.chain(own).collect()
@@ -109,25 +109,18 @@ mod tests {
     /// Every setting of every algorithm has a description, and every description a setting.
     #[test]
     fn all_settings_are_described() {
-        let mut used: Vec<&str> = Vec::new();
+        let mut used = Vec::new();
         let kinds =
             [("head.kind", "iqe"), ("distribution.kind", "tanh_gaussian"), ("extraction.kind", "awr")];
         for algorithm in Algorithm::ALL {
-            for preset in Preset::ALL {
-                for setting in algorithm.settings(preset) {
-                    assert!(!setting.description.is_empty(), "{algorithm}: {}", setting.name);
-                    used.push(setting.description);
-                }
-            }
+            let mut configs: Vec<_> = Preset::ALL.map(|preset| algorithm.preset(preset)).into();
             // The settings of variants that presets do not choose.
-            let preset = algorithm.preset(Preset::Small);
-            for (name, _) in settings::leaves(preset.settings()) {
-                if let Some((_, kind)) = kinds.iter().find(|(end, _)| name.ends_with(end)) {
-                    let changed = preset.clone().with(&name, *kind).unwrap();
-                    used.extend(
-                        settings::leaves(changed.settings()).iter().filter_map(|(name, _)| describe(name)),
-                    );
-                }
+            for (name, _) in settings::leaves(configs[0].settings()) {
+                let kind = kinds.iter().find(|(end, _)| name.ends_with(end));
+                configs.extend(kind.map(|(_, kind)| configs[0].clone().with(&name, *kind).unwrap()));
+            }
+            for (name, _) in configs.iter().flat_map(|config| settings::leaves(config.settings())) {
+                used.push(describe(&name).unwrap_or_else(|| panic!("{algorithm}: {name}")));
             }
         }
         for (end, description) in DESCRIPTIONS {

@@ -7,10 +7,7 @@ use toml::{Table, Value};
 /// The key that chooses a variant: its siblings belong to the variant.
 const KIND: &str = "kind";
 
-/// Parses `name=value`; a value that is not TOML is text.
-///
-/// # Errors
-/// If there is no `=`, or no name.
+/// Parses `name=value`, both of which must be there; a value that is not TOML is text.
 pub fn parse_assignment(text: &str) -> Result<(String, Value), ConfigError> {
     let wrong = |problem: &str| {
         ConfigError::new(text, "", problem, "write it like critic.width=256")
@@ -37,34 +34,25 @@ pub fn get<'a>(table: &'a Table, name: &str) -> Option<&'a Value> {
 
 /// All settings of a table by their dotted names.
 pub fn leaves(table: &Table) -> Vec<(String, Value)> {
-    let mut leaves = Vec::new();
-    for (key, value) in table {
-        match value {
-            Value::Table(inner) => {
-                leaves.extend(
-                    self::leaves(inner).into_iter().map(|(name, value)| (format!("{key}.{name}"), value)),
-                );
-            }
-            value => leaves.push((key.clone(), value.clone())),
+    let of_entry = |(key, value): (&String, &Value)| match value {
+        Value::Table(inner) => {
+            leaves(inner).into_iter().map(|(name, value)| (format!("{key}.{name}"), value)).collect()
         }
-    }
-    leaves
+        value => vec![(key.clone(), value.clone())],
+    };
+    table.iter().flat_map(of_entry).collect()
 }
 
 /// Changes a setting by its dotted name, making tables where there are none; [`read`] finds out whether they exist.
 ///
 /// A whole number that is written as a float, like `1e6`, becomes an integer where there was one.
 pub fn set(table: &mut Table, name: &str, value: Value) {
-    match name.split_once('.') {
-        None => put(table, name, value),
-        Some((first, rest)) => {
-            let inner = table.entry(first).or_insert_with(|| Value::Table(Table::new()));
-            if !inner.is_table() {
-                *inner = Value::Table(Table::new());
-            }
-            set(inner.as_table_mut().expect("it was made one"), rest, value);
-        }
+    let Some((first, rest)) = name.split_once('.') else { return put(table, name, value) };
+    let inner = table.entry(first).or_insert_with(|| Value::Table(Table::new()));
+    if !inner.is_table() {
+        *inner = Value::Table(Table::new());
     }
+    set(inner.as_table_mut().expect("it was made one"), rest, value);
 }
 
 fn put(table: &mut Table, key: &str, value: Value) {
@@ -85,10 +73,7 @@ pub(crate) fn whole(float: f64) -> Value {
     if is_whole { Value::Integer(float as i64) } else { Value::Float(float) }
 }
 
-/// The settings of a configuration as a table.
-///
-/// # Errors
-/// If something is not TOML, such as a path that is not text.
+/// The settings of a configuration as a table, if all of them are TOML: a path that is not text is none.
 pub fn to_table(config: &impl Serialize) -> Result<Table, ConfigError> {
     let error = |problem: String| {
         let hint = "paths must be text, and numbers below 2^63";
@@ -99,10 +84,7 @@ pub fn to_table(config: &impl Serialize) -> Result<Table, ConfigError> {
     text.parse().map_err(|problem: toml::de::Error| error(problem.to_string()))
 }
 
-/// Reads a whole configuration.
-///
-/// # Errors
-/// If a value has the wrong type, or there is no such setting: then with the nearest that there is.
+/// Reads a whole configuration. The error of a setting that there is not names the nearest that there is.
 pub fn read<C: DeserializeOwned + Serialize>(table: Table) -> Result<C, ConfigError> {
     read_inside(table, "")
 }
@@ -117,16 +99,12 @@ pub(crate) fn read_inside<C: DeserializeOwned + Serialize>(
         .map_err(|error| wrong_type(&given, outer, &error.path().to_string(), error.inner()))?;
     // Flattened tables swallow unknown names, so that serde cannot report them: what the result lacks was not a setting.
     let known = to_table(&config)?;
-    match first_unknown(&given, &known, "") {
-        Some((name, value)) => {
-            let whole = match outer {
-                "" => known,
-                outer => Table::from_iter([(outer.to_owned(), Value::Table(known))]),
-            };
-            Err(unknown(&join(outer, &name), &value, &whole))
-        }
-        None => Ok(config),
-    }
+    let Some((name, value)) = first_unknown(&given, &known, "") else { return Ok(config) };
+    let whole = match outer {
+        "" => known,
+        outer => Table::from_iter([(outer.to_owned(), Value::Table(known))]),
+    };
+    Err(unknown(&join(outer, &name), &value, &whole))
 }
 
 /// The error of a setting that there is not, with those that may have been meant.
@@ -167,18 +145,15 @@ fn hint(name: &str, known: &Table) -> String {
         return format!("did you mean {}?", join(outer, near));
     }
     let names: Vec<String> = leaves(known).into_iter().map(|(name, _)| name).collect();
-    let last_of = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
-    let same: Vec<&str> = names.iter().map(String::as_str).filter(|name| last_of(name) == last).collect();
-    if !same.is_empty() {
-        return format!("there is {}", same.join(", "));
-    }
-    match nearest(name, names.iter().map(String::as_str)) {
-        Some(near) => format!("did you mean {near}?"),
-        None => {
-            let keys = beside.unwrap_or(known).keys().cloned().collect::<Vec<_>>();
-            format!("there is {}", keys.join(", "))
+    let names = || names.iter().map(String::as_str);
+    let mut there: Vec<&str> = names().filter(|name| name.rsplit('.').next() == Some(last)).collect();
+    if there.is_empty() {
+        if let Some(near) = nearest(name, names()) {
+            return format!("did you mean {near}?");
         }
+        there = beside.unwrap_or(known).keys().map(String::as_str).collect();
     }
+    format!("there is {}", there.join(", "))
 }
 
 /// The name that is most like `name`, if one is much like it.

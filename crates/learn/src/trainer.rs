@@ -40,7 +40,8 @@ pub struct Trainer {
     sampler: GoalSampler,
     progress: Progress,
     disk: Option<Disk>,
-    evaluations: Vec<Box<dyn Evaluation>>,
+    /// The first number of the first decides which checkpoint is the best.
+    pub evaluations: Vec<Box<dyn Evaluation>>,
     callbacks: Box<dyn Callbacks>,
     last_metrics: Metrics,
     /// Start of this session, and the seconds spent before it.
@@ -55,77 +56,49 @@ struct Disk {
 }
 
 impl Trainer {
-    /// A training in memory, before its first update.
-    ///
-    /// # Errors
-    /// If a setting is impossible, or the data cannot be learned from.
-    pub fn in_memory(config: RunConfig, data: &Dataset, device: &Device) -> Result<Self, LearnError> {
-        let context = config.context(data.spec(), device);
-        let learner = config.learner.init(&context)?;
-        let sampler = sampler(learner.goals(), data, config.batch_size, &context)?;
-        let scaling = Scaling::of(data, config.data.scaling)?;
-        Ok(Self {
-            config,
-            learner,
-            transform: BatchTransform::new(&context, scaling),
-            sampler,
-            progress: Progress::default(),
-            disk: None,
-            evaluations: Vec::new(),
-            callbacks: Box::new(()),
-            last_metrics: Metrics::default(),
-            clock: (Instant::now(), 0.0),
-        })
-    }
-
-    /// A run at its latest valid checkpoint, or before its first update.
-    ///
-    /// # Errors
-    /// If a setting is impossible, the data are not those of the run, or files cannot be read or written.
-    pub fn of_run(
-        run: Run,
+    /// A training before its first update or, with a run, at the latest valid checkpoint of it.
+    pub fn new(
+        config: RunConfig,
+        run: Option<Run>,
         data: &Dataset,
         device: &Device,
         mut callbacks: Box<dyn Callbacks>,
     ) -> Result<Self, LearnError> {
-        let config = run.config().clone();
         let context = config.context(data.spec(), device);
         let mut learner = config.learner.init(&context)?;
         let sampler = sampler(learner.goals(), data, config.batch_size, &context)?;
-        let (checkpoint, warnings) = run.checkpoints().latest_valid(Checkpoints::load)?;
-        warnings.iter().for_each(|warning| callbacks.on_warning(warning));
-        let (progress, scaling) = match checkpoint {
+        let checkpoints = run.as_ref().map(Run::checkpoints);
+        let mut latest = None;
+        if let Some(checkpoints) = &checkpoints {
+            let (checkpoint, warnings) = checkpoints.latest_valid(Checkpoints::load)?;
+            warnings.iter().for_each(|warning| callbacks.on_warning(warning));
+            latest = checkpoint.map(|checkpoint| (checkpoints, checkpoint));
+        }
+        let (progress, scaling) = match latest {
             None => (Progress::default(), Scaling::of(data, config.data.scaling)?),
-            Some(Checkpoint { progress, snapshot }) => {
+            Some((checkpoints, Checkpoint { progress, snapshot })) => {
                 let restored = restore(&mut *learner, Mode::Resume, snapshot, &context);
-                let scaling = restored.map_err(|problem| run.checkpoints().other(progress.step, &problem))?;
+                let scaling = restored.map_err(|problem| checkpoints.other(progress.step, &problem))?;
                 (progress, scaling)
             }
         };
-        let log = MetricsLog::open(run.folder(), progress.step)?;
-        let last_saved = (progress.step > 0).then(|| run.checkpoints().path(progress.step));
+        let on_disk = |run: Run| {
+            let log = MetricsLog::open(run.folder(), progress.step)?;
+            let last_saved = (progress.step > 0).then(|| run.checkpoints().path(progress.step));
+            Ok::<_, LearnError>(Disk { run, log, last_saved })
+        };
         Ok(Self {
+            disk: run.map(on_disk).transpose()?,
             config,
             learner,
             transform: BatchTransform::new(&context, scaling),
             sampler,
-            disk: Some(Disk { run, log, last_saved }),
             evaluations: Vec::new(),
             callbacks,
             last_metrics: Metrics::default(),
             clock: (Instant::now(), progress.seconds),
             progress,
         })
-    }
-
-    /// With these evaluations. The first number of the first decides which checkpoint is the best.
-    pub fn with_evaluations(self, evaluations: Vec<Box<dyn Evaluation>>) -> Self {
-        Self { evaluations, ..self }
-    }
-
-    /// With these callbacks.
-    pub fn with_callbacks(self, callbacks: Box<dyn Callbacks>) -> Self {
-        Self { callbacks, ..self }
     }
 
     /// What has been learned so far.
@@ -140,9 +113,6 @@ impl Trainer {
     }
 
     /// Trains until all steps are done or it is stopped; both end with a checkpoint.
-    ///
-    /// # Errors
-    /// If a number is not finite, or files cannot be written.
     pub fn train(&mut self, stop: &StopHandle) -> Result<Outcome, LearnError> {
         // On a thread of the pool: work that is handed to it from elsewhere costs a wake-up each time, half of a small step.
         let outcome = rayon::scope(|_| self.train_here(stop));
@@ -216,14 +186,12 @@ impl Trainer {
             self.evaluations.iter_mut().flat_map(|evaluation| evaluation.evaluate(&model)).collect();
         let first = evaluated.first().cloned();
         values.extend(evaluated.into_iter().map(|(name, value)| (format!("evaluation/{name}"), value)));
-        match (first, &self.progress.best) {
-            (Some((_, value)), Some(best)) if !value.is_finite() || value <= best.value => false,
-            (Some((metric, value)), _) if value.is_finite() => {
-                self.progress.best = Some(Best { step: self.progress.step, metric, value });
-                true
-            }
-            _ => false,
+        let Some((metric, value)) = first.filter(|(_, value)| value.is_finite()) else { return false };
+        let is_best = self.progress.best.as_ref().is_none_or(|best| value > best.value);
+        if is_best {
+            self.progress.best = Some(Best { step: self.progress.step, metric, value });
         }
+        is_best
     }
 
     /// Saves a checkpoint, if there is a run; checks in any case that all weights are finite.

@@ -38,6 +38,7 @@ use toml::Value;
 ///
 /// Settings have dotted names, those of the algorithm with or without `learner.` before them; [`Algorithm::settings`] lists
 /// them. A mistake in any of them is an error of [`fit`](Self::fit), before anything is trained or written.
+#[must_use = "nothing is trained before `fit` or `train`"]
 pub struct Training {
     builder: ConfigBuilder,
     data: Option<DataConfig>,
@@ -57,8 +58,6 @@ enum Place {
     Memory,
     /// In this folder, where there may be a run of the same settings already.
     Folder(PathBuf),
-    /// With the run in this folder, whatever its settings are.
-    Existing(PathBuf),
     Run(Box<Run>),
 }
 
@@ -112,44 +111,37 @@ impl Training {
     }
 
     /// Network sizes, unless settings say otherwise.
-    #[must_use]
     pub fn preset(mut self, preset: Preset) -> Self {
         self.builder.preset = preset;
         self
     }
 
     /// Number of updates.
-    #[must_use]
     pub fn steps(self, steps: u64) -> Self {
         self.set("steps", steps)
     }
 
     /// Seed of everything random.
-    #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         self.set("seed", seed)
     }
 
     /// Transitions of an update.
-    #[must_use]
     pub fn batch_size(self, batch_size: usize) -> Self {
         self.set("batch_size", batch_size)
     }
 
     /// Discount per step: 0.99 looks about 100 steps ahead.
-    #[must_use]
     pub fn discount(self, discount: f64) -> Self {
         self.set("discount", discount)
     }
 
     /// A setting by its dotted name.
-    #[must_use]
     pub fn set(self, name: &str, value: impl Serialize) -> Self {
         self.assign(name, value, false)
     }
 
     /// A setting that is left out where the algorithm does not have it: for settings that several algorithms share.
-    #[must_use]
     pub fn set_if_known(self, name: &str, value: impl Serialize) -> Self {
         self.assign(name, value, true)
     }
@@ -168,12 +160,9 @@ impl Training {
         self
     }
 
-    /// Settings of a file, weaker than those of [`set`](Self::set): for example the `config.toml` of a run.
+    /// Settings of a file that can be read, weaker than those of [`set`](Self::set): for example the `config.toml` of a run.
     ///
     /// Where it is of another algorithm, only network sizes and settings of optimizers are taken from it.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub fn config_file(mut self, path: impl AsRef<Path>) -> Result<Self, LearnError> {
         let path = path.as_ref();
         self.builder.file = Some((path.to_owned(), RunConfig::read_table(path)?));
@@ -181,73 +170,53 @@ impl Training {
     }
 
     /// Where the data come from and how they are scaled, as it is recorded with a run.
-    #[must_use]
     pub fn data_config(self, data: DataConfig) -> Self {
         Self { data: Some(data), ..self }
     }
 
     /// Keeps the training in a folder: it is started there or, if the folder has a run of the same settings and data,
     /// resumed.
-    #[must_use]
     pub fn run_dir(self, folder: impl AsRef<Path>) -> Self {
         Self { place: Place::Folder(folder.as_ref().to_owned()), ..self }
     }
 
-    /// Resumes the run in this folder with its own settings.
-    #[must_use]
-    pub fn resume(self, folder: impl AsRef<Path>) -> Self {
-        Self { place: Place::Existing(folder.as_ref().to_owned()), ..self }
-    }
-
     /// Evaluates on a dataset that is not learned from; see [`ObservedSteps`].
-    #[must_use]
     pub fn validation(self, data: &Dataset) -> Self {
         Self { validation: Some(data.clone()), ..self }
     }
 
     /// Evaluates on the training data where there is no validation dataset; see [`ObservedSteps`].
-    #[must_use]
     pub fn evaluate_training_data(self) -> Self {
         Self { evaluates_training_data: true, ..self }
     }
 
     /// Adds an evaluation. The first number of the first evaluation decides which checkpoint is the best.
-    #[must_use]
     pub fn evaluation(mut self, evaluation: impl Evaluation + 'static) -> Self {
         self.evaluations.push(Box::new(evaluation));
         self
     }
 
     /// Callbacks of progress.
-    #[must_use]
     pub fn callbacks(self, callbacks: impl Callbacks + 'static) -> Self {
         Self { callbacks: Box::new(callbacks), ..self }
     }
 
     /// A handle that stops the training.
-    #[must_use]
     pub fn stop(self, stop: StopHandle) -> Self {
         Self { stop, ..self }
     }
 
     /// The device to train on; the processor unless it is set.
-    #[must_use]
     pub fn device(self, device: Device) -> Self {
         Self { device, ..self }
     }
 
     /// Where the data of settings and configuration file are, with absolute paths; `None` if they name none.
-    ///
-    /// # Errors
-    /// If a setting is unknown or has the wrong type.
     pub fn data_from_settings(&self) -> Result<Option<DataConfig>, LearnError> {
         self.builder.data()
     }
 
-    /// The whole configuration that [`fit`](Self::fit) would train.
-    ///
-    /// # Errors
-    /// If a setting is unknown, has the wrong type or an impossible value.
+    /// The whole configuration that [`fit`](Self::fit) would train, if every setting is known and possible.
     pub fn config(&self, data: &Dataset) -> Result<RunConfig, LearnError> {
         let config = match &self.data {
             Some(config) => config.clone(),
@@ -267,42 +236,49 @@ impl Training {
     }
 
     /// Trains; what was learned, how it ended, and the run. A run that is finished is found, and not trained again.
-    ///
-    /// # Errors
-    /// As [`fit`](Self::fit).
     pub fn train(mut self, data: &Dataset) -> Result<TrainingResult, LearnError> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
-        self.check_validation(data)?;
-        match std::mem::replace(&mut self.place, Place::Memory) {
+        if let Some(validation) = &self.validation {
+            let widths = |data: &Dataset| [data.spec().observation.width, data.spec().action.width];
+            let (found, expected) = (widths(validation), widths(data));
+            if found != expected {
+                return Err(LearnError::ValidationWidths { found, expected });
+            }
+        }
+        let locked = |run: Run| run.lock().map(|lock| (run, lock));
+        let (run, lock) = match std::mem::replace(&mut self.place, Place::Memory) {
             Place::Memory => {
                 let config = self.config(data)?;
-                let trainer = Trainer::in_memory(config.clone(), data, &self.device)?;
-                let callbacks = std::mem::replace(&mut self.callbacks, Box::new(()));
-                self.run(trainer.with_callbacks(callbacks), &config, data, None)
+                return self.run(config, None, data);
             }
             Place::Folder(folder) => {
                 let config = self.config(data)?;
-                if !folder.join("config.toml").exists() {
-                    let (run, lock) = self.create(&folder, config, data)?;
-                    return self.train_run(run, lock, data);
+                if folder.join("config.toml").exists() {
+                    let algorithms = self.builder.algorithm.into_iter().collect();
+                    let run = Run::open_with(&folder, &OpenOptions { algorithms, ..OpenOptions::default() })?;
+                    check_same(&run, &config)?;
+                    locked(run)?
+                } else {
+                    self.create(&folder, config, data)?
                 }
-                let run = self.open(&folder)?;
-                check_same(&run, &config)?;
-                self.lock_and_train(run, data)
             }
-            Place::Existing(folder) => {
-                let run = self.open(&folder)?;
-                self.lock_and_train(run, data)
+            Place::Run(run) => locked(*run)?,
+        };
+        self.check_data(&run, data)?;
+        let config = run.config().clone();
+        if run.status()?.state == State::Finished {
+            let checkpoints = run.checkpoints();
+            let is_last = checkpoints.steps()?.last() == Some(&config.steps);
+            if is_last && checkpoints.load(config.steps).is_ok() {
+                let model = Model::of_run(&run, CheckpointSelector::Last)?;
+                self.callbacks.on_start(&config, model.step);
+                self.callbacks.on_end();
+                return Ok(TrainingResult { model, outcome: Outcome::Finished, run: Some((run, lock)) });
             }
-            Place::Run(run) => self.lock_and_train(*run, data),
         }
-    }
-
-    fn open(&self, folder: &Path) -> Result<Run, LearnError> {
-        let algorithms = self.builder.algorithm.into_iter().collect();
-        Run::open_with(folder, &OpenOptions { algorithms, ..OpenOptions::default() })
+        self.run(config, Some((run, lock)), data)
     }
 
     /// A new run. Everything that can be wrong with it is found before anything is written.
@@ -315,67 +291,39 @@ impl Training {
         Run::create(folder, config, manifest)
     }
 
-    fn lock_and_train(self, run: Run, data: &Dataset) -> Result<TrainingResult, LearnError> {
-        let lock = run.lock()?;
-        self.train_run(run, lock, data)
-    }
-
-    fn train_run(mut self, run: Run, lock: Lock, data: &Dataset) -> Result<TrainingResult, LearnError> {
-        let manifest = run.manifest();
-        let hash = self.validation.as_ref().map(Dataset::content_hash);
-        let of_run = manifest.validation.as_ref();
-        if manifest.data.content_hash != data.content_hash() {
-            let (path, folder) = (manifest.data.path.clone(), run.folder().into());
-            return Err(LearnError::OtherData { path, role: "training", folder });
-        }
-        if of_run.map(|facts| facts.content_hash.as_str()) != hash {
-            let path = of_run.map_or_else(PathBuf::new, |facts| facts.path.clone());
-            return Err(LearnError::OtherData { path, role: "validation", folder: run.folder().into() });
-        }
-        let config = run.config().clone();
-        if run.status()?.state == State::Finished {
-            let checkpoints = run.checkpoints();
-            let is_last = checkpoints.steps()?.last() == Some(&config.steps);
-            if is_last && checkpoints.load(config.steps).is_ok() {
-                let model = Model::of_run(&run, CheckpointSelector::Last)?;
-                self.callbacks.on_start(&config, model.step);
-                self.callbacks.on_end();
-                return Ok(TrainingResult { model, outcome: Outcome::Finished, run: Some((run, lock)) });
+    /// Refuses data that are not those that the run was started with.
+    fn check_data(&self, run: &Run, data: &Dataset) -> Result<(), LearnError> {
+        let Manifest { data: of_data, validation: of_validation, .. } = run.manifest();
+        let given = [
+            ("training", Some(of_data), Some(data)),
+            ("validation", of_validation.as_ref(), self.validation.as_ref()),
+        ];
+        for (role, known, given) in given {
+            if known.map(|known| known.content_hash.as_str()) != given.map(Dataset::content_hash) {
+                let path = known.map_or_else(PathBuf::new, |known| known.path.clone());
+                return Err(LearnError::OtherData { path, role, folder: run.folder().into() });
             }
         }
-        let callbacks = std::mem::replace(&mut self.callbacks, Box::new(()));
-        let trainer = Trainer::of_run(run, data, &self.device, callbacks)?;
-        self.run(trainer, &config, data, Some(lock))
+        Ok(())
     }
 
     fn run(
         self,
-        trainer: Trainer,
-        config: &RunConfig,
+        config: RunConfig,
+        run: Option<(Run, Lock)>,
         data: &Dataset,
-        lock: Option<Lock>,
     ) -> Result<TrainingResult, LearnError> {
-        let mut evaluations: Vec<Box<dyn Evaluation>> = Vec::new();
+        let (run, lock) = run.unzip();
+        let (discount, pairs, seed) = (config.discount(), config.metrics.evaluation_pairs, config.seed);
+        let mut trainer = Trainer::new(config, run, data, &self.device, self.callbacks)?;
         let own_data = self.evaluates_training_data.then_some(data);
         if let Some(data) = self.validation.as_ref().or(own_data) {
-            let pairs = config.metrics.evaluation_pairs;
-            evaluations.push(Box::new(ObservedSteps::new(data, config.discount(), pairs, config.seed)?));
+            trainer.evaluations.push(Box::new(ObservedSteps::new(data, discount, pairs, seed)?));
         }
-        evaluations.extend(self.evaluations);
-        let mut trainer = trainer.with_evaluations(evaluations);
+        trainer.evaluations.extend(self.evaluations);
         let outcome = trainer.train(&self.stop)?;
         let model = trainer.model();
         Ok(TrainingResult { model, outcome, run: trainer.into_run().zip(lock) })
-    }
-
-    fn check_validation(&self, data: &Dataset) -> Result<(), LearnError> {
-        let Some(validation) = &self.validation else { return Ok(()) };
-        let widths = |data: &Dataset| [data.spec().observation.width, data.spec().action.width];
-        let (found, expected) = (widths(validation), widths(data));
-        match found == expected {
-            true => Ok(()),
-            false => Err(LearnError::ValidationWidths { found, expected }),
-        }
     }
 }
 

@@ -112,12 +112,4 @@ impl StateDict {
     pub(crate) fn training(&mut self) -> &mut Archive {
         &mut self.state.training
     }
-
-    pub(crate) fn is_saving(&self) -> bool {
-        self.mode == Mode::Save
-    }
-
-    pub(crate) fn is_resuming(&self) -> bool {
-        self.mode == Mode::Resume
-    }
 }

@@ -7,7 +7,8 @@
 use crate::error::{ArchiveError, StateError};
 use burn::{
     module::{Module, ModuleMapper, ModuleVisitor, Param},
-    tensor::{Tensor, TensorData},
+    optim::GradientsParams,
+    tensor::{Device, Tensor, TensorData},
 };
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::collections::BTreeMap;
@@ -54,10 +55,12 @@ impl Archive {
 
     /// Adds the parameters of `module` as `prefix.path`.
     pub fn insert_module<M: Module>(&mut self, prefix: &str, module: &M) {
-        module.visit(&mut Named::new(prefix, |name: String, tensor: TensorData| {
-            let shape = tensor.shape().to_vec();
-            self.insert(name, &shape, tensor.try_into_vec().expect("parameters are single precision"));
-        }));
+        module.visit(&mut Insert { place: Place::new(prefix), archive: self, moments: None });
+    }
+
+    /// Adds the moments of the parameters of `module` under their names. One that never had a gradient has none.
+    pub(crate) fn insert_moments<M: Module>(&mut self, prefix: &str, module: &M, moments: &GradientsParams) {
+        module.visit(&mut Insert { place: Place::new(prefix), archive: self, moments: Some(moments) });
     }
 
     /// Takes the parameters of `module` out.
@@ -65,15 +68,22 @@ impl Archive {
     /// # Errors
     /// If one is missing or has another shape; then the module is as it was.
     pub fn take_module<M: Module>(&mut self, prefix: &str, module: &mut M) -> Result<(), StateError> {
-        let mut assign = Assign { path: Place::new(prefix), archive: self, problem: None };
-        let loaded = module.clone().map(&mut assign);
-        match assign.problem {
-            Some(problem) => Err(problem),
-            None => {
-                *module = loaded;
-                Ok(())
-            }
-        }
+        let mut take = Take::new(prefix, self);
+        let loaded = module.clone().map(&mut take);
+        take.problem.map_or(Ok(()), Err)?;
+        *module = loaded;
+        Ok(())
+    }
+
+    /// Takes the moments of every parameter of `module` out.
+    pub(crate) fn take_moments<M: Module>(
+        &mut self,
+        prefix: &str,
+        module: &M,
+    ) -> Result<GradientsParams, StateError> {
+        let mut take = Take::new(prefix, self);
+        module.visit(&mut take);
+        take.problem.map_or(Ok(take.moments), Err)
     }
 
     /// The name of an array that was not taken.
@@ -124,91 +134,106 @@ impl Archive {
     }
 }
 
-/// Where a walk through a module is, as the name of a parameter. Variants of enums are not part of names: a head is a head.
-#[derive(Debug, Clone)]
-pub(crate) struct Place {
-    parts: Vec<String>,
-}
+/// Where a walk through a module is: the parts of the name of a parameter.
+struct Place(Vec<String>);
 
 impl Place {
     /// At the top of a module that is called `prefix`; nothing for no name.
-    pub fn new(prefix: &str) -> Self {
-        Self { parts: if prefix.is_empty() { Vec::new() } else { vec![prefix.to_owned()] } }
-    }
-
-    /// Into a part.
-    pub fn enter(&mut self, name: &str, container: &str) {
-        if !container.starts_with("Enum:") {
-            self.parts.push(name.to_owned());
-        }
-    }
-
-    /// Out of a part.
-    pub fn exit(&mut self, container: &str) {
-        if !container.starts_with("Enum:") {
-            self.parts.pop();
-        }
+    fn new(prefix: &str) -> Self {
+        Self(if prefix.is_empty() { Vec::new() } else { vec![prefix.to_owned()] })
     }
 
     /// The name of the parameter there.
-    pub fn name(&self) -> String {
-        self.parts.join(".")
+    fn name(&self) -> String {
+        self.0.join(".")
     }
 }
 
-/// Hands every parameter out with its name.
-struct Named<F> {
-    path: Place,
-    give: F,
+/// The steps of a visitor or mapper that has a `place`. Variants of enums are not part of names: a head is a head.
+macro_rules! keep_place {
+    () => {
+        fn enter_module(&mut self, name: &str, container: &str) {
+            if !container.starts_with("Enum:") {
+                self.place.0.push(name.to_owned());
+            }
+        }
+
+        fn exit_module(&mut self, _: &str, container: &str) {
+            if !container.starts_with("Enum:") {
+                self.place.0.pop();
+            }
+        }
+    };
 }
 
-impl<F: FnMut(String, TensorData)> Named<F> {
-    fn new(prefix: &str, give: F) -> Self {
-        Self { path: Place::new(prefix), give }
-    }
+/// Puts every parameter, or its moment, into an archive.
+struct Insert<'a> {
+    place: Place,
+    archive: &'a mut Archive,
+    moments: Option<&'a GradientsParams>,
 }
 
-impl<F: FnMut(String, TensorData)> ModuleVisitor for Named<F> {
-    fn enter_module(&mut self, name: &str, container: &str) {
-        self.path.enter(name, container);
-    }
-
-    fn exit_module(&mut self, _: &str, container: &str) {
-        self.path.exit(container);
-    }
+impl ModuleVisitor for Insert<'_> {
+    keep_place!();
 
     fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<D>>) {
-        (self.give)(self.path.name(), parameter.val().into_data());
+        let value = match self.moments {
+            Some(moments) => moments.get::<D>(parameter.id),
+            None => Some(parameter.val()),
+        };
+        if let Some(value) = value {
+            let shape = value.dims();
+            let values = value.into_data().try_into_vec().expect("single precision");
+            self.archive.insert(self.place.name(), &shape, values);
+        }
     }
 }
 
-/// Puts every parameter in from an archive, keeping its identity.
-struct Assign<'a> {
-    path: Place,
+/// Takes arrays out of an archive: as a mapper into the parameters, which keep their identity; as a visitor into
+/// `moments`.
+struct Take<'a> {
+    place: Place,
     archive: &'a mut Archive,
+    moments: GradientsParams,
     problem: Option<StateError>,
 }
 
-impl ModuleMapper for Assign<'_> {
-    fn enter_module(&mut self, name: &str, container: &str) {
-        self.path.enter(name, container);
+impl<'a> Take<'a> {
+    fn new(prefix: &str, archive: &'a mut Archive) -> Self {
+        Self { place: Place::new(prefix), archive, moments: GradientsParams::new(), problem: None }
     }
 
-    fn exit_module(&mut self, _: &str, container: &str) {
-        self.path.exit(container);
-    }
-
-    fn map_float<const D: usize>(&mut self, parameter: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let shape = parameter.val().dims();
-        match self.archive.take(&self.path.name(), &shape) {
-            Ok(values) => parameter.map(|old| {
-                let new = Tensor::from_data(TensorData::new(values, shape), &old.device());
-                if old.is_require_grad() { new.require_grad() } else { new }
-            }),
+    /// The array of the parameter at this place; the first that is missing is remembered.
+    fn next<const D: usize>(&mut self, shape: [usize; D], device: &Device) -> Option<Tensor<D>> {
+        match self.archive.take(&self.place.name(), &shape) {
+            Ok(values) => Some(Tensor::from_data(TensorData::new(values, shape), device)),
             Err(problem) => {
                 self.problem.get_or_insert(problem);
-                parameter
+                None
             }
+        }
+    }
+}
+
+impl ModuleMapper for Take<'_> {
+    keep_place!();
+
+    fn map_float<const D: usize>(&mut self, parameter: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let old = parameter.val();
+        match self.next(old.dims(), &old.device()) {
+            Some(new) => parameter.map(|old| if old.is_require_grad() { new.require_grad() } else { new }),
+            None => parameter,
+        }
+    }
+}
+
+impl ModuleVisitor for Take<'_> {
+    keep_place!();
+
+    fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<D>>) {
+        let value = parameter.val().inner();
+        if let Some(moment) = self.next(value.dims(), &value.device()) {
+            self.moments.register(parameter.id, moment);
         }
     }
 }

@@ -2,10 +2,9 @@
 
 use crate::{
     export::{Figure, paper, sheet},
-    field::{rectangle, text},
     palette, scale,
+    shapes::{line, rectangle, text},
 };
-use svg::node::element::Line;
 
 const ROW_HEIGHT: f64 = 26.0;
 const BAR_WIDTH: f64 = 340.0;
@@ -61,9 +60,8 @@ impl BarChart {
             .add(text(&self.note, (16.0, 44.0), 11.0, "start"));
         for tick in std::iter::once(0.0).chain(scale::multiples(interval, extent * 1.0001)) {
             let x = place(tick);
-            let rule = Line::new().set("x1", x).set("x2", x).set("y1", TOP - 4.0).set("y2", bottom + 4.0);
-            document = document.add(rule.set("stroke", palette::WALL));
-            document = document.add(text(&scale::label(tick), (x, bottom + 18.0), 11.0, "middle"));
+            let number = text(&scale::label(tick), (x, bottom + 18.0), 11.0, "middle");
+            document = document.add(line((x, TOP - 4.0), (x, bottom + 4.0), palette::WALL)).add(number);
         }
         for (k, bar) in self.bars.iter().enumerate() {
             let y = TOP + ROW_HEIGHT * k as f64;
@@ -74,7 +72,7 @@ impl BarChart {
                 .add(shape.set("fill", palette::near_to_far(1.0 - bar.share)))
                 .add(text(&bar.remark, (left + length + 8.0, y + 17.0), 11.0, "start"));
         }
-        document = document.add(text(&self.axis, (left + BAR_WIDTH / 2.0, bottom + 36.0), 12.0, "middle"));
-        Figure::new(&document)
+        let axis = text(&self.axis, (left + BAR_WIDTH / 2.0, bottom + 36.0), 12.0, "middle");
+        Figure::new(&document.add(axis))
     }
 }

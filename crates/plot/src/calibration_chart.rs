@@ -12,16 +12,12 @@ const MIN_PAIRS: usize = 20;
 /// Predicted against true steps: the median of a bin and its middle half, beside the line where both are equal.
 pub fn calibration_chart(title: &str, truth: &str, series: &[(String, Pairs)]) -> LineChart {
     let is_finite = |(truth, predicted): &&(f64, f64)| truth.is_finite() && predicted.is_finite();
-    let farthest = series
-        .iter()
-        .flat_map(|(_, pairs)| pairs.iter().filter(is_finite))
-        .map(|pair| pair.0)
-        .fold(0.0, f64::max);
+    let shown = series.iter().flat_map(|(_, pairs)| pairs).filter(is_finite);
+    let farthest = shown.map(|pair| pair.0).fold(0.0, f64::max);
     let binned = |(name, pairs): &(String, Pairs)| {
         let mut drawn = Series { name: name.clone(), ..Series::default() };
         for bin in 0..BINS {
-            let (low, high) =
-                (farthest * bin as f64 / BINS as f64, farthest * (bin + 1) as f64 / BINS as f64);
+            let [low, high] = [bin, bin + 1].map(|edge| farthest * edge as f64 / BINS as f64);
             let is_inside = |pair: &&(f64, f64)| pair.0 > low && pair.0 <= high;
             let inside: Pairs = pairs.iter().filter(is_finite).filter(is_inside).copied().collect();
             if inside.len() < MIN_PAIRS {
@@ -35,12 +31,9 @@ pub fn calibration_chart(title: &str, truth: &str, series: &[(String, Pairs)]) -
         }
         drawn
     };
-    let mut drawn: Vec<Series> = series.iter().map(binned).collect();
-    drawn.push(Series {
-        name: "equal".into(),
-        points: vec![(0.0, 0.0), (farthest, farthest)],
-        band: Vec::new(),
-    });
+    let line = vec![(0.0, 0.0), (farthest, farthest)];
+    let equal = Series { name: "equal".into(), points: line, ..Series::default() };
+    let drawn = series.iter().map(binned).chain([equal]).collect();
     LineChart {
         title: title.to_owned(),
         note: "Lines: medians; bands: the middle half of the pairs.".into(),

@@ -5,10 +5,31 @@ pub(super) type Point = (f64, f64);
 
 /// What the contours follow: a value per cell, and which neighbours belong to one surface.
 pub(super) trait Surface {
+    /// Rows and columns of the map.
+    fn size(&self) -> (usize, usize);
+
+    /// The value of a cell, counted row by row; `None` in walls.
+    fn cell(&self, index: usize) -> Option<f64>;
+
+    /// Whether the surface continues across the edge between two neighbouring cells, both with a value, the upper
+    /// or left one first.
+    fn is_open(&self, _first: (isize, isize), _second: (isize, isize)) -> bool {
+        true
+    }
+
     /// The value of a cell; `None` outside the map, in walls, and where there is no finite value.
-    fn value(&self, row: isize, column: isize) -> Option<f64>;
-    /// Whether the surface continues across the edge between two neighbouring cells.
-    fn is_joined(&self, a: (isize, isize), b: (isize, isize)) -> bool;
+    fn value(&self, (row, column): (isize, isize)) -> Option<f64> {
+        let (rows, columns) = self.size();
+        let is_inside = (0..rows as isize).contains(&row) && (0..columns as isize).contains(&column);
+        let value = is_inside.then(|| self.cell(row as usize * columns + column as usize));
+        value.flatten().filter(|value| value.is_finite())
+    }
+
+    /// The value of `b`, if the surface continues from its neighbour `a` to it.
+    fn value_if_joined(&self, a: (isize, isize), b: (isize, isize)) -> Option<f64> {
+        self.value(a)?;
+        self.value(b).filter(|_| self.is_open(a.min(b), a.max(b)))
+    }
 }
 
 /// The line segments along which the surface has the value `level`.
@@ -16,16 +37,12 @@ pub(super) trait Surface {
 /// Each cell is cut into eight triangles between its centre, corners and edge midpoints, with values averaged
 /// over the cells that meet there *and* are joined around the point. Lines are continuous across open floor,
 /// cross one-cell corridors, end at walls, and do not leak through them.
-pub(super) fn isoline(
-    surface: &impl Surface,
-    rows: usize,
-    columns: usize,
-    level: f64,
-) -> Vec<(Point, Point)> {
+pub(super) fn isoline(surface: &impl Surface, level: f64) -> Vec<(Point, Point)> {
+    let (rows, columns) = surface.size();
     let mut segments = Vec::new();
     for row in 0..rows as isize {
         for column in 0..columns as isize {
-            if let Some(centre) = surface.value(row, column) {
+            if let Some(centre) = surface.value((row, column)) {
                 let rim = rim_values(surface, (row, column), centre);
                 let at = (column as f64 + 0.5, row as f64 + 0.5);
                 for k in 0..8 {
@@ -58,28 +75,21 @@ fn rim_point((x, y): Point, k: usize) -> Point {
 /// Values at the edge midpoints (even) and corners (odd) of a cell.
 fn rim_values(surface: &impl Surface, cell: (isize, isize), centre: f64) -> [f64; 8] {
     let neighbour = |k: usize| (cell.0 + AROUND[k % 8].0, cell.1 + AROUND[k % 8].1);
-    let value_if_joined = |a, b: (isize, isize)| {
-        if surface.is_joined(a, b) { surface.value(b.0, b.1) } else { None }
-    };
     std::array::from_fn(|k| {
         if k % 2 == 0 {
-            return value_if_joined(cell, neighbour(k)).map_or(centre, |value| 0.5 * (centre + value));
+            let value = surface.value_if_joined(cell, neighbour(k));
+            return value.map_or(centre, |value| 0.5 * (centre + value));
         }
         // A corner belongs to up to four cells; the diagonal one counts if either way around reaches it.
         let sides = [neighbour(k + 7), neighbour(k + 1)];
-        let side_values = sides.map(|side| value_if_joined(cell, side));
+        let side_values = sides.map(|side| surface.value_if_joined(cell, side));
         let diagonal = neighbour(k);
-        let diagonal_value =
-            (0..2).filter(|&i| side_values[i].is_some()).find_map(|i| value_if_joined(sides[i], diagonal));
+        let mut open_sides = (0..2).filter(|&i| side_values[i].is_some());
+        let diagonal_value = open_sides.find_map(|i| surface.value_if_joined(sides[i], diagonal));
         // From the diagonal, the remaining side may be joined too.
-        let around = |i: usize| diagonal_value.and_then(|_| value_if_joined(diagonal, sides[i]));
-        let all = [
-            Some(centre),
-            side_values[0].or_else(|| around(0)),
-            side_values[1].or_else(|| around(1)),
-            diagonal_value,
-        ];
-        let known: Vec<f64> = all.into_iter().flatten().collect();
+        let around = |i: usize| diagonal_value.and_then(|_| surface.value_if_joined(diagonal, sides[i]));
+        let [one, other] = [0, 1].map(|i| side_values[i].or_else(|| around(i)));
+        let known: Vec<f64> = [Some(centre), one, other, diagonal_value].into_iter().flatten().collect();
         known.iter().sum::<f64>() / known.len() as f64
     })
 }
@@ -108,17 +118,20 @@ mod tests {
     }
 
     impl Surface for Plane {
-        fn value(&self, row: isize, column: isize) -> Option<f64> {
-            ((0..3).contains(&row) && (0..4).contains(&column)).then_some(column as f64 + 0.5)
+        fn size(&self) -> (usize, usize) {
+            (3, 4)
         }
-        fn is_joined(&self, a: (isize, isize), b: (isize, isize)) -> bool {
-            !(self.is_split && a.1.min(b.1) == 1 && a.1 != b.1)
+        fn cell(&self, index: usize) -> Option<f64> {
+            Some((index % 4) as f64 + 0.5)
+        }
+        fn is_open(&self, first: (isize, isize), second: (isize, isize)) -> bool {
+            !(self.is_split && (first.1, second.1) == (1, 2))
         }
     }
 
     #[test]
     fn a_plane_has_straight_isolines() {
-        let segments = isoline(&Plane { is_split: false }, 3, 4, 1.75);
+        let segments = isoline(&Plane { is_split: false }, 1.75);
         assert!(!segments.is_empty());
         for (a, b) in &segments {
             assert!((a.0 - 1.75).abs() < 1e-12 && (b.0 - 1.75).abs() < 1e-12, "{a:?} {b:?}");
@@ -130,6 +143,6 @@ mod tests {
     #[test]
     fn nothing_leaks_through_a_wall() {
         // Values jump from 1.5 to 2.5 between the two halves: the level between them is nowhere.
-        assert!(isoline(&Plane { is_split: true }, 3, 4, 2.0).is_empty());
+        assert!(isoline(&Plane { is_split: true }, 2.0).is_empty());
     }
 }

@@ -15,7 +15,7 @@ pub struct CurveGroup {
 
 /// Means of groups over training, with intervals of 95 % from the bootstrap over runs where there are several.
 pub fn curve_chart(title: &str, measure: &str, groups: &[CurveGroup]) -> LineChart {
-    let series = groups.iter().map(|group| {
+    let means = |group: &CurveGroup| {
         let mut at_step: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
         for &(step, value) in group.curves.iter().flatten() {
             at_step.entry(step).or_default().push(value);
@@ -30,16 +30,13 @@ pub fn curve_chart(title: &str, measure: &str, groups: &[CurveGroup]) -> LineCha
             }
         }
         drawn
-    });
-    let series: Vec<Series> = series.collect();
+    };
+    let series: Vec<Series> = groups.iter().map(means).collect();
     let has_bands = series.iter().any(|series| !series.band.is_empty());
+    let note = has_bands.then_some("Means over seeds; bands: 95 % intervals of the bootstrap over seeds.");
     LineChart {
         title: title.to_owned(),
-        note: if has_bands {
-            "Means over seeds; bands: 95 % intervals of the bootstrap over seeds.".into()
-        } else {
-            String::new()
-        },
+        note: note.unwrap_or_default().to_owned(),
         x_axis: "training steps".into(),
         panels: vec![Panel { title: measure.to_owned(), series, ..Panel::default() }],
     }

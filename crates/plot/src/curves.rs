@@ -2,17 +2,16 @@
 
 use crate::{
     axis::{Axis, limits, with_room},
-    export::{Figure, paper, sheet},
-    field::{heading, text},
+    export::{Figure, MARGIN, titled},
     legend::Legend,
     lettering,
     panel::{Place, TICK_SIZE, TITLE_HEIGHT},
     scale,
     series::Panel,
+    shapes::text,
 };
 use svg::node::element::Group;
 
-const MARGIN: f64 = 16.0;
 /// Room below the lowest grid for the numbers and the name of the axis.
 const X_AXIS_HEIGHT: f64 = 46.0;
 /// Room on either side of the points, as a share of their range.
@@ -64,11 +63,7 @@ impl LineChart {
         let row_height = TITLE_HEIGHT + grid_height;
         let rows = panels.len().div_ceil(columns);
         let height = top + row_height * rows as f64 + X_AXIS_HEIGHT;
-        let mut document = sheet(width, height)
-            .add(paper())
-            .add(heading(&self.title, width, 26.0, 15.0))
-            .add(heading(&self.note, width, 44.0, 11.0))
-            .add(legend_rows);
+        let mut document = titled(width, height, &self.title, &self.note).add(legend_rows);
         let x_range = limits(self.all_x()).map(|limits| with_room(limits, X_ROOM));
         let ticks = x_range.map(|range| self.x_ticks(range, grid_width)).unwrap_or_default();
         for (k, panel) in panels.iter().enumerate() {
@@ -78,9 +73,8 @@ impl LineChart {
                 width: grid_width,
                 height: grid_height,
             };
-            let x =
-                x_range.map(|(low, high)| Axis { low, high, from: place.left, to: place.left + place.width });
-            let x = x.map(|axis| (axis, ticks.as_slice()));
+            let (from, to) = (place.left, place.left + place.width);
+            let x = x_range.map(|(low, high)| (Axis { low, high, from, to }, ticks.as_slice()));
             document = document.add(panel.draw(place, x, &legend));
             if k + columns >= panels.len() {
                 document = document.add(self.x_numbers(place, x));

@@ -1,6 +1,6 @@
 //! Learned distances over a plane through the observation space.
 
-use crate::{Colors, PlaneChart, PlaneField, PlanePanel};
+use crate::{Colors, PlaneChart, PlaneField, PlanePanel, axis::limits};
 use isochrone_core::TemporalDistance;
 use isochrone_data::Dataset;
 
@@ -16,7 +16,7 @@ pub enum MapDirection {
 /// States that are looked at to know where data are.
 const LOOKED_AT: usize = 40_000;
 /// A cell this many cells from any state is not shown: nothing is known there.
-const MARGIN_CELLS: isize = 1;
+const MARGIN_CELLS: usize = 1;
 
 /// The part of a plane through the space of observations that the data cover.
 pub struct MapFrame {
@@ -45,11 +45,10 @@ impl MapFrame {
             .filter(|place| place.iter().all(|x| x.is_finite()))
             .collect();
         let range = |axis: usize| {
-            let values = places.iter().map(|place| place[axis]);
-            let (low, high) =
-                values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
-            let room = 0.03 * (high - low).max(1e-6);
-            if high >= low { (low - room, high + room) } else { (0.0, 1.0) }
+            limits(places.iter().map(|place| place[axis])).map_or((0.0, 1.0), |(low, high)| {
+                let room = 0.03 * (high - low).max(1e-6);
+                (low - room, high + room)
+            })
         };
         let (x, y) = (range(0), range(1));
         let (longer, shorter) = ((x.1 - x.0).max(y.1 - y.0), (x.1 - x.0).min(y.1 - y.0));
@@ -60,15 +59,13 @@ impl MapFrame {
         };
         let (columns, rows) = (count(x), count(y));
         let mut is_known = vec![false; columns * rows];
+        let around =
+            |cell: usize, n: usize| cell.saturating_sub(MARGIN_CELLS)..n.min(cell + MARGIN_CELLS + 1);
         for place in &places {
-            let column = ((place[0] - x.0) / (x.1 - x.0) * columns as f64) as isize;
-            let row = ((y.1 - place[1]) / (y.1 - y.0) * rows as f64) as isize;
-            for (row, column) in (-MARGIN_CELLS..=MARGIN_CELLS).flat_map(|down| {
-                (-MARGIN_CELLS..=MARGIN_CELLS).map(move |right| (row + down, column + right))
-            }) {
-                if (0..rows as isize).contains(&row) && (0..columns as isize).contains(&column) {
-                    is_known[row as usize * columns + column as usize] = true;
-                }
+            let column = ((place[0] - x.0) / (x.1 - x.0) * columns as f64) as usize;
+            let row = ((y.1 - place[1]) / (y.1 - y.0) * rows as f64) as usize;
+            for row in around(row, rows) {
+                is_known[row * columns..][around(column, columns)].fill(true);
             }
         }
         Self { dimensions, x, y, columns, rows, is_known }
@@ -84,28 +81,25 @@ impl MapFrame {
     ) -> PlanePanel {
         let middles = PlaneField::middles(self.x, self.y, self.columns, self.rows);
         let known: Vec<usize> = (0..middles.len()).filter(|&cell| self.is_known[cell]).collect();
-        let cells: Vec<f32> = known
-            .iter()
-            .flat_map(|&cell| {
-                let mut row = state.to_vec();
-                for (axis, &dimension) in self.dimensions.iter().enumerate() {
-                    row[dimension] = middles[cell][axis] as f32;
-                }
-                row
-            })
-            .collect();
-        let steps = match direction {
-            MapDirection::To => distance.all_pairs_steps(&cells, state),
-            MapDirection::From => distance.all_pairs_steps(state, &cells),
+        let mut cells = state.repeat(known.len());
+        for (row, &cell) in cells.chunks_exact_mut(state.len()).zip(&known) {
+            for (axis, &dimension) in self.dimensions.iter().enumerate() {
+                row[dimension] = middles[cell][axis] as f32;
+            }
+        }
+        let at = vec![self.place(state)];
+        let (steps, legend, starts, goals) = match direction {
+            MapDirection::To => {
+                (distance.all_pairs_steps(&cells, state), "steps to the star", Vec::new(), at)
+            }
+            MapDirection::From => {
+                (distance.all_pairs_steps(state, &cells), "steps from the circle", at, Vec::new())
+            }
         };
         let steps = steps.expect("cells are whole states");
         let largest = steps.iter().copied().filter(|steps| steps.is_finite()).fold(0.0, f64::max).max(1e-9);
         let mut values = vec![None; middles.len()];
         known.into_iter().zip(steps).for_each(|(cell, steps)| values[cell] = Some(steps));
-        let (legend, starts, goals) = match direction {
-            MapDirection::To => ("steps to the star", vec![], vec![self.place(state)]),
-            MapDirection::From => ("steps from the circle", vec![self.place(state)], vec![]),
-        };
         PlanePanel {
             title: title.to_owned(),
             colors: Some(Colors::Distance { legend: legend.to_owned(), largest }),

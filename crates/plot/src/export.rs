@@ -1,6 +1,6 @@
 //! From a drawing to a file.
 
-use crate::palette;
+use crate::{lettering, palette, shapes::text};
 use resvg::{tiny_skia, usvg};
 use std::{
     path::{Path, PathBuf},
@@ -17,6 +17,8 @@ const FONT_FAMILY: &str = "DejaVu Sans, Verdana, sans-serif";
 const PNG_PIXELS_PER_UNIT: f32 = 2.0;
 /// Neither side of a PNG may be longer.
 const MAX_PNG_SIDE: f32 = 8192.0;
+/// Room around a drawing.
+pub(super) const MARGIN: f64 = 16.0;
 
 /// Why a picture could not be written.
 #[derive(Debug, Error)]
@@ -63,6 +65,14 @@ pub(super) fn paper() -> Rectangle {
     Rectangle::new().set("width", "100%").set("height", "100%").set("fill", palette::PAPER)
 }
 
+/// A sheet of paper with a title and a note, shortened to its width.
+pub(super) fn titled(width: f64, height: f64, title: &str, note: &str) -> Document {
+    let heading = |content: &str, y: f64, size: f64| {
+        text(&lettering::shortened(content, width - 2.0 * MARGIN, size), (MARGIN, y), size, "start")
+    };
+    sheet(width, height).add(paper()).add(heading(title, 26.0, 15.0)).add(heading(note, 44.0, 11.0))
+}
+
 impl Figure {
     pub(super) fn new(document: &Document) -> Self {
         Self { svg: format!("{document}\n") }
@@ -76,7 +86,7 @@ impl Figure {
     /// Checks that a file name says which format is meant and lies in a folder that exists, before any work is
     /// done for it.
     pub fn check_path(path: &Path) -> Result<(), PlotError> {
-        format_of(path)?;
+        is_png(path)?;
         match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
                 let source = std::io::Error::new(std::io::ErrorKind::NotFound, "its folder does not exist");
@@ -88,9 +98,9 @@ impl Figure {
 
     /// Writes the drawing in the format that the file name asks for.
     pub fn save(&self, path: &Path) -> Result<(), PlotError> {
-        let bytes = match format_of(path)? {
-            Format::Svg => self.svg.clone().into_bytes(),
-            Format::Png => self.png().map_err(|reason| PlotError::Render { path: path.into(), reason })?,
+        let bytes = match is_png(path)? {
+            true => self.png().map_err(|reason| PlotError::Render { path: path.into(), reason })?,
+            false => self.svg.clone().into_bytes(),
         };
         isochrone_data::atomic::write(path, &bytes)
             .map_err(|source| PlotError::Write { path: path.into(), source })
@@ -112,15 +122,11 @@ impl Figure {
     }
 }
 
-enum Format {
-    Svg,
-    Png,
-}
-
-fn format_of(path: &Path) -> Result<Format, PlotError> {
+/// Whether a file name asks for a PNG, or for an SVG.
+fn is_png(path: &Path) -> Result<bool, PlotError> {
     match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
-        Some("svg") => Ok(Format::Svg),
-        Some("png") => Ok(Format::Png),
+        Some("svg") => Ok(false),
+        Some("png") => Ok(true),
         _ => Err(PlotError::UnknownFormat(path.into())),
     }
 }

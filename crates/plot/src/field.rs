@@ -1,14 +1,15 @@
 //! A field of distances over a map: heat, isochrones, start, goal and path.
 
 use crate::{
-    contour::{Point, Surface, clearest, isoline},
-    export::{Figure, paper, sheet},
-    lettering, palette, scale,
+    contour::{Point, Surface},
+    export::{Figure, MARGIN, paper, sheet},
+    palette,
+    raster::Raster,
+    scale,
+    shapes::{arrow_head, dot, line, rectangle, star, start, step_head, text},
 };
-use std::fmt::Write as _;
-use svg::node::element::{Circle, Definitions, Group, Line, Path, Pattern, Polygon, Rectangle, Text};
+use svg::node::element::{Definitions, Group, Path, Pattern, Rectangle};
 
-const MARGIN: f64 = 16.0;
 const TITLE_HEIGHT: f64 = 30.0;
 const LEGEND_WIDTH: f64 = 92.0;
 /// The longer side of the map, before rounding cells to whole units.
@@ -44,9 +45,8 @@ pub struct FieldMap {
     legend: String,
     /// `None` is a wall, infinity cannot reach the goal.
     steps: Vec<Option<f64>>,
-    /// Whether the field is continuous to the right and down.
-    joined_right: Vec<bool>,
-    joined_down: Vec<bool>,
+    /// Whether the field is continuous to the right, and down.
+    joined: Vec<[bool; 2]>,
     glyphs: Vec<((usize, usize), Glyph)>,
     goals: Vec<(usize, usize)>,
     path: Vec<(usize, usize)>,
@@ -61,8 +61,7 @@ impl FieldMap {
             title: title.into(),
             legend: legend.into(),
             steps: vec![None; rows * columns],
-            joined_right: vec![false; rows * columns],
-            joined_down: vec![false; rows * columns],
+            joined: vec![[false; 2]; rows * columns],
             glyphs: Vec::new(),
             goals: Vec::new(),
             path: Vec::new(),
@@ -80,9 +79,9 @@ impl FieldMap {
         let (first, second) = if a <= b { (a, b) } else { (b, a) };
         let index = first.0 * self.columns + first.1;
         if second == (first.0, first.1 + 1) {
-            self.joined_right[index] = true;
+            self.joined[index][0] = true;
         } else if second == (first.0 + 1, first.1) {
-            self.joined_down[index] = true;
+            self.joined[index][1] = true;
         }
     }
 
@@ -104,36 +103,25 @@ impl FieldMap {
     /// Draws the map.
     pub fn draw(&self) -> Figure {
         let canvas = Canvas::new(self);
-        let mut document = sheet(canvas.width, canvas.height).add(hatch_pattern()).add(paper()).add(text(
-            &self.title,
-            (MARGIN, MARGIN + 13.0),
-            15.0,
-            "start",
-        ));
-        document = document.add(canvas.heat()).add(canvas.isochrones()).add(canvas.glyphs());
-        document = document.add(canvas.path()).add(canvas.goals()).add(canvas.legend());
-        Figure::new(&document)
-    }
-
-    fn farthest_steps(&self) -> f64 {
-        self.steps.iter().flatten().copied().filter(|steps| steps.is_finite()).fold(0.0, f64::max)
+        let title = text(&self.title, (MARGIN, MARGIN + 13.0), 15.0, "start");
+        let document = sheet(canvas.width, canvas.height).add(hatch_pattern()).add(paper()).add(title);
+        let document = document.add(canvas.heat()).add(canvas.isochrones()).add(canvas.glyphs());
+        Figure::new(&document.add(canvas.path()).add(canvas.goals()).add(canvas.legend()))
     }
 }
 
 impl Surface for FieldMap {
-    fn value(&self, row: isize, column: isize) -> Option<f64> {
-        let inside = (0..self.rows as isize).contains(&row) && (0..self.columns as isize).contains(&column);
-        let index = row * self.columns as isize + column;
-        if inside { self.steps[index as usize].filter(|steps| steps.is_finite()) } else { None }
+    fn size(&self) -> (usize, usize) {
+        (self.rows, self.columns)
     }
 
-    fn is_joined(&self, a: (isize, isize), b: (isize, isize)) -> bool {
-        let (first, second) = if a <= b { (a, b) } else { (b, a) };
-        if self.value(first.0, first.1).is_none() || self.value(second.0, second.1).is_none() {
-            return false;
-        }
-        let index = first.0 as usize * self.columns + first.1 as usize;
-        if first.0 == second.0 { self.joined_right[index] } else { self.joined_down[index] }
+    fn cell(&self, index: usize) -> Option<f64> {
+        self.steps[index]
+    }
+
+    fn is_open(&self, first: (isize, isize), second: (isize, isize)) -> bool {
+        let is_below = first.0 != second.0;
+        self.joined[first.0 as usize * self.columns + first.1 as usize][usize::from(is_below)]
     }
 }
 
@@ -142,8 +130,7 @@ struct Canvas<'a> {
     map: &'a FieldMap,
     /// Side of a cell.
     cell: f64,
-    left: f64,
-    top: f64,
+    raster: Raster,
     width: f64,
     height: f64,
     farthest: f64,
@@ -157,12 +144,12 @@ impl<'a> Canvas<'a> {
         let (left, top) = (MARGIN, MARGIN + TITLE_HEIGHT);
         let title_width = 8.6 * map.title.chars().count() as f64 + 2.0 * MARGIN;
         let map_width = left + cell * map.columns as f64 + LEGEND_WIDTH + MARGIN;
-        let farthest = map.farthest_steps();
+        let finite = map.steps.iter().flatten().copied().filter(|steps| steps.is_finite());
+        let farthest = finite.fold(0.0, f64::max);
         Self {
             map,
             cell,
-            left,
-            top,
+            raster: Raster { origin: (left, top), cell: (cell, cell) },
             width: map_width.max(title_width).ceil(),
             height: (top + (cell * map.rows as f64).max(MIN_HEIGHT) + MARGIN).ceil(),
             farthest,
@@ -170,13 +157,8 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// From cells to the page.
-    fn place(&self, (x, y): Point) -> Point {
-        (self.left + self.cell * x, self.top + self.cell * y)
-    }
-
     fn centre(&self, (row, column): (usize, usize)) -> Point {
-        self.place((column as f64 + 0.5, row as f64 + 0.5))
+        self.raster.place((column as f64 + 0.5, row as f64 + 0.5))
     }
 
     /// 0 at the goal, 1 at the farthest cell.
@@ -193,20 +175,9 @@ impl<'a> Canvas<'a> {
     }
 
     fn heat(&self) -> Group {
-        // Crisp edges: neighbouring rectangles must not show a seam.
-        let mut group = Group::new().set("shape-rendering", "crispEdges");
-        for row in 0..self.map.rows {
-            let cells = &self.map.steps[row * self.map.columns..][..self.map.columns];
-            let fills: Vec<String> = cells.iter().map(|&steps| self.fill(steps)).collect();
-            let mut column = 0;
-            for run in fills.chunk_by(|a, b| a == b) {
-                let (x, y) = self.place((column as f64, row as f64));
-                let width = self.cell * run.len() as f64;
-                group = group.add(rectangle(x, y, width, self.cell).set("fill", run[0].as_str()));
-                column += run.len();
-            }
-        }
-        group
+        let rows = self.map.steps.chunks(self.map.columns.max(1));
+        let fills = rows.map(|cells| cells.iter().map(|&steps| Some(self.fill(steps))).collect::<Vec<_>>());
+        self.raster.heat(fills, 0.0)
     }
 
     fn isochrones(&self) -> Group {
@@ -215,16 +186,11 @@ impl<'a> Canvas<'a> {
         labels.extend(self.map.path.iter().map(|&cell| self.centre(cell)));
         let mut texts = Group::new().set("font-size", 11);
         for level in scale::multiples(self.interval, self.farthest) {
-            let segments = isoline(self.map, self.map.rows, self.map.columns, level);
-            let mut data = String::new();
-            for &(a, b) in &segments {
-                let (a, b) = (self.place(a), self.place(b));
-                let _ = write!(data, "M{:.1} {:.1}L{:.1} {:.1}", a.0, a.1, b.0, b.1);
-            }
+            let (path, label) = self.raster.isochrone(self.map, level, &labels, 24.0, 400);
             let ink = palette::ink_on(self.far(level));
             let width = if self.cell > 8.0 { 1.6 } else { 1.0 };
-            group = group.add(Path::new().set("d", data).set("stroke", ink).set("stroke-width", width));
-            if let Some(at) = self.label_place(&segments, &labels) {
+            group = group.add(path.set("stroke", ink).set("stroke-width", width));
+            if let Some(at) = label {
                 labels.push(at);
                 let at = self.keep_inside(at);
                 texts = texts.add(haloed(&scale::label(level), at, self.far(level)));
@@ -233,19 +199,13 @@ impl<'a> Canvas<'a> {
         group.add(texts)
     }
 
-    /// The point of a line that is farthest from everything labelled so far, if there is room at all.
-    fn label_place(&self, segments: &[(Point, Point)], labels: &[Point]) -> Option<Point> {
-        let midpoints = segments.iter().map(|(a, b)| self.place(((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0)));
-        // On dense maps a sample of the line is enough.
-        clearest(midpoints.step_by(1 + segments.len() / 400), labels, 24.0)
-    }
-
-    /// Transitions the centre of a label so that the label stays on the map.
+    /// Moves the centre of a label so that the label stays on the map.
     fn keep_inside(&self, (x, y): Point) -> Point {
-        let (right, bottom) = self.place((self.map.columns as f64, self.map.rows as f64));
+        let (left, top) = self.raster.origin;
+        let (right, bottom) = self.raster.place((self.map.columns as f64, self.map.rows as f64));
         let within =
             |value: f64, low: f64, high: f64| if low < high { value.clamp(low, high) } else { value };
-        (within(x, self.left + 16.0, right - 16.0), within(y, self.top + 8.0, bottom - 8.0))
+        (within(x, left + 16.0, right - 16.0), within(y, top + 8.0, bottom - 8.0))
     }
 
     fn glyphs(&self) -> Group {
@@ -256,14 +216,13 @@ impl<'a> Canvas<'a> {
             let ink = if steps.is_finite() { palette::ink_on(self.far(steps)) } else { palette::INK };
             group = match glyph {
                 Glyph::Arrow(rows, columns) => {
-                    let points = arrow_head((x, y), (columns as f64, rows as f64), 0.32 * self.cell);
-                    group.add(Polygon::new().set("points", points).set("fill", ink))
+                    group.add(arrow_head((x, y), (columns as f64, rows as f64), 0.32 * self.cell, ink))
                 }
                 Glyph::Label(label) => {
                     let size = 0.62 * self.cell;
-                    let circle = Circle::new().set("cx", x).set("cy", y).set("r", 0.42 * self.cell);
+                    let circle = dot((x, y), 0.42 * self.cell).set("fill", "none");
                     group
-                        .add(circle.set("fill", "none").set("stroke", ink).set("stroke-width", 1.5))
+                        .add(circle.set("stroke", ink).set("stroke-width", 1.5))
                         .add(text(&label.to_string(), (x, y + 0.36 * size), size, "middle").set("fill", ink))
                 }
             };
@@ -273,49 +232,38 @@ impl<'a> Canvas<'a> {
 
     fn path(&self) -> Group {
         let mut group = Group::new().set("stroke-linecap", "round").set("fill", "none");
-        let Some(&start) = self.map.path.first() else { return group };
+        let Some(&first) = self.map.path.first() else { return group };
         let is_step = |a: (usize, usize), b: (usize, usize)| a.0.abs_diff(b.0) + a.1.abs_diff(b.1) <= 1;
         // A dark casing below a light line reads on every background.
         let width = (0.14 * self.cell).clamp(0.8, 4.0);
         let casing = (0.4 * self.cell).clamp(0.8, 2.0);
         for (ink, width) in [(palette::INK, width + casing), (palette::PAPER, width)] {
             for pair in self.map.path.windows(2) {
-                let ((x1, y1), (x2, y2)) = (self.centre(pair[0]), self.centre(pair[1]));
-                let mut line = Line::new().set("x1", x1).set("y1", y1).set("x2", x2).set("y2", y2);
+                let mut step = line(self.centre(pair[0]), self.centre(pair[1]), ink);
                 if !is_step(pair[0], pair[1]) {
-                    line = line.set("stroke-dasharray", "2 7");
+                    step = step.set("stroke-dasharray", "2 7");
                 }
-                group = group.add(line.set("stroke", ink).set("stroke-width", width));
+                group = group.add(step.set("stroke-width", width));
             }
         }
         let every = 4.max(self.map.path.len() / 24);
         for pair in self.map.path.windows(2).skip(every / 2).step_by(every) {
             if is_step(pair[0], pair[1]) && self.cell >= MIN_ARROW_CELL {
-                let (a, b) = (self.centre(pair[0]), self.centre(pair[1]));
-                let middle = ((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0);
-                let points = arrow_head(middle, (b.0 - a.0, b.1 - a.1), 2.2 * width + 1.0);
-                let head = Polygon::new().set("points", points).set("fill", palette::PAPER);
-                group = group.add(head.set("stroke", palette::INK).set("stroke-width", 1));
+                let (from, to) = (self.centre(pair[0]), self.centre(pair[1]));
+                group = group.add(step_head(from, to, 2.2 * width + 1.0));
             }
         }
-        let (x, y) = self.centre(start);
-        let dot = Circle::new().set("cx", x).set("cy", y).set("r", (0.28 * self.cell).clamp(3.5, 9.0));
-        group.add(dot.set("fill", palette::PAPER).set("stroke", palette::INK).set("stroke-width", 2))
+        group.add(start(self.centre(first), (0.28 * self.cell).clamp(3.5, 9.0)))
     }
 
     fn goals(&self) -> Group {
-        let mut group = Group::new();
-        for &goal in &self.map.goals {
-            let points = star(self.centre(goal), (0.46 * self.cell).clamp(8.0, 15.0));
-            let shape = Polygon::new().set("points", points).set("fill", "#d62828");
-            group = group.add(shape.set("stroke", palette::PAPER).set("stroke-width", 1.2));
-        }
-        group
+        let radius = (0.46 * self.cell).clamp(8.0, 15.0);
+        self.map.goals.iter().map(|&goal| star(self.centre(goal), radius)).fold(Group::new(), Group::add)
     }
 
     fn legend(&self) -> Group {
-        let left = self.left + self.cell * self.map.columns as f64 + 22.0;
-        let top = self.top + 4.0;
+        let (right, top) = self.raster.place((self.map.columns as f64, 0.0));
+        let (left, top) = (right + 22.0, top + 4.0);
         let has_unreachable = self.map.steps.iter().flatten().any(|steps| steps.is_infinite());
         let bottom = self.height - MARGIN - if has_unreachable { 34.0 } else { 4.0 };
         let height = bottom - top;
@@ -327,24 +275,19 @@ impl<'a> Canvas<'a> {
         }
         let tick_distance = height * self.far(self.interval);
         let every = (MIN_TICK_DISTANCE / tick_distance.max(0.1)).ceil().max(1.0) as usize;
-        for level in std::iter::once(0.0).chain(scale::multiples(self.interval, self.farthest)).step_by(every)
-        {
+        let levels = std::iter::once(0.0).chain(scale::multiples(self.interval, self.farthest));
+        for level in levels.step_by(every) {
             let y = top + height * self.far(level);
-            let tick = Line::new().set("x1", left + 14.0).set("x2", left + 18.0).set("y1", y).set("y2", y);
-            group = group.add(tick.set("stroke", palette::INK));
-            group = group.add(text(&scale::label(level), (left + 21.0, y + 4.0), 11.0, "start"));
+            let number = text(&scale::label(level), (left + 21.0, y + 4.0), 11.0, "start");
+            group = group.add(line((left + 14.0, y), (left + 18.0, y), palette::INK)).add(number);
         }
         let (x, y) = (left + 62.0, top + height / 2.0);
         let name = text(&self.map.legend, (x, y), 12.0, "middle");
         group = group.add(name.set("transform", format!("rotate(90 {x:.1} {y:.1})")));
         if has_unreachable {
             let patch = rectangle(left, bottom + 14.0, 14.0, 14.0).set("fill", "url(#unreachable)");
-            group = group.add(patch.set("stroke", palette::HATCH)).add(text(
-                "no way",
-                (left + 20.0, bottom + 25.0),
-                11.0,
-                "start",
-            ));
+            let name = text("no way", (left + 20.0, bottom + 25.0), 11.0, "start");
+            group = group.add(patch.set("stroke", palette::HATCH)).add(name);
         }
         group
     }
@@ -362,28 +305,6 @@ fn hatch_pattern() -> Definitions {
     Definitions::new().add(pattern)
 }
 
-pub(super) fn rectangle(x: f64, y: f64, width: f64, height: f64) -> Rectangle {
-    Rectangle::new()
-        .set("x", round(x))
-        .set("y", round(y))
-        .set("width", round(width))
-        .set("height", round(height))
-}
-
-pub(super) fn text(content: &str, (x, y): Point, size: f64, anchor: &'static str) -> Text {
-    Text::new(content)
-        .set("x", round(x))
-        .set("y", round(y))
-        .set("font-size", round(size))
-        .set("text-anchor", anchor)
-        .set("fill", palette::INK)
-}
-
-/// A line of text at the head of a page, shortened to its width.
-pub(super) fn heading(content: &str, page_width: f64, y: f64, size: f64) -> Text {
-    text(&lettering::shortened(content, page_width - 2.0 * MARGIN, size), (MARGIN, y), size, "start")
-}
-
 /// A label that can be read on top of a line: the line is painted over first.
 fn haloed(content: &str, (x, y): Point, far: f64) -> Group {
     let width = 7.4 * content.chars().count() as f64 + 4.0;
@@ -391,34 +312,4 @@ fn haloed(content: &str, (x, y): Point, far: f64) -> Group {
         rectangle(x - width / 2.0, y - 7.0, width, 14.0).set("rx", 3).set("fill", palette::near_to_far(far));
     let label = text(content, (x, y + 4.0), 11.0, "middle").set("fill", palette::ink_on(far));
     Group::new().add(ground).add(label)
-}
-
-pub(super) fn arrow_head((x, y): Point, (dx, dy): Point, size: f64) -> String {
-    let length = dx.hypot(dy).max(1e-12);
-    let (ux, uy) = (dx / length * size, dy / length * size);
-    let corners = [
-        (x + ux, y + uy),
-        (x - ux - uy, y - uy + ux),
-        (x - 0.5 * ux, y - 0.5 * uy),
-        (x - ux + uy, y - uy - ux),
-    ];
-    points(&corners)
-}
-
-pub(super) fn star((x, y): Point, radius: f64) -> String {
-    let corner = |k: usize| {
-        let angle = std::f64::consts::PI * (k as f64 / 5.0 - 0.5);
-        let r = if k.is_multiple_of(2) { radius } else { 0.42 * radius };
-        (x + r * angle.cos(), y + r * angle.sin())
-    };
-    points(&(0..10).map(corner).collect::<Vec<_>>())
-}
-
-fn points(corners: &[Point]) -> String {
-    corners.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect::<Vec<_>>().join(" ")
-}
-
-/// Two decimals: enough for a picture, and files that do not change with the last bit.
-fn round(value: f64) -> f64 {
-    (value * 100.0).round() / 100.0
 }

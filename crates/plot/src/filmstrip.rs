@@ -1,11 +1,12 @@
 //! A moving body as a strip of pictures.
 
 use crate::{
-    export::{Figure, paper, sheet},
-    field::{heading, rectangle, text},
+    contour::Point,
+    export::{Figure, titled},
     palette,
+    shapes::{dot, line, rectangle, text},
 };
-use svg::node::element::{Circle, ClipPath, Definitions, Group, Line};
+use svg::node::element::{ClipPath, Definitions, Group};
 
 const FRAME_SIDE: f64 = 150.0;
 const GAP: f64 = 8.0;
@@ -53,24 +54,6 @@ pub struct Limb {
     pub radius: f64,
 }
 
-/// A camera above a place.
-struct Camera {
-    centre: [f64; 2],
-    /// Where the centre is on the page.
-    at: (f64, f64),
-}
-
-impl Camera {
-    /// Where a point is on the page, and how far away it is.
-    fn project(&self, [x, y, z]: [f64; 3]) -> ((f64, f64), f64) {
-        let (x, y) = (x - self.centre[0], y - self.centre[1]);
-        let (sin, cos) = TURN.sin_cos();
-        let (right, away) = (cos * x + sin * y, cos * y - sin * x);
-        let (lift, flat) = (TILT.cos(), TILT.sin());
-        ((self.at.0 + SCALE * right, self.at.1 - SCALE * (flat * away + lift * z)), lift * away - flat * z)
-    }
-}
-
 impl Filmstrip {
     /// Draws the strip, six frames beside each other.
     pub fn draw(&self) -> Figure {
@@ -79,10 +62,7 @@ impl Filmstrip {
         let pitch = FRAME_SIDE + GAP;
         let width = (2.0 * GAP + columns as f64 * pitch).max(360.0).ceil();
         let height = (TOP + rows as f64 * (pitch + LABEL) + GAP).ceil();
-        let mut document = sheet(width, height)
-            .add(paper())
-            .add(heading(&self.title, width, 26.0, 15.0))
-            .add(heading(&self.note, width, 44.0, 11.0));
+        let mut document = titled(width, height, &self.title, &self.note);
         for (number, frame) in self.frames.iter().enumerate() {
             let left = GAP + pitch * (number % COLUMNS) as f64;
             let top = TOP + (pitch + LABEL) * (number / COLUMNS) as f64;
@@ -100,50 +80,54 @@ impl Filmstrip {
 }
 
 impl Frame {
+    /// Where the camera sees a point if its centre is at the origin of the page, and how far away the point is.
+    fn project(&self, [x, y, z]: [f64; 3]) -> (Point, f64) {
+        let (x, y) = (x - self.centre[0], y - self.centre[1]);
+        let (sin, cos) = TURN.sin_cos();
+        let (right, away) = (cos * x + sin * y, cos * y - sin * x);
+        let (lift, flat) = (TILT.cos(), TILT.sin());
+        ((SCALE * right, -SCALE * (flat * away + lift * z)), lift * away - flat * z)
+    }
+
     fn draw(&self, left: f64, top: f64) -> Group {
-        let camera = Camera { centre: self.centre, at: (left + FRAME_SIDE / 2.0, top + 0.62 * FRAME_SIDE) };
-        let on_page = |point: [f64; 3]| camera.project(point).0;
-        let mut group = Group::new().set("stroke-linecap", "round");
-        let line = |from: (f64, f64), to: (f64, f64), ink: &str, width: f64| {
-            let ends = Line::new().set("x1", from.0).set("y1", from.1).set("x2", to.0).set("y2", to.1);
-            ends.set("stroke", ink).set("stroke-width", width)
+        let (middle_x, middle_y) = (left + FRAME_SIDE / 2.0, top + 0.62 * FRAME_SIDE);
+        let on_page = |point: [f64; 3]| {
+            let ((x, y), _) = self.project(point);
+            (middle_x + x, middle_y + y)
         };
+        let mut group = Group::new().set("stroke-linecap", "round");
         // Lines of the floor stand still while the camera follows: they show that something moves.
         let reach = 3.0;
         for axis in 0..2 {
             let first = ((self.centre[axis] - reach) / FLOOR_LINES).ceil() as i64;
-            for at in
-                (first..).map(|k| k as f64 * FLOOR_LINES).take_while(|at| *at <= self.centre[axis] + reach)
-            {
+            let lines = (first..).map(|k| k as f64 * FLOOR_LINES);
+            for at in lines.take_while(|at| *at <= self.centre[axis] + reach) {
                 let ends = [-reach, reach].map(|along| {
                     let mut point = [self.centre[0] + along, self.centre[1] + along, 0.0];
                     point[axis] = at;
                     on_page(point)
                 });
-                group = group.add(line(ends[0], ends[1], palette::PAPER, 1.2));
+                group = group.add(line(ends[0], ends[1], palette::PAPER).set("stroke-width", 1.2));
             }
         }
         for limb in &self.limbs {
             let ends = [limb.from, limb.to].map(|[x, y, _]| on_page([x, y, 0.0]));
-            let shadow = line(ends[0], ends[1], palette::HATCH, 2.0 * SCALE * limb.radius);
-            group = group.add(shadow.set("stroke-opacity", 0.35));
+            let shadow = line(ends[0], ends[1], palette::HATCH).set("stroke-opacity", 0.35);
+            group = group.add(shadow.set("stroke-width", 2.0 * SCALE * limb.radius));
         }
         let mut limbs: Vec<&Limb> = self.limbs.iter().collect();
-        let depth = |limb: &Limb| camera.project(limb.from).1 + camera.project(limb.to).1;
+        let depth = |limb: &Limb| self.project(limb.from).1 + self.project(limb.to).1;
         limbs.sort_by(|a, b| depth(b).total_cmp(&depth(a)));
         for limb in limbs {
             let (from, to) = (on_page(limb.from), on_page(limb.to));
             let width = 2.0 * SCALE * limb.radius;
             if limb.from == limb.to {
-                let ball = Circle::new().set("cx", from.0).set("cy", from.1).set("r", width / 2.0);
-                group = group.add(ball.set("fill", palette::LINES[1]).set("stroke", palette::INK));
+                let ball = dot(from, width / 2.0).set("fill", palette::LINES[1]);
+                group = group.add(ball.set("stroke", palette::INK));
             } else {
-                group = group.add(line(from, to, palette::INK, width + 1.6)).add(line(
-                    from,
-                    to,
-                    palette::LINES[4],
-                    width,
-                ));
+                group = group
+                    .add(line(from, to, palette::INK).set("stroke-width", width + 1.6))
+                    .add(line(from, to, palette::LINES[4]).set("stroke-width", width));
             }
         }
         group

@@ -1,8 +1,12 @@
 //! Which line stands for which name.
 
-use crate::{field::text, lettering, palette, series::Panel};
+use crate::{
+    lettering, palette,
+    series::Panel,
+    shapes::{line, text},
+};
 use std::collections::HashSet;
-use svg::node::element::{Group, Line};
+use svg::node::element::Group;
 
 /// Once all colors are used, they come again with the next of these.
 const DASHES: [&str; 4] = ["none", "6 3", "1.5 2.5", "9 3 2 3"];
@@ -49,18 +53,11 @@ impl<'a> Legend<'a> {
         let columns = ((width + GAPS.1) / column_width).floor().max(1.0) as usize;
         let mut group = Group::new();
         for (k, (stroke, label)) in entries.iter().enumerate() {
-            let x = left + column_width * (k % columns) as f64;
-            let y = top + ROW_HEIGHT * ((k / columns) as f64 + 0.5);
-            let (x, y) = (x.round(), y.round());
-            let sample = Line::new().set("x1", x).set("x2", x + SAMPLE_WIDTH).set("y1", y).set("y2", y);
-            group = group
-                .add(
-                    sample
-                        .set("stroke", stroke.color)
-                        .set("stroke-width", 2)
-                        .set("stroke-dasharray", stroke.dashes),
-                )
-                .add(text(label, (x + SAMPLE_WIDTH + GAPS.0, y + 4.0), FONT_SIZE, "start"));
+            let x = (left + column_width * (k % columns) as f64).round();
+            let y = (top + ROW_HEIGHT * ((k / columns) as f64 + 0.5)).round();
+            let sample = line((x, y), (x + SAMPLE_WIDTH, y), stroke.color).set("stroke-width", 2);
+            let name = text(label, (x + SAMPLE_WIDTH + GAPS.0, y + 4.0), FONT_SIZE, "start");
+            group = group.add(sample.set("stroke-dasharray", stroke.dashes)).add(name);
         }
         (group, ROW_HEIGHT * entries.len().div_ceil(columns) as f64)
     }
@@ -68,10 +65,8 @@ impl<'a> Legend<'a> {
     /// Strokes and names that fit into `room`. A series without a name has no entry.
     fn entries(&self, room: f64) -> Vec<(Stroke, String)> {
         let shortened = |room: f64| {
-            let named = self.names.iter().filter(|name| !name.is_empty());
-            named
-                .map(|name| (self.stroke(name), lettering::shortened(name, room, FONT_SIZE)))
-                .collect::<Vec<_>>()
+            let label = |name: &&str| (self.stroke(name), lettering::shortened(name, room, FONT_SIZE));
+            self.names.iter().filter(|name| !name.is_empty()).map(label).collect::<Vec<_>>()
         };
         let entries = shortened(NAME_WIDTH.min(room));
         let different: HashSet<&String> = entries.iter().map(|(_, label)| label).collect();

@@ -37,22 +37,7 @@ pub(super) fn shortened(text: &str, room: f64, size: f64) -> String {
 /// In units of the font size, by classes: an exact table would be longer than what it saves.
 fn letter_width(letter: char) -> f64 {
     match letter {
-        'i'
-        | 'j'
-        | 'l'
-        | 'f'
-        | 't'
-        | 'r'
-        | 'I'
-        | 'J'
-        | ' '..='!'
-        | '\''
-        | '('
-        | ')'
-        | ','
-        | '-'
-        | '.'
-        | '/' => 0.42,
+        _ if " !'(),-./IJfijlrt".contains(letter) => 0.42,
         'm' | 'w' | 'M' | 'W' | '%' | '@' => 1.0,
         'a'..='z' | '0'..='9' | '_' => 0.64,
         ' '..='~' => 0.84,

@@ -1,17 +1,8 @@
 //! Colors that survive color blindness and grey printing.
 
 /// Anchors of the viridis map (Smith and van der Walt, CC0), dark to light.
-const VIRIDIS: [[u8; 3]; 9] = [
-    [68, 1, 84],
-    [71, 45, 123],
-    [59, 82, 139],
-    [44, 114, 142],
-    [33, 145, 140],
-    [40, 174, 128],
-    [94, 201, 98],
-    [173, 220, 48],
-    [253, 231, 37],
-];
+const VIRIDIS: [u32; 9] =
+    [0x440154, 0x472d7b, 0x3b528b, 0x2c728e, 0x21918c, 0x28ae80, 0x5ec962, 0xaddc30, 0xfde725];
 
 pub(super) const WALL: &str = "#e4e4e4";
 pub(super) const STONE: &str = "#b9b4aa";
@@ -29,19 +20,23 @@ pub(super) fn near_to_far(far: f64) -> String {
     let at = (1.0 - far.clamp(0.0, 1.0)) * (VIRIDIS.len() - 1) as f64;
     let below = (at as usize).min(VIRIDIS.len() - 2);
     let part = at - below as f64;
-    let mix = |channel: usize| {
-        let (a, b) = (f64::from(VIRIDIS[below][channel]), f64::from(VIRIDIS[below + 1][channel]));
-        (a + part * (b - a)).round() as u8
-    };
-    format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
+    hex(|channel| {
+        let [a, b] = [below, below + 1].map(|anchor| f64::from(VIRIDIS[anchor].to_be_bytes()[1 + channel]));
+        a + part * (b - a)
+    })
 }
 
 /// A color for a difference between -1 and 1: blue, white at zero, red. Told apart by color-blind readers (Okabe and Ito's blue and vermilion).
 pub(super) fn below_to_above(part: f64) -> String {
     let end: [f64; 3] = if part < 0.0 { [0.0, 84.0, 148.0] } else { [190.0, 62.0, 0.0] };
     let strength = part.abs().min(1.0);
-    let mix = |channel: usize| (255.0 + strength * (end[channel] - 255.0)).round() as u8;
-    format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
+    hex(|channel| 255.0 + strength * (end[channel] - 255.0))
+}
+
+/// A color by its parts of red, green and blue, each up to 255.
+fn hex(part: impl Fn(usize) -> f64) -> String {
+    let [red, green, blue] = [0, 1, 2].map(|channel| part(channel).round() as u8);
+    format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
 /// Ink that can be read on [`near_to_far`] of the same value.

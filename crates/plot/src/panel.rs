@@ -3,15 +3,15 @@
 use crate::{
     axis::{Axis, is_drawable, limits},
     contour::Point,
-    field::text,
     legend::{Legend, Stroke},
     lettering, palette,
     series::{Panel, Series},
+    shapes::{dot, line, text},
     thinning::{middle_of_dense, pieces, thin_band, thin_line},
     y_scale::YScale,
 };
 use std::fmt::Write as _;
-use svg::node::element::{Circle, Group, Line, Path};
+use svg::node::element::{Group, Path};
 
 /// Room above the grid for the title.
 pub(super) const TITLE_HEIGHT: f64 = 36.0;
@@ -67,7 +67,7 @@ impl Panel {
         let title = lettering::shortened(&title, place.width, 12.0);
         let group = Group::new().add(text(&title, (place.left, place.top - 10.0), 12.0, "start"));
         let bottom = place.top + place.height;
-        let base = rule((place.left, bottom), (place.left + place.width, bottom), palette::HATCH);
+        let base = line((place.left, bottom), (place.left + place.width, bottom), palette::HATCH);
         let (Some((x, x_ticks)), Some(y)) = (x, self.y_axis(place.top, place.height)) else {
             let middle = (place.left + place.width / 2.0, place.top + place.height / 2.0 + 4.0);
             return group.add(base).add(text("no data", middle, 12.0, "middle").set("fill", palette::HATCH));
@@ -75,12 +75,12 @@ impl Panel {
         let mut grid = Group::new();
         for &tick in x_ticks {
             let at = x.place(tick);
-            grid = grid.add(rule((at, place.top), (at, bottom + 4.0), palette::WALL));
+            grid = grid.add(line((at, place.top), (at, bottom + 4.0), palette::WALL));
         }
         for (tick, label) in self.y_ticks(&y) {
             let at = y.place(tick);
             grid = grid
-                .add(rule((place.left - 4.0, at), (place.left + place.width, at), palette::WALL))
+                .add(line((place.left - 4.0, at), (place.left + place.width, at), palette::WALL))
                 .add(text(&label, (place.left - 8.0, at + 4.0), TICK_SIZE, "end"));
         }
         // All bands lie below all lines, so that none hides a line.
@@ -104,10 +104,7 @@ impl Panel {
         for piece in pieces(marks) {
             match (piece.as_slice(), middle_of_dense(&piece)) {
                 // A line needs two points; a lone one is a dot.
-                (&[(x, y)], _) => {
-                    let dot = Circle::new().set("cx", x).set("cy", y).set("r", 1.6 * LINE_WIDTH);
-                    group = group.add(dot.set("fill", stroke.color));
-                }
+                (&[point], _) => group = group.add(dot(point, 1.6 * LINE_WIDTH).set("fill", stroke.color)),
                 // Noise would hide the curve and its neighbours: it is pale, its middle is not.
                 (piece, Some(middle)) => {
                     trace(&mut range, thin_line(piece));
@@ -154,12 +151,6 @@ impl Panel {
         }
         Path::new().set("d", data).set("fill", color)
     }
-}
-
-/// A line of the grid.
-pub(super) fn rule((x1, y1): Point, (x2, y2): Point, color: &'static str) -> Line {
-    let line = Line::new().set("x1", x1).set("y1", y1).set("x2", x2).set("y2", y2);
-    line.set("stroke", color)
 }
 
 /// Places of points from left to right, however they were logged, with what is shown there.

@@ -2,17 +2,16 @@
 
 use crate::{
     axis::{Axis, limits},
-    contour::{Point, Surface, clearest, isoline},
-    export::{Figure, paper, sheet},
-    field::{arrow_head, heading, rectangle, star, text},
+    contour::{Point, Surface},
+    export::{Figure, MARGIN, titled},
     lettering, palette,
-    panel::rule,
+    raster::Raster,
     scale,
+    shapes::{dot, rectangle, star, start, step_head, text, with_grid},
 };
 use std::fmt::Write as _;
-use svg::node::element::{Circle, Group, Path, Polygon};
+use svg::node::element::{Group, Path};
 
-const MARGIN: f64 = 16.0;
 const LEFT: f64 = 58.0;
 const MAP_SIDE: f64 = 380.0;
 const TITLE_HEIGHT: f64 = 34.0;
@@ -119,24 +118,15 @@ impl PlaneField {
         let cells = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
         cells.map(|(row, column)| [at(x, column, columns), at((y.1, y.0), row, rows)]).collect()
     }
-
-    fn rows(&self) -> usize {
-        self.values.len() / self.columns.max(1)
-    }
 }
 
 impl Surface for PlaneField {
-    fn value(&self, row: isize, column: isize) -> Option<f64> {
-        let is_inside =
-            (0..self.rows() as isize).contains(&row) && (0..self.columns as isize).contains(&column);
-        if !is_inside {
-            return None;
-        }
-        self.values[row as usize * self.columns + column as usize].filter(|value| value.is_finite())
+    fn size(&self) -> (usize, usize) {
+        (self.values.len() / self.columns.max(1), self.columns)
     }
 
-    fn is_joined(&self, a: (isize, isize), b: (isize, isize)) -> bool {
-        self.value(a.0, a.1).is_some() && self.value(b.0, b.1).is_some()
+    fn cell(&self, index: usize) -> Option<f64> {
+        self.values[index]
     }
 }
 
@@ -188,15 +178,12 @@ impl PlaneChart {
         };
         let has_legend = self.panels.iter().any(|panel| panel.colors.is_some());
         let panel_width = LEFT + map_width + 12.0;
-        let panel_height =
-            TITLE_HEIGHT + map_height + AXIS_HEIGHT + if has_legend { LEGEND_HEIGHT } else { 0.0 };
+        let legend_height = if has_legend { LEGEND_HEIGHT } else { 0.0 };
+        let panel_height = TITLE_HEIGHT + map_height + AXIS_HEIGHT + legend_height;
         let top = if self.note.is_empty() { 36.0 } else { 54.0 };
         let width = (columns as f64 * panel_width + 2.0 * MARGIN).max(360.0).ceil();
         let height = (top + rows as f64 * panel_height + MARGIN).ceil();
-        let mut document = sheet(width, height)
-            .add(paper())
-            .add(heading(&self.title, width, 26.0, 15.0))
-            .add(heading(&self.note, width, 44.0, 11.0));
+        let mut document = titled(width, height, &self.title, &self.note);
         for (number, panel) in self.panels.iter().enumerate() {
             let left = MARGIN + panel_width * (number % MAX_BESIDE) as f64 + LEFT;
             let top = top + panel_height * (number / MAX_BESIDE) as f64 + TITLE_HEIGHT;
@@ -214,14 +201,13 @@ impl PlaneChart {
     fn ranges(&self) -> ((f64, f64), (f64, f64)) {
         let along = |axis: usize| {
             let of_panel = |panel: &PlanePanel| {
-                let field = panel.field.as_ref().map(|field| if axis == 0 { field.x } else { field.y });
-                let places =
-                    panel.dots.iter().map(|dot| dot.0).chain(panel.planned.iter().flatten().copied());
-                let walked = panel.paths.iter().flat_map(|path| path.points.iter().copied());
-                let marks = panel.starts.iter().chain(&panel.goals).copied();
-                let marks = marks.chain(walked).chain(panel.walls.iter().flatten().copied());
-                let places = places.chain(marks).map(|place| place[axis]).filter(|value| value.is_finite());
-                places.chain(field.into_iter().flat_map(|(low, high)| [low, high])).collect::<Vec<_>>()
+                let PlanePanel { field, dots, walls, paths, planned, starts, goals, .. } = panel;
+                let lines = planned.iter().chain(paths.iter().map(|path| &path.points)).flatten();
+                let places = starts.iter().chain(goals).chain(walls.iter().flatten()).chain(lines);
+                let places = places.chain(dots.iter().map(|dot| &dot.0)).map(|place| place[axis]);
+                let edges = field.iter().map(|field| if axis == 0 { field.x } else { field.y });
+                let edges = edges.flat_map(|(low, high)| [low, high]);
+                places.filter(|value| value.is_finite()).chain(edges).collect::<Vec<_>>()
             };
             let (low, high) = limits(self.panels.iter().flat_map(of_panel)).unwrap_or((0.0, 1.0));
             let room = 0.02 * (high - low).max(1e-9);
@@ -247,9 +233,8 @@ impl Map<'_> {
         let width = self.x.to - self.x.from;
         let title = lettering::shortened(&self.panel.title, width, 12.0);
         let group = Group::new().add(text(&title, (self.x.from, self.y.to - 10.0), 12.0, "start"));
-        let group =
-            group.add(self.frame(axes)).add(self.heat()).add(self.walls()).add(self.dots()).add(self.paths());
-        let group = group.add(self.isochrones()).add(self.planned()).add(self.marks());
+        let group = group.add(self.frame(axes)).add(self.heat()).add(self.walls()).add(self.dots());
+        let group = group.add(self.paths()).add(self.isochrones()).add(self.planned()).add(self.marks());
         match &self.panel.colors {
             Some(colors) => group.add(self.legend(colors)),
             None => group,
@@ -258,85 +243,44 @@ impl Map<'_> {
 
     fn frame(&self, [x_name, y_name]: &[String; 2]) -> Group {
         let (left, right, bottom, top) = (self.x.from, self.x.to, self.y.from, self.y.to);
-        let mut group = Group::new();
-        for tick in self.x.ticks(1e-9) {
-            let at = self.x.place(tick);
-            group = group.add(rule((at, top), (at, bottom + 4.0), palette::WALL)).add(text(
-                &scale::label(tick),
-                (at, bottom + 17.0),
-                11.0,
-                "middle",
-            ));
-        }
-        for tick in self.y.ticks(1e-9) {
-            let at = self.y.place(tick);
-            group = group.add(rule((left - 4.0, at), (right, at), palette::WALL)).add(text(
-                &scale::label(tick),
-                (left - 8.0, at + 4.0),
-                11.0,
-                "end",
-            ));
-        }
         let (beside, middle) = (left - 42.0, (top + bottom) / 2.0);
-        group.add(text(x_name, ((left + right) / 2.0, bottom + 35.0), 12.0, "middle")).add(
-            text(y_name, (beside, middle), 12.0, "middle")
-                .set("transform", format!("rotate(-90 {beside:.1} {middle:.1})")),
-        )
+        let turned = format!("rotate(-90 {beside:.1} {middle:.1})");
+        with_grid(Group::new(), self.x, self.y, 1e-9, 17.0)
+            .add(text(x_name, ((left + right) / 2.0, bottom + 35.0), 12.0, "middle"))
+            .add(text(y_name, (beside, middle), 12.0, "middle").set("transform", turned))
     }
 
     fn heat(&self) -> Group {
-        // Crisp edges: neighbouring rectangles must not show a seam.
-        let mut group = Group::new().set("shape-rendering", "crispEdges");
-        let (Some(field), Some(colors)) = (&self.panel.field, &self.panel.colors) else { return group };
-        let cell = self.cell(field);
-        let (left, top) = self.place([field.x.0, field.y.1]);
-        for (row, values) in field.values.chunks(field.columns.max(1)).enumerate() {
-            let fills: Vec<Option<String>> = values
-                .iter()
-                .map(|value| value.filter(|v| v.is_finite()).map(|value| colors.of(value).0))
-                .collect();
-            let mut column = 0;
-            for run in fills.chunk_by(|a, b| a == b) {
-                if let Some(fill) = &run[0] {
-                    let (x, y) = (left + cell.0 * column as f64, top + cell.1 * row as f64);
-                    let patch = rectangle(x, y, cell.0 * run.len() as f64 + 0.3, cell.1 + 0.3);
-                    group = group.add(patch.set("fill", fill.as_str()));
-                }
-                column += run.len();
-            }
-        }
-        group
+        let (Some(field), Some(colors)) = (&self.panel.field, &self.panel.colors) else {
+            return Group::new().set("shape-rendering", "crispEdges");
+        };
+        let fill = |value: &Option<f64>| Some(colors.of(value.filter(|value| value.is_finite())?).0);
+        let rows = field.values.chunks(field.columns.max(1));
+        self.raster(field).heat(rows.map(|values| values.iter().map(fill).collect::<Vec<_>>()), 0.3)
     }
 
-    /// Width and height of a cell on the page.
-    fn cell(&self, field: &PlaneField) -> (f64, f64) {
+    fn raster(&self, field: &PlaneField) -> Raster {
         let (left, top) = self.place([field.x.0, field.y.1]);
         let (right, bottom) = self.place([field.x.1, field.y.0]);
-        ((right - left) / field.columns.max(1) as f64, (bottom - top) / field.rows().max(1) as f64)
+        let (rows, columns) = field.size();
+        let cell = ((right - left) / columns.max(1) as f64, (bottom - top) / rows.max(1) as f64);
+        Raster { origin: (left, top), cell }
     }
 
     fn isochrones(&self) -> Group {
         let mut group = Group::new().set("fill", "none").set("stroke-linecap", "round");
         let (Some(field), Some(colors)) = (&self.panel.field, &self.panel.colors) else { return group };
-        let cell = self.cell(field);
-        let (left, top) = self.place([field.x.0, field.y.1]);
-        let on_page = |(x, y): Point| (left + cell.0 * x, top + cell.1 * y);
+        let raster = self.raster(field);
         let (low, high) = colors.range();
         let interval = scale::round_interval(high - low, N_ISOCHRONES, 1e-9);
         let mut labels: Vec<Point> =
             self.panel.goals.iter().chain(&self.panel.starts).map(|&at| self.place(at)).collect();
         let mut texts = Group::new();
         for level in scale::multiples(interval, high) {
-            let segments = isoline(field, field.rows(), field.columns, level);
+            let (path, label) = raster.isochrone(field, level, &labels, 26.0, 300);
             let (fill, ink) = colors.of(level);
-            let mut data = String::new();
-            for &(a, b) in &segments {
-                let (a, b) = (on_page(a), on_page(b));
-                let _ = write!(data, "M{:.1} {:.1}L{:.1} {:.1}", a.0, a.1, b.0, b.1);
-            }
-            group = group.add(Path::new().set("d", data).set("stroke", ink).set("stroke-width", 0.9));
-            let middles = segments.iter().map(|&(a, b)| on_page(((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0)));
-            if let Some(at) = clearest(middles.step_by(1 + segments.len() / 300), &labels, 26.0) {
+            group = group.add(path.set("stroke", ink).set("stroke-width", 0.9));
+            if let Some(at) = label {
                 let label = scale::label(level);
                 let width = lettering::width(&label, 10.0) + 4.0;
                 let ground = rectangle(at.0 - width / 2.0, at.1 - 6.5, width, 13.0).set("rx", 3);
@@ -353,8 +297,8 @@ impl Map<'_> {
         let mut group = Group::new().set("shape-rendering", "crispEdges").set("fill", palette::STONE);
         for &[one, other] in &self.panel.walls {
             let ((x0, y0), (x1, y1)) = (self.place(one), self.place(other));
-            group =
-                group.add(rectangle(x0.min(x1), y0.min(y1), (x1 - x0).abs() + 0.3, (y1 - y0).abs() + 0.3));
+            let (width, height) = ((x1 - x0).abs() + 0.3, (y1 - y0).abs() + 0.3);
+            group = group.add(rectangle(x0.min(x1), y0.min(y1), width, height));
         }
         group
     }
@@ -381,16 +325,14 @@ impl Map<'_> {
         let mut group = Group::new();
         let has_field = self.panel.field.is_some();
         for (at, value) in &self.panel.dots {
-            let (x, y) = self.place(*at);
-            let dot = Circle::new().set("cx", x).set("cy", y);
+            let at = self.place(*at);
             group = group.add(match (value.filter(|value| value.is_finite()), &self.panel.colors) {
-                (Some(value), Some(colors)) => dot
-                    .set("r", 3.4)
-                    .set("fill", colors.of(value).0)
-                    .set("stroke", palette::HATCH)
-                    .set("stroke-width", 0.4),
-                _ if has_field => dot.set("r", 1.1).set("fill", palette::INK).set("fill-opacity", 0.25),
-                _ => dot.set("r", 1.4).set("fill", palette::HATCH).set("fill-opacity", 0.6),
+                (Some(value), Some(colors)) => {
+                    let dot = dot(at, 3.4).set("fill", colors.of(value).0);
+                    dot.set("stroke", palette::HATCH).set("stroke-width", 0.4)
+                }
+                _ if has_field => dot(at, 1.1).set("fill", palette::INK).set("fill-opacity", 0.25),
+                _ => dot(at, 1.4).set("fill", palette::HATCH).set("fill-opacity", 0.6),
             });
         }
         group
@@ -411,15 +353,10 @@ impl Map<'_> {
             }
             let mut passed = 0.5 * ARROW_DISTANCE;
             for pair in places.windows(2) {
-                let (dx, dy) = (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
-                passed += dx.hypot(dy);
+                passed += (pair[1].0 - pair[0].0).hypot(pair[1].1 - pair[0].1);
                 if passed >= ARROW_DISTANCE {
                     passed = 0.0;
-                    let middle = ((pair[0].0 + pair[1].0) / 2.0, (pair[0].1 + pair[1].1) / 2.0);
-                    let head = Polygon::new().set("points", arrow_head(middle, (dx, dy), 5.0));
-                    group = group.add(
-                        head.set("fill", palette::PAPER).set("stroke", palette::INK).set("stroke-width", 1),
-                    );
+                    group = group.add(step_head(pair[0], pair[1], 5.0));
                 }
             }
         }
@@ -427,17 +364,9 @@ impl Map<'_> {
     }
 
     fn marks(&self) -> Group {
-        let mut group = Group::new();
-        for &start in &self.panel.starts {
-            let (x, y) = self.place(start);
-            let dot = Circle::new().set("cx", x).set("cy", y).set("r", 5.5).set("fill", palette::PAPER);
-            group = group.add(dot.set("stroke", palette::INK).set("stroke-width", 2));
-        }
-        for &goal in &self.panel.goals {
-            let shape = Polygon::new().set("points", star(self.place(goal), 10.0)).set("fill", "#d62828");
-            group = group.add(shape.set("stroke", palette::PAPER).set("stroke-width", 1.2));
-        }
-        group
+        let starts = self.panel.starts.iter().map(|&at| start(self.place(at), 5.5));
+        let goals = self.panel.goals.iter().map(|&at| star(self.place(at), 10.0));
+        goals.fold(starts.fold(Group::new(), Group::add), Group::add)
     }
 
     fn legend(&self, colors: &Colors) -> Group {
@@ -447,8 +376,8 @@ impl Map<'_> {
         let mut group = Group::new().set("shape-rendering", "crispEdges");
         for shade in 0..N_SHADES as usize {
             let value = low + (high - low) * (shade as f64 + 0.5) / N_SHADES;
-            let patch =
-                rectangle(left + width * shade as f64 / N_SHADES, top, width / N_SHADES + 0.5, BAR_HEIGHT);
+            let at = left + width * shade as f64 / N_SHADES;
+            let patch = rectangle(at, top, width / N_SHADES + 0.5, BAR_HEIGHT);
             group = group.add(patch.set("fill", colors.of(value).0));
         }
         let axis = Axis { low, high, from: left, to: left + width };

@@ -2,6 +2,7 @@
 
 use crate::{CurveGroup, Figure, calibration_chart, curve_chart, html::Page};
 use isochrone_eval::calibration::Pairs;
+use std::collections::HashSet;
 
 /// What a report says of a run.
 #[derive(Debug, Clone, Default)]
@@ -28,24 +29,17 @@ pub fn run_report(runs: &[RunSummary], maps: &[(Figure, String)], provenance: &s
     };
     let mut page = Page::new(&title);
     let facts = runs.first().map_or(&[][..], |run| &run.facts);
-    let columns: Vec<String> = ["run", "algorithm"]
-        .into_iter()
-        .chain(facts.iter().map(|(column, _)| *column))
-        .map(str::to_owned)
-        .collect();
+    let columns = ["run", "algorithm"].into_iter().chain(facts.iter().map(|(column, _)| *column));
+    let columns: Vec<String> = columns.map(str::to_owned).collect();
     let row = |run: &RunSummary| {
         let facts = run.facts.iter().map(|(_, value)| value.clone());
         [run.name.clone(), run.algorithm.clone()].into_iter().chain(facts).collect()
     };
     page.table(&columns, &runs.iter().map(row).collect::<Vec<_>>());
     page.heading("Training");
-    let mut measures: Vec<&String> = Vec::new();
-    for (measure, _) in runs.iter().flat_map(|run| &run.curves) {
-        if !measures.contains(&measure) {
-            measures.push(measure);
-        }
-    }
-    for measure in measures {
+    let mut seen = HashSet::new();
+    let measures = runs.iter().flat_map(|run| &run.curves).map(|(measure, _)| measure);
+    for measure in measures.filter(|&measure| seen.insert(measure)) {
         let group = |run: &RunSummary| {
             let (_, curve) = run.curves.iter().find(|(name, curve)| name == measure && !curve.is_empty())?;
             Some(CurveGroup { name: run.name.clone(), curves: vec![curve.clone()] })

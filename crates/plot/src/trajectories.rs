@@ -1,13 +1,14 @@
 //! A data set at a glance: how long its episodes are, and where they go.
 
 use crate::{
-    axis::Axis,
+    PlaneChart,
+    axis::{Axis, limits},
     export::{Figure, paper, sheet},
-    field::{rectangle, text},
-    palette, scale,
+    palette,
+    shapes::{dot, rectangle, text, with_grid},
 };
 use std::fmt::Write as _;
-use svg::node::element::{Circle, Group, Line, Path};
+use svg::node::element::{Group, Path};
 
 const PANEL: f64 = 380.0;
 const LEFT: f64 = 62.0;
@@ -20,8 +21,6 @@ const MAX_BINS: usize = 24;
 const SHADES: usize = 8;
 /// Points drawn of one path.
 const MAX_POINTS: usize = 160;
-/// Two axes have one scale unless one range is longer by more than this.
-const MAX_ASPECT: f64 = 3.0;
 
 /// Lengths of episodes, and the first two dimensions of their states.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,7 +104,7 @@ impl TrajectoryPlot {
                 .filter(|point| point.iter().all(|value| value.is_finite()))
                 .map(|point| (x.place(f64::from(point[0])), y.place(f64::from(point[1]))))
                 .collect();
-            let Some(&(first_x, first_y)) = points.first() else { continue };
+            let Some(&first) = points.first() else { continue };
             for shade in 0..SHADES {
                 let at = |part: usize| part * (points.len() - 1) / SHADES;
                 let piece = &points[at(shade)..=at(shade + 1)];
@@ -114,7 +113,7 @@ impl TrajectoryPlot {
                     group = group.add(polyline(piece, &palette::near_to_far(far), opacity));
                 }
             }
-            starts = starts.add(Circle::new().set("cx", first_x).set("cy", first_y).set("r", 1.6));
+            starts = starts.add(dot(first, 1.6));
         }
         group.add(starts)
     }
@@ -123,17 +122,13 @@ impl TrajectoryPlot {
     fn axes_of_paths(&self, left: f64) -> [Axis; 2] {
         let range = |index: usize| {
             let values = self.paths.iter().flatten().map(|point| f64::from(point[index]));
-            let (low, high) = values
-                .filter(|value| value.is_finite())
-                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-                    (low.min(value), high.max(value))
-                });
+            let (low, high) = limits(values.filter(|value| value.is_finite())).unwrap_or_default();
             if high > low { (low, high) } else { (low.min(0.0) - 0.5, high.max(0.0) + 0.5) }
         };
         let ranges = [range(0), range(1)];
         let extents = ranges.map(|(low, high)| high - low);
         let (longer, shorter) = (extents[0].max(extents[1]), extents[0].min(extents[1]));
-        let is_shared = longer <= MAX_ASPECT * shorter;
+        let is_shared = longer <= PlaneChart::MAX_ASPECT * shorter;
         let half = |index: usize| 0.53 * if is_shared { longer } else { extents[index] };
         let axis = |index: usize, from: f64, to: f64| {
             let middle = 0.5 * (ranges[index].0 + ranges[index].1);
@@ -146,23 +141,10 @@ impl TrajectoryPlot {
 /// A caption, two axes with ticks, and their names.
 fn frame(caption: &str, x: Axis, y: Axis, (x_name, y_name): (&str, &str), least_tick: f64) -> Group {
     let (left, bottom) = (x.from, y.from);
-    let mut group = Group::new().add(text(caption, (left, TOP - 16.0), 12.0, "start"));
-    for tick in x.ticks(least_tick) {
-        let place = x.place(tick);
-        let rule = Line::new().set("x1", place).set("x2", place).set("y1", TOP).set("y2", bottom + 4.0);
-        group = group.add(rule.set("stroke", palette::WALL));
-        group = group.add(text(&scale::label(tick), (place, bottom + 18.0), 11.0, "middle"));
-    }
-    for tick in y.ticks(least_tick) {
-        let place = y.place(tick);
-        let rule =
-            Line::new().set("x1", left - 4.0).set("x2", left + PANEL).set("y1", place).set("y2", place);
-        group = group.add(rule.set("stroke", palette::WALL));
-        group = group.add(text(&scale::label(tick), (left - 8.0, place + 4.0), 11.0, "end"));
-    }
+    let caption = Group::new().add(text(caption, (left, TOP - 16.0), 12.0, "start"));
     let (x_middle, y_middle) = (left + PANEL / 2.0, TOP + PANEL / 2.0);
     let turned = format!("rotate(-90 {} {y_middle})", left - 46.0);
-    group
+    with_grid(caption, x, y, least_tick, 18.0)
         .add(text(x_name, (x_middle, bottom + 40.0), 12.0, "middle"))
         .add(text(y_name, (left - 46.0, y_middle), 12.0, "middle").set("transform", turned))
 }
@@ -172,10 +154,6 @@ fn polyline(points: &[(f64, f64)], color: &str, opacity: f64) -> Path {
     for (at, (x, y)) in points.iter().enumerate() {
         let _ = write!(data, "{}{x} {y}", if at == 0 { "M" } else { "L" });
     }
-    Path::new()
-        .set("d", data)
-        .set("fill", "none")
-        .set("stroke", color)
-        .set("stroke-width", 1.1)
-        .set("stroke-opacity", (100.0 * opacity).round() / 100.0)
+    let line = Path::new().set("d", data).set("fill", "none").set("stroke", color);
+    line.set("stroke-width", 1.1).set("stroke-opacity", (100.0 * opacity).round() / 100.0)
 }

@@ -1,6 +1,6 @@
 //! One-way streets: a finite environment that the exact solver knows.
 
-use super::known::{ExactDistances, Reference};
+use super::{ExactDistances, Reference};
 use crate::results::DistanceFit;
 use isochrone_core::{
     Discount, GoalPolicy, ShapeError, TemporalDistance,

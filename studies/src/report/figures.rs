@@ -80,7 +80,7 @@ impl Source<'_> {
     /// The model of a run, where its folder is there.
     fn model(&self, run: &RunResult) -> Result<Option<Model>, StudyError> {
         let jobs = jobs(self.recipe(), None);
-        let Some(job) = jobs.iter().find(|job| run.is_of(job, self.recipe())) else { return Ok(None) };
+        let Some(job) = jobs.iter().find(|job| run.is_of(job)) else { return Ok(None) };
         for folder in self.folders {
             if let Some(model) = training::last_model(&folder.join(job.folder()))? {
                 return Ok(Some(model));
@@ -111,20 +111,16 @@ impl Source<'_> {
     fn success(&self, dataset: &str) -> NamedFigure {
         let mut bars: Vec<Bar> = Vec::new();
         for group in groups(self.results, dataset) {
-            for (number, planner) in planners(self.results).into_iter().enumerate() {
-                let last: Vec<f64> =
-                    group.iter().filter_map(|run| Some(run.success(planner)?.last)).collect();
+            for planner in planners(self.results) {
+                let last = group.iter().filter_map(|run| Some(run.success(planner)?.last));
+                let last: Vec<f64> = last.collect();
                 if last.is_empty() {
                     continue;
                 }
-                let success = 100.0 * mean(&last);
-                let with = planner.map_or_else(String::new, |planner| format!(" + {planner}"));
-                bars.push(Bar {
-                    name: format!("{}{with}", label(group[0])),
-                    length: success,
-                    share: if number == 0 { 0.7 } else { 0.3 },
-                    remark: format!("{success:.1} %"),
-                });
+                let length = 100.0 * mean(&last);
+                let share = if planner.is_none() { 0.7 } else { 0.3 };
+                let (name, remark) = (label(group[0], planner), format!("{length:.1} %"));
+                bars.push(Bar { name, length, share, remark });
             }
         }
         bars.sort_by(|a, b| b.length.total_cmp(&a.length));
@@ -145,7 +141,7 @@ impl Source<'_> {
         for group in groups(self.results, dataset) {
             if group.iter().any(|run| !run.curve.is_empty()) {
                 let of = group.iter().map(|run| run.curve.iter().copied().map(percent).collect());
-                curves.push(CurveGroup { name: label(group[0]), curves: of.collect() });
+                curves.push(CurveGroup { name: label(group[0], None), curves: of.collect() });
                 continue;
             }
             for planner in planners(self.results) {
@@ -153,9 +149,8 @@ impl Source<'_> {
                     let of = run.evaluations(planner);
                     of.iter().map(|of| percent((of.step, mean(&of.success)))).collect::<Vec<_>>()
                 };
-                let with = planner.map_or_else(String::new, |planner| format!(" + {planner}"));
-                let name = format!("{}{with}", label(group[0]));
-                curves.push(CurveGroup { name, curves: group.iter().map(curve).collect() });
+                let curves_of = group.iter().map(curve).collect();
+                curves.push(CurveGroup { name: label(group[0], planner), curves: curves_of });
             }
         }
         curves.retain(|group| group.curves.iter().any(|curve| !curve.is_empty()));
@@ -174,17 +169,16 @@ impl Source<'_> {
         let series = groups(self.results, dataset).into_iter().filter_map(|group| {
             let fits = group.iter().filter_map(|run| run.fit.as_ref());
             let pairs: Vec<(f64, f64)> = fits.flat_map(|fit| fit.pairs.clone()).collect();
-            (!pairs.is_empty()).then(|| (label(group[0]), pairs))
+            (!pairs.is_empty()).then(|| (label(group[0], None), pairs))
         });
         let series: Vec<_> = series.collect();
+        if series.is_empty() {
+            return None;
+        }
         let title = "Learned against exact distances";
         let chart = calibration_chart(title, "exact steps under the optimal policy", &series);
         let caption = format!("{dataset}: pairs of states with a path between them.");
-        (!series.is_empty()).then(|| NamedFigure {
-            name: "calibration".into(),
-            figure: chart.draw(),
-            caption,
-        })
+        Some(NamedFigure { name: "calibration".into(), figure: chart.draw(), caption })
     }
 
     fn maps(&self, name: &str, dataset: &StudyDataset) -> Result<Vec<NamedFigure>, StudyError> {
@@ -292,8 +286,9 @@ fn nearest_state(dataset: &StudyDataset, place: [f64; 2]) -> Vec<f32> {
     })
 }
 
-/// The method, and what was changed of its settings.
-fn label(run: &RunResult) -> String {
+/// The method, what was changed of its settings, and the planner.
+fn label(run: &RunResult, planner: Option<&str>) -> String {
     let change = run.variant.as_ref().map_or_else(String::new, |variant| format!(", {variant}"));
-    format!("{}{change}", run.method)
+    let with = planner.map_or_else(String::new, |planner| format!(" + {planner}"));
+    format!("{}{change}{with}", run.method)
 }

@@ -4,7 +4,8 @@ use super::{
     figures::NamedFigure,
     tables::{Table, tables},
 };
-use crate::{recipe::SearchRecipe, results::Results};
+use crate::results::{Provenance, Results, RunResult};
+use isochrone_eval::plan::PlanMethod;
 use isochrone_plot::html::Page;
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -72,11 +73,11 @@ fn introduction(results: &Results) -> Vec<String> {
     }
     for planner in &recipe.planners {
         let search = match planner.search {
-            SearchRecipe::Greedy { radius } => format!(
+            PlanMethod::Greedy { radius } => format!(
                 "of {} transitions of the dataset those within {radius} units, and the action that leads nearest to the goal",
                 planner.states
             ),
-            SearchRecipe::Graph { max_edge_steps } => format!(
+            PlanMethod::Graph { max_edge_steps } => format!(
                 "the next waypoint of the shortest path over {} states of the dataset with edges of up to {max_edge_steps} steps{}",
                 planner.states,
                 if planner.round_trip { " in both directions" } else { "" }
@@ -104,25 +105,18 @@ fn introduction(results: &Results) -> Vec<String> {
 
 /// Program, machine, seeds and data.
 fn provenance(results: &Results) -> String {
-    let unknown = || "unknown".to_owned();
-    let revisions = |pick: fn(&crate::results::Provenance) -> &Option<String>| {
-        let all: BTreeSet<String> = results
-            .runs
-            .iter()
-            .map(|run| pick(&run.provenance).as_ref().map_or_else(unknown, |name| shortened(name)))
-            .collect();
+    let revisions = |pick: fn(&Provenance) -> &Option<String>| {
+        let name = |run: &RunResult| shortened(pick(&run.provenance).as_deref().unwrap_or("unknown"));
+        let all: BTreeSet<String> = results.runs.iter().map(name).collect();
         all.into_iter().collect::<Vec<_>>().join(", ")
     };
     let first = results.recipe.first_seed;
-    let datasets: Vec<String> = results
-        .datasets
-        .iter()
-        .map(|(name, info)| format!("{name} {}", shortened(&info.content_hash)))
-        .collect();
+    let datasets = results.datasets.iter();
+    let datasets = datasets.map(|(name, info)| format!("{name} {}", shortened(&info.content_hash)));
     format!(
         "isochrone {} at revision {}, {}{}; trained at {}, evaluated at {}; protocol {}, seeds {first} to {}; datasets of seed {}, SHA-256: {}.",
         results.version,
-        results.revision.clone().unwrap_or_else(unknown),
+        results.revision.as_deref().unwrap_or("unknown"),
         results.platform,
         results.mujoco.as_ref().map_or_else(String::new, |version| format!(", MuJoCo {version}")),
         revisions(|provenance| &provenance.trained_by),
@@ -130,7 +124,7 @@ fn provenance(results: &Results) -> String {
         results.protocol,
         first + results.recipe.seeds - 1,
         results.recipe.data_seed,
-        datasets.join(", "),
+        datasets.collect::<Vec<_>>().join(", "),
     )
 }
 

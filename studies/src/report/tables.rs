@@ -29,6 +29,11 @@ impl Table {
     }
 }
 
+/// A column with a cell for every row.
+fn column<R>(name: &str, rows: &[R], cell: impl Fn(&R) -> String) -> (String, Vec<String>) {
+    (name.to_owned(), rows.iter().map(cell).collect())
+}
+
 /// All tables, dataset by dataset; none is empty.
 pub fn tables(results: &Results) -> Vec<Table> {
     let mut tables = Vec::new();
@@ -65,14 +70,11 @@ pub fn planners(results: &Results) -> Vec<Option<&str>> {
 fn success(results: &Results, dataset: &str) -> Table {
     let recipe = &results.recipe;
     let groups = groups(results, dataset);
-    let column = |name: &str, cell: &dyn Fn(&[&RunResult]) -> String| {
-        (name.to_owned(), groups.iter().map(|group| cell(group)).collect::<Vec<_>>())
-    };
     let mut columns = vec![
-        column("method", &|group| group[0].method.clone()),
-        column("change", &|group| group[0].variant.clone().unwrap_or_else(|| NONE.into())),
-        column("seeds", &|group| group.len().to_string()),
-        column("updates", &|group| group[0].steps.to_string()),
+        column("method", &groups, |group| group[0].method.clone()),
+        column("change", &groups, |group| change(group[0])),
+        column("seeds", &groups, |group| group.len().to_string()),
+        column("updates", &groups, |group| group[0].steps.to_string()),
     ];
     let has_several = recipe.evaluation.checkpoints > 1;
     for planner in planners(results) {
@@ -84,56 +86,60 @@ fn success(results: &Results, dataset: &str) -> Table {
         let last = percent(|success| Some(success.last));
         if has_several {
             let last_three = percent(|success| success.last_three);
-            columns.push(column(&named("last three"), &|group| interval(&scores(group, &last_three), mean)));
+            columns.push(column(&named("last three"), &groups, |group| interval(group, &last_three, mean)));
         }
         let name = named(if has_several { "last" } else { "success (%)" });
-        columns.push(column(&name, &|group| interval(&scores(group, &last), mean)));
+        columns.push(column(&name, &groups, |group| interval(group, &last, mean)));
         if planner.is_some() {
             continue;
         }
         if has_several {
             let best = percent(|success| Some(success.best));
-            columns.push(column("best", &|group| average(&scores(group, &best), 1)));
+            columns.push(column("best", &groups, |group| average(group, &best, 1)));
         }
         if recipe.seeds > 1 {
-            let middle = |group: &[&RunResult]| interval(&scores(group, &last), interquartile_mean);
-            columns.push(column("interquartile mean", &middle));
-            let worst = |group: &[&RunResult]| {
-                let worst = scores(group, &last).into_iter().reduce(f64::min);
-                worst.map_or_else(|| NONE.into(), |worst| format!("{worst:.1}"))
-            };
-            columns.push(column("worst seed", &worst));
+            let middle = |group: &Vec<&RunResult>| interval(group, &last, interquartile_mean);
+            columns.push(column("interquartile mean", &groups, middle));
+            let worst = |group: &Vec<&RunResult>| scores(group, &last).into_iter().reduce(f64::min);
+            columns.push(column("worst seed", &groups, |group| rounded(worst(group), 1)));
         }
     }
-    let last_of = |run: &RunResult, planner: Option<&str>| run.evaluations(planner).last().copied().cloned();
-    columns.push(column("by task, last planner", &|group| {
-        let evaluated =
-            |run: &&RunResult| planners(results).into_iter().rev().find_map(|planner| last_of(run, planner));
-        by_task(&group.iter().filter_map(evaluated).collect::<Vec<_>>())
+    columns.push(column("by task, last planner", &groups, |group| {
+        let last = |run| planners(results).into_iter().rev().find_map(|planner| last_of(run, planner));
+        let evaluated = group.iter().filter_map(|&run| last(run));
+        by_task(&evaluated.map(|evaluation| evaluation.success.as_slice()).collect::<Vec<_>>())
     }));
     let policy =
-        |pick: fn(EvalResult) -> Option<f64>| move |run: &RunResult| last_of(run, None).and_then(pick);
+        |pick: fn(&EvalResult) -> Option<f64>| move |run: &RunResult| last_of(run, None).and_then(pick);
     let (steps, returns) = (policy(|last| last.mean_steps), policy(|last| last.mean_return));
-    columns.push(column("steps to success", &|group| average(&scores(group, &steps), 1)));
-    columns.push(column("return", &|group| average(&scores(group, &returns), 1)));
-    columns.push(column("seconds", &|group| average(&scores(group, &|run| Some(run.seconds)), 0)));
+    columns.push(column("steps to success", &groups, |group| average(group, &steps, 1)));
+    columns.push(column("return", &groups, |group| average(group, &returns, 1)));
+    columns.push(column("seconds", &groups, |group| average(group, &|run| Some(run.seconds), 0)));
     let published = &recipe.datasets[dataset].published;
+    let published: Vec<String> =
+        published.iter().map(|(method, value)| format!("{method} {value}")).collect();
     let text = match published.is_empty() {
         true => String::new(),
-        false => {
-            let each: Vec<String> =
-                published.iter().map(|(method, value)| format!("{method} {value}")).collect();
-            format!("Published: {}.", each.join(", "))
-        }
+        false => format!("Published: {}.", published.join(", ")),
     };
     Table::from_columns(dataset.to_owned(), text, columns)
 }
 
-/// Success of every task, if there are several.
-fn by_task(evaluations: &[EvalResult]) -> String {
-    let n_tasks = evaluations.first().map_or(0, |evaluation| evaluation.success.len());
+/// What was changed of the settings.
+fn change(run: &RunResult) -> String {
+    run.variant.clone().unwrap_or_else(|| NONE.into())
+}
+
+/// The evaluation of the last checkpoint.
+fn last_of<'a>(run: &'a RunResult, planner: Option<&str>) -> Option<&'a EvalResult> {
+    run.evaluations(planner).pop()
+}
+
+/// Success of every task, if there are several, averaged over runs.
+fn by_task(runs: &[&[f64]]) -> String {
+    let n_tasks = runs.first().map_or(0, |success| success.len());
     let task = |task: usize| {
-        let of: Vec<f64> = evaluations.iter().map(|evaluation| 100.0 * evaluation.success[task]).collect();
+        let of: Vec<f64> = runs.iter().map(|success| 100.0 * success[task]).collect();
         format!("{:.0}", mean(&of))
     };
     if n_tasks > 1 { (0..n_tasks).map(task).collect::<Vec<_>>().join(", ") } else { NONE.into() }
@@ -153,17 +159,10 @@ fn references(results: &Results, dataset: &str) -> Table {
             (name, success)
         }));
     }
-    let by_task = |success: &[f64]| match success.len() {
-        1 => NONE.to_owned(),
-        _ => success.iter().map(|rate| format!("{:.0}", 100.0 * rate)).collect::<Vec<_>>().join(", "),
-    };
     let columns = vec![
-        ("policy".to_owned(), rows.iter().map(|(name, _)| (*name).to_owned()).collect()),
-        (
-            "success (%)".to_owned(),
-            rows.iter().map(|(_, success)| format!("{:.1}", 100.0 * mean(success))).collect(),
-        ),
-        ("by task".to_owned(), rows.iter().map(|(_, success)| by_task(success)).collect()),
+        column("policy", &rows, |(name, _)| (*name).to_owned()),
+        column("success (%)", &rows, |(_, success)| format!("{:.1}", 100.0 * mean(success))),
+        column("by task", &rows, |(_, success)| by_task(&[success.as_slice()])),
     ];
     let text = "The optimal success rate is an upper bound by the exact solver over a table of the environment, without noise of observations. Baselines learn nothing.";
     Table::from_columns(format!("{dataset}: without learning"), text.into(), columns)
@@ -172,20 +171,17 @@ fn references(results: &Results, dataset: &str) -> Table {
 fn distances(results: &Results, dataset: &str) -> Table {
     let mut groups = groups(results, dataset);
     groups.retain(|group| group.iter().any(|run| run.fit.is_some()));
-    let column = |name: &str, decimals: usize, pick: fn(&DistanceFit) -> f64| {
-        let cell =
-            |group: &Vec<&RunResult>| average(&scores(group, &|run| run.fit.as_ref().map(pick)), decimals);
-        (name.to_owned(), groups.iter().map(cell).collect::<Vec<_>>())
+    let fitted = |name: &str, decimals: usize, pick: fn(&DistanceFit) -> f64| {
+        column(name, &groups, |group| average(group, &|run| run.fit.as_ref().map(pick), decimals))
     };
-    let variant = |group: &Vec<&RunResult>| group[0].variant.clone().unwrap_or_else(|| NONE.into());
     let columns = vec![
-        ("method".to_owned(), groups.iter().map(|group| group[0].method.clone()).collect()),
-        ("change".to_owned(), groups.iter().map(variant).collect()),
-        column("rank, ahead on a street", 3, |fit| fit.rank_ahead),
-        column("rank, across streets", 3, |fit| fit.rank_across),
-        column("rank, all pairs", 3, |fit| fit.rank),
-        column("learned / exact", 2, |fit| fit.ratio),
-        column("error (%) after division by it", 0, |fit| 100.0 * fit.error),
+        column("method", &groups, |group| group[0].method.clone()),
+        column("change", &groups, |group| change(group[0])),
+        fitted("rank, ahead on a street", 3, |fit| fit.rank_ahead),
+        fitted("rank, across streets", 3, |fit| fit.rank_across),
+        fitted("rank, all pairs", 3, |fit| fit.rank),
+        fitted("learned / exact", 2, |fit| fit.ratio),
+        fitted("error (%) after division by it", 0, |fit| 100.0 * fit.error),
     ];
     let text = "Exact: steps under the optimal policy, over all pairs of states with a path between them. Rank correlations are Spearman's; the last two columns are medians.";
     Table::from_columns(format!("{dataset}: learned and exact distances"), text.into(), columns)
@@ -197,21 +193,17 @@ fn checkpoints(results: &Results, dataset: &str) -> Table {
     let runs = results.runs.iter().filter(|run| is_listed && run.dataset == dataset);
     let rows: Vec<(&RunResult, u64)> =
         runs.flat_map(|run| run.checkpoints.iter().map(move |&step| (run, step))).collect();
-    let column = |name: &str, cell: &dyn Fn(&RunResult, u64) -> String| {
-        (name.to_owned(), rows.iter().map(|&(run, step)| cell(run, step)).collect::<Vec<_>>())
-    };
+    let minutes = |run: &RunResult, step: u64| run.seconds / 60.0 * step as f64 / run.steps as f64;
     let mut columns = vec![
-        column("method", &|run, _| run.method.clone()),
-        column("seed", &|run, _| run.seed.to_string()),
-        column("updates", &|_, step| step.to_string()),
-        column("minutes of training", &|run, step| {
-            format!("{:.0}", run.seconds / 60.0 * step as f64 / run.steps as f64)
-        }),
+        column("method", &rows, |(run, _)| run.method.clone()),
+        column("seed", &rows, |(run, _)| run.seed.to_string()),
+        column("updates", &rows, |(_, step)| step.to_string()),
+        column("minutes of training", &rows, |&(run, step)| format!("{:.0}", minutes(run, step))),
     ];
     for planner in planners(results) {
-        columns.push(column(planner.unwrap_or("policy"), &|run, step| {
-            let of = run.evaluations(planner).into_iter().find(|evaluation| evaluation.step == step);
-            of.map_or_else(|| NONE.into(), |of| format!("{:.1}", 100.0 * mean(&of.success)))
+        columns.push(column(planner.unwrap_or("policy"), &rows, |(run, step)| {
+            let of = run.evaluations(planner).into_iter().find(|evaluation| evaluation.step == *step);
+            rounded(of.map(|of| 100.0 * mean(&of.success)), 1)
         }));
     }
     Table::from_columns(format!("{dataset}: success over training"), String::new(), columns)
@@ -222,15 +214,25 @@ fn scores(group: &[&RunResult], score: &dyn Fn(&RunResult) -> Option<f64>) -> Ve
     group.iter().filter_map(|run| score(run)).collect()
 }
 
-fn average(scores: &[f64], decimals: usize) -> String {
-    if scores.is_empty() { NONE.into() } else { format!("{:.decimals$}", mean(scores)) }
+fn rounded(number: Option<f64>, decimals: usize) -> String {
+    number.map_or_else(|| NONE.into(), |number| format!("{number:.decimals$}"))
+}
+
+fn average(group: &[&RunResult], score: &dyn Fn(&RunResult) -> Option<f64>, decimals: usize) -> String {
+    let scores = scores(group, score);
+    rounded((!scores.is_empty()).then(|| mean(&scores)), decimals)
 }
 
 /// A statistic with its interval; one run says nothing about others.
-fn interval(scores: &[f64], statistic: fn(&[f64]) -> f64) -> String {
+fn interval(
+    group: &[&RunResult],
+    score: &dyn Fn(&RunResult) -> Option<f64>,
+    statistic: fn(&[f64]) -> f64,
+) -> String {
+    let scores = scores(group, score);
     if scores.len() < 2 {
-        return average(scores, 1);
+        return average(group, score, 1);
     }
-    let estimate = bootstrap(&[scores.to_vec()], statistic, RESAMPLES, 0);
+    let estimate = bootstrap(&[scores], statistic, RESAMPLES, 0);
     format!("{:.1} [{:.1}, {:.1}]", estimate.value, estimate.low, estimate.high)
 }

@@ -2,13 +2,10 @@
 
 use crate::commands::{
     output::{Field, Report, StyleArgs, named},
-    query::{Asker, RunArgs, Situations, parse_which},
+    query::{Asker, RunArgs, parse_which},
 };
 use anyhow::bail;
-use isochrone::{
-    TemporalDistance as _,
-    learn::model::{CheckpointSelector, LearnedDistance, Model},
-};
+use isochrone::{TemporalDistance as _, learn::model::CheckpointSelector};
 use serde_json::json;
 use std::{io::Write, path::PathBuf};
 
@@ -67,42 +64,23 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let asker = Asker::open(&args.run, args.checkpoint, args.data.as_deref())?;
     let distance = asker.distance()?;
     let (from, to) = (asker.situations(&args.from, "--from")?, asker.situations(&args.to, "--to")?);
-    if args.paired && from.names.len() != to.names.len() {
-        bail!(
-            "--paired with {} from and {} to; hint: give as many of each",
-            from.names.len(),
-            to.names.len()
-        );
+    let (n_from, n_to) = (from.names.len(), to.names.len());
+    if args.paired && n_from != n_to {
+        bail!("--paired with {n_from} from and {n_to} to; hint: give as many of each");
     }
-    let pairs = if args.paired { from.names.len() } else { from.names.len().saturating_mul(to.names.len()) };
+    let pairs = if args.paired { n_from } else { n_from.saturating_mul(n_to) };
     if pairs > MOST_PAIRS {
         bail!("{pairs} pairs, more than {MOST_PAIRS}; hint: ask in parts, or use the library");
     }
     let fps = args.fps.or(asker.model.spec.frames_per_second);
-    let report = report(&asker.model, distance, args.paired, fps, &from, &to);
-    write!(out, "{}", report.print(args.style.style()))?;
-    Ok(())
-}
-
-fn report(
-    model: &Model,
-    distance: &LearnedDistance,
-    paired: bool,
-    fps: Option<f64>,
-    from: &Situations,
-    to: &Situations,
-) -> Report {
-    let pairs: Vec<(&String, &String)> = match paired {
-        true => from.names.iter().zip(&to.names).collect(),
-        false => from.names.iter().flat_map(|from| to.names.iter().map(move |to| (from, to))).collect(),
+    let (pairs, nats): (Vec<(&String, &String)>, _) = match args.paired {
+        true => (from.names.iter().zip(&to.names).collect(), distance.paired_nats(&from.rows, &to.rows)),
+        false => {
+            let pairs = from.names.iter().flat_map(|from| to.names.iter().map(move |to| (from, to)));
+            (pairs.collect(), distance.all_pairs_nats(&from.rows, &to.rows))
+        }
     };
-    let nats = match paired {
-        true => distance.paired_nats(&from.rows, &to.rows),
-        false => distance.all_pairs_nats(&from.rows, &to.rows),
-    };
-    let mut table = named(["from", "to", "steps"]);
-    table.extend(fps.map(|_| "seconds".into()));
-    table.push("nats".into());
+    let columns = ["from", "to", "steps"].into_iter().chain(fps.map(|_| "seconds")).chain(["nats"]);
     let rows = pairs.into_iter().zip(nats).map(|((from, to), nats)| {
         // Rounding may leave a zero with a sign.
         let nats = f64::from(nats) + 0.0;
@@ -113,9 +91,7 @@ fn report(
         row
     });
     let facts = json!({
-        "version": env!("CARGO_PKG_VERSION"), "checkpoint_step": model.step, "discount": distance.discount().gamma(),
-        "frames_per_second": fps,
+        "checkpoint_step": asker.model.step, "discount": distance.discount().gamma(), "frames_per_second": fps,
     });
-    let facts = facts.as_object().expect("it is one").clone();
-    Report { facts, columns: table, min_widths: Vec::new(), rows: rows.collect() }
+    Ok(write!(out, "{}", Report::new(facts, named(columns), rows).print(&args.style))?)
 }

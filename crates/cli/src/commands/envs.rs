@@ -1,9 +1,8 @@
 //! `isochrone envs`: worlds to act in, and recordings of behaviour in them.
 
-use crate::commands::output::{Field, Report, StyleArgs, named, tell};
+use crate::commands::output::{Field, Report, StyleArgs, bar, named, tell};
 use anyhow::bail;
 use clap::Subcommand;
-use indicatif::{ProgressBar, ProgressStyle};
 use isochrone::{
     data::{ProgressSink, formats::Writer},
     envs::{DatasetId, EnvId, EnvSpec, mujoco_version},
@@ -22,15 +21,9 @@ pub struct Args {
 #[derive(Subcommand)]
 enum Verb {
     /// Lists the worlds
-    List(ListArgs),
+    List(StyleArgs),
     /// Records behaviour in a world, into a file that `isochrone train` reads
     Generate(GenerateArgs),
-}
-
-#[derive(clap::Args)]
-struct ListArgs {
-    #[command(flatten)]
-    style: StyleArgs,
 }
 
 #[derive(clap::Args)]
@@ -81,16 +74,15 @@ fn dataset(name: &str) -> Result<DatasetId, String> {
 /// Runs the verb; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     match &args.verb {
-        Verb::List(args) => list(args, out),
+        Verb::List(style) => list(style, out),
         Verb::Generate(args) => generate(args, out),
     }
 }
 
-fn list(args: &ListArgs, out: &mut dyn Write) -> anyhow::Result<()> {
+fn list(style: &StyleArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     let rows = EnvId::all().map(|env| {
         let EnvSpec { observation_width, action_width, max_episode_steps, .. } = env.spec();
-        let names: Vec<&str> = env.datasets().map(|dataset| dataset.policy().name).collect();
-        let names = names.join(", ");
+        let names = env.datasets().map(|dataset| dataset.policy().name).collect::<Vec<_>>().join(", ");
         vec![
             Field::Text(env.name()),
             Field::Text(if names.is_empty() { "-".into() } else { names }),
@@ -101,10 +93,7 @@ fn list(args: &ListArgs, out: &mut dyn Write) -> anyhow::Result<()> {
         ]
     });
     let columns = named(["world", "data_sets", "observation", "action", "step_limit", "idea"]);
-    let facts = [("version".to_owned(), json!(env!("CARGO_PKG_VERSION")))].into_iter().collect();
-    let report = Report { facts, columns, min_widths: Vec::new(), rows: rows.collect() };
-    write!(out, "{}", report.print(args.style.style()))?;
-    Ok(())
+    Ok(write!(out, "{}", Report::new(json!({}), columns, rows).print(style))?)
 }
 
 fn generate(args: &GenerateArgs, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -118,8 +107,7 @@ fn generate(args: &GenerateArgs, out: &mut dyn Write) -> anyhow::Result<()> {
             args.output.display()
         );
     }
-    let style = ProgressStyle::with_template("{bar:24} {human_pos}/{human_len} episodes  {eta} left");
-    let bar = ProgressBar::new(episodes as u64).with_style(style.expect("the template is well formed"));
+    let bar = bar(episodes, "{bar:24} {human_pos}/{human_len} episodes  {eta} left");
     // Before a file is begun: the world may need what this program does not have.
     args.dataset.env().check()?;
     let mut writer = Writer::for_path(&args.output)?;
@@ -129,18 +117,15 @@ fn generate(args: &GenerateArgs, out: &mut dyn Write) -> anyhow::Result<()> {
         transitions += steps;
         bar.inc(1);
     };
-    args.dataset.collect(
-        episodes,
-        args.seed,
-        &mut ProgressSink { sink: &mut writer, progress: &mut tell_bar },
-    )?;
+    let mut sink = ProgressSink { sink: &mut writer, progress: &mut tell_bar };
+    args.dataset.collect(episodes, args.seed, &mut sink)?;
     bar.finish_and_clear();
     let hash = writer.content_hash();
     writer.finish()?;
-    let output = args.output.display();
+    let (output, name, seed) = (args.output.display(), args.dataset.name(), args.seed);
     if args.json {
         let report = json!({
-            "output": output.to_string(), "data_set": args.dataset.name(), "seed": args.seed, "episodes": episodes,
+            "output": output.to_string(), "data_set": name, "seed": seed, "episodes": episodes,
             "transitions": transitions, "contents_sha256": hash, "mujoco": mujoco_version(),
             "version": env!("CARGO_PKG_VERSION"),
         });
@@ -148,9 +133,7 @@ fn generate(args: &GenerateArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     } else {
         writeln!(
             out,
-            "{output}: {episodes} episodes, {transitions} transitions of {}, seed {}; contents {hash}",
-            args.dataset.name(),
-            args.seed
+            "{output}: {episodes} episodes, {transitions} transitions of {name}, seed {seed}; contents {hash}"
         )?;
     }
     if !leaves_out.is_empty() {

@@ -1,12 +1,11 @@
 //! `isochrone eval`: a policy attempts the tasks of a world.
 
 use crate::commands::{
-    output::{Field, Report, Style, StyleArgs, most_similar, save, tell},
+    output::{Field, Report, StyleArgs, bar, file_stem, most_similar, number, save, tell},
     planner_args::PlannerArgs,
     query::{Asker, RunArgs},
 };
 use anyhow::bail;
-use indicatif::{ProgressBar, ProgressStyle};
 use isochrone::{
     envs::{BodyShape, DatasetId, EnvId, EnvSpec, mujoco_version},
     learn::model::CheckpointSelector,
@@ -98,34 +97,25 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         bail!("--film: {} has no ant; hint: leave it out, or say --plot", args.env.name());
     }
     let run = args.run.open()?;
+    let (folder, world) = (args.run.run.display(), args.env.name());
     let manifest = run.manifest().clone();
     let spec = &manifest.data.spec;
     let EnvSpec { observation_width: observation, action_width: action, n_tasks, .. } = args.env.spec();
     if (spec.observation.width, spec.action.width) != (observation, action) {
         bail!(
-            "{}: it learned from observations of {} numbers and actions of {}, {} has {observation} and {action}; hint: choose another --env",
-            args.run.run.display(),
+            "{folder}: it learned from observations of {} numbers and actions of {}, {world} has {observation} and {action}; hint: choose another --env",
             spec.observation.width,
-            spec.action.width,
-            args.env.name()
+            spec.action.width
         );
     }
-    if spec.goal_space() != args.env.dataset_spec().goal_space() {
+    let (learned, goals) = (spec.goal_space(), args.env.dataset_spec().goal_space());
+    if learned != goals {
         bail!(
-            "{}: it learned goals of dimensions {:?}, those of {} are {:?}; hint: train with --goal {}..{} (.arrow files say it themselves, .npz do not)",
-            args.run.run.display(),
-            spec.goal_space(),
-            args.env.name(),
-            args.env.dataset_spec().goal_space(),
-            args.env.dataset_spec().goal_space().start,
-            args.env.dataset_spec().goal_space().end
+            "{folder}: it learned goals of dimensions {learned:?}, those of {world} are {goals:?}; hint: train with --goal {goals:?} (.arrow files say it themselves, .npz do not)"
         );
     }
     if args.plan && spec.goal.is_some() {
-        bail!(
-            "--plan: goals of {} are places, and a plan needs whole situations; hint: leave it out",
-            args.env.name()
-        );
+        bail!("--plan: goals of {world} are places, and a plan needs whole situations; hint: leave it out");
     }
     if args.checkpoints == 0 {
         bail!("--checkpoints 0; hint: give at least 1");
@@ -136,24 +126,17 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     warn_about_other_data(&manifest.data.path, args.env);
     let factory = args.env.make()?;
     let mut steps = run.checkpoints().steps()?;
-    let first = steps.len().saturating_sub(args.checkpoints);
-    steps.drain(..first);
-    if steps.is_empty() {
-        bail!(
-            "{}: the run has no checkpoint yet; hint: wait for the first, or go on with --resume",
-            args.run.run.display()
-        );
+    steps.drain(..steps.len().saturating_sub(args.checkpoints));
+    let (kept, asked) = (steps.len(), args.checkpoints);
+    if kept == 0 {
+        bail!("{folder}: the run has no checkpoint yet; hint: wait for the first, or go on with --resume");
     }
-    if steps.len() < args.checkpoints {
+    if kept < asked {
         tell(&format!(
-            "warning: {} of {} checkpoints were kept; hint: train with checkpoints.keep_last={}",
-            steps.len(),
-            args.checkpoints,
-            args.checkpoints
+            "warning: {kept} of {asked} checkpoints were kept; hint: train with checkpoints.keep_last={asked}"
         ));
     }
-    let style = ProgressStyle::with_template("{spinner} {bar:24} {pos}/{len} checkpoints  {elapsed}");
-    let bar = ProgressBar::new(steps.len() as u64).with_style(style.expect("the template is well formed"));
+    let bar = bar(kept, "{spinner} {bar:24} {pos}/{len} checkpoints  {elapsed}");
     bar.enable_steady_tick(std::time::Duration::from_millis(200));
     let rollouts = RolloutConfig { episodes: args.episodes * n_tasks as u64, seed: args.task_seed };
     // Paths of the last checkpoint are drawn; of the others, what counts is kept.
@@ -164,8 +147,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         asker.turn_to(step)?;
         let Some(policy) = &asker.model.policy else {
             bail!(
-                "{}: it learned from logs without actions, and has no policy; hint: train on logs with actions",
-                args.run.run.display()
+                "{folder}: it learned from logs without actions, and has no policy; hint: train on logs with actions"
             );
         };
         let attempts = if args.plan {
@@ -193,52 +175,44 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let mut columns: Vec<std::borrow::Cow<'static, str>> = vec!["checkpoint".into()];
+    let mut columns = vec!["checkpoint".to_owned()];
     if n_tasks > 1 {
-        columns.extend((1..=n_tasks).map(|task| format!("task {task}").into()));
+        columns.extend((1..=n_tasks).map(|task| format!("task {task}")));
     }
-    columns.extend(["success".into(), "steps".into()]);
-    let rows = evaluated.iter().map(|evaluated| {
+    columns.extend(["success".to_owned(), "steps".to_owned()]);
+    let row = |evaluated: &Evaluated| {
         let mut row = vec![Field::Count(evaluated.step as usize)];
         if n_tasks > 1 {
             row.extend(evaluated.tasks.iter().map(|&share| Field::Number(share, 3)));
         }
-        row.push(Field::Number(evaluated.success, 3));
-        row.push(evaluated.steps.map_or(Field::Missing, |steps| Field::Number(steps, 1)));
+        row.extend([Field::Number(evaluated.success, 3), number(evaluated.steps, 1)]);
         row
-    });
+    };
+    let mut rows: Vec<Vec<Field>> = evaluated.iter().map(row).collect();
     let success: Vec<f64> = evaluated.iter().map(|evaluated| evaluated.success).collect();
     let Success { last, last_three, best } = Success::of(&success).expect("there is a checkpoint");
     let ceiling = args.env.optimal_success(args.task_seed);
-    let mut rows: Vec<Vec<Field>> = rows.collect();
-    if let (Some(tasks), Style::Text) = (&ceiling, args.style.style()) {
+    if let (Some(tasks), true) = (&ceiling, args.style.is_text()) {
         let mut row = vec![Field::Text("ceiling".into())];
         row.extend(tasks.iter().map(|&share| Field::Number(share, 3)));
         row.extend([Field::Number(tasks.iter().sum::<f64>() / tasks.len() as f64, 3), Field::Missing]);
         rows.push(row);
     }
     let facts = json!({
-        "version": env!("CARGO_PKG_VERSION"), "mujoco": mujoco_version(), "world": args.env.name(), "run": args.run.run, "algorithm": manifest.algorithm, "data_sha256": manifest.data.content_hash,
+        "mujoco": mujoco_version(), "world": world, "run": args.run.run, "algorithm": manifest.algorithm, "data_sha256": manifest.data.content_hash,
         "episodes_per_task": args.episodes, "task_seed": args.task_seed,
         "planner": args.plan.then(|| args.planner.describe()), "ceiling": ceiling, "last": last, "last_three": last_three, "best": best,
     });
-    let facts = facts.as_object().expect("it is one").clone();
-    let report = Report { facts, columns, min_widths: Vec::new(), rows };
-    write!(out, "{}", report.print(args.style.style()))?;
-    let (step, attempts) = (evaluated[evaluated.len() - 1].step, &last_attempts);
+    write!(out, "{}", Report::new(facts, columns, rows).print(&args.style))?;
+    let (step, algorithm) = (evaluated[evaluated.len() - 1].step, &manifest.algorithm);
     if let Some(path) = &args.plot {
-        let title = format!(
-            "{} of {} in {}, step {step}",
-            manifest.algorithm,
-            manifest.data.path.file_stem().unwrap_or_default().to_string_lossy(),
-            args.env.name()
-        );
+        let title = format!("{algorithm} of {} in {world}, step {step}", file_stem(&manifest.data.path));
         let note = if args.plan { args.planner.describe() } else { "no plan".into() };
-        save(&rollout_chart(attempts, n_tasks, &args.env.walls(), title, note).draw(), path)?;
+        save(&rollout_chart(&last_attempts, n_tasks, &args.env.walls(), title, note).draw(), path)?;
     }
     if let (Some(path), Some(shape)) = (&args.film, args.env.body_shape()) {
-        let title = format!("{} in {}", manifest.algorithm, args.env.name());
-        save(&filmstrip(args.env, shape, attempts, &title).draw(), path)?;
+        let title = format!("{algorithm} in {world}");
+        save(&filmstrip(args.env, shape, &last_attempts, title).draw(), path)?;
     }
     if let Some(last_three) = last_three {
         tell(&format!("last {last:.3}, last three {last_three:.3}, best {best:.3}"));
@@ -248,15 +222,11 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
 
 /// Data files are often named after their dataset: says so if it is of another environment.
 fn warn_about_other_data(path: &std::path::Path, env: EnvId) {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = file_stem(path);
     let dataset = DatasetId::from_name(stem.strip_suffix("-v0").unwrap_or(&stem));
     if let Some(dataset) = dataset.filter(|dataset| dataset.env().name() != env.name()) {
-        tell(&format!(
-            "warning: the run was trained on {}, a dataset of {}; hint: give --env {}",
-            dataset.name(),
-            dataset.env().name(),
-            dataset.env().name()
-        ));
+        let (name, env) = (dataset.name(), dataset.env().name());
+        tell(&format!("warning: the run was trained on {name}, a dataset of {env}; hint: give --env {env}"));
     }
 }
 
@@ -287,7 +257,7 @@ const MOMENTS: usize = 12;
 const STEPS_BETWEEN: usize = 2;
 
 /// A body in motion, moment by moment: the first successful rollout, or the first of all.
-fn filmstrip(env: EnvId, shape: BodyShape, rollouts: &[Rollout], title: &str) -> Filmstrip {
+fn filmstrip(env: EnvId, shape: BodyShape, rollouts: &[Rollout], title: String) -> Filmstrip {
     let Some(rollout) = rollouts.iter().find(|rollout| rollout.success).or(rollouts.first()) else {
         return Filmstrip::default();
     };
@@ -309,5 +279,5 @@ fn filmstrip(env: EnvId, shape: BodyShape, rollouts: &[Rollout], title: &str) ->
         true => format!("it reaches the goal after {:.1} s", rollout.steps as f64 / steps_per_second),
         false => "it does not reach the goal".to_owned(),
     };
-    Filmstrip { title: title.to_owned(), note, frames: steps.map(frame).collect() }
+    Filmstrip { title, note, frames: steps.map(frame).collect() }
 }

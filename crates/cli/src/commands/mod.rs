@@ -1,5 +1,6 @@
 //! What the command can do.
 
+mod choice;
 pub mod data;
 #[cfg(feature = "learn")]
 pub mod distance;
@@ -8,7 +9,7 @@ pub mod envs;
 pub mod eval;
 pub mod exact;
 pub mod hints;
-mod output;
+pub mod output;
 #[cfg(feature = "learn")]
 pub mod plan;
 #[cfg(feature = "learn")]

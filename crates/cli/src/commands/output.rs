@@ -1,9 +1,10 @@
-//! One table, three ways to print it.
+//! What the command shows: a table in three styles, bars, pictures and remarks.
 
+use indicatif::{ProgressBar, ProgressStyle};
 use isochrone::plot::Figure;
-use serde::{Serialize, Serializer, ser::SerializeMap as _};
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
-use std::{borrow::Cow, path::Path};
+use std::path::Path;
 
 /// A number of things: `1 cell`, `2 cells`.
 pub fn count(n: usize, thing: &str) -> String {
@@ -21,11 +22,11 @@ pub enum Field {
 }
 
 /// A table with named columns, and facts about it.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Report {
     /// What JSON readers find beside the rows.
     pub facts: Map<String, Value>,
-    pub columns: Vec<Cow<'static, str>>,
+    pub columns: Vec<String>,
     /// The least width of each column in text; those not given follow from the rows.
     pub min_widths: Vec<usize>,
     pub rows: Vec<Vec<Field>>,
@@ -36,7 +37,7 @@ pub struct Report {
 pub struct StyleArgs {
     /// Print JSON
     #[arg(long, conflicts_with = "csv")]
-    json: bool,
+    pub json: bool,
 
     /// Print CSV
     #[arg(long)]
@@ -44,21 +45,9 @@ pub struct StyleArgs {
 }
 
 impl StyleArgs {
-    pub fn style(&self) -> Style {
-        match (self.json, self.csv) {
-            (true, _) => Style::Json,
-            (_, true) => Style::Csv,
-            _ => Style::Text,
-        }
+    pub fn is_text(&self) -> bool {
+        !self.json && !self.csv
     }
-}
-
-/// How to print a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
-    Text,
-    Json,
-    Csv,
 }
 
 impl Field {
@@ -88,59 +77,61 @@ impl Field {
             Self::Missing => Value::Null,
         }
     }
-
-    fn is_text(&self) -> bool {
-        matches!(self, Self::Text(_))
-    }
 }
 
 impl Report {
-    pub fn print(&self, style: Style) -> String {
+    /// A table, and what a JSON object says about it; readers of JSON also find the version of the program.
+    pub fn new(facts: Value, columns: Vec<String>, rows: impl IntoIterator<Item = Vec<Field>>) -> Self {
+        let Value::Object(mut facts) = facts else { unreachable!("facts have names") };
+        facts.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
+        Self { facts, columns, min_widths: Vec::new(), rows: rows.into_iter().collect() }
+    }
+
+    pub fn print(&self, style: &StyleArgs) -> String {
         match style {
-            Style::Text => self.text(),
-            Style::Json => self.json(),
-            Style::Csv => self.csv(),
+            StyleArgs { json: true, .. } => self.json(),
+            StyleArgs { csv: true, .. } => self.csv(),
+            _ => self.text(),
         }
     }
 
     /// Aligned columns: text to the left, numbers to the right.
-    pub fn text(&self) -> String {
-        let cells: Vec<Vec<String>> =
-            self.rows.iter().map(|row| row.iter().map(Field::to_text).collect()).collect();
-        let width = |column: usize| {
-            let of_rows = cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-            let least = self.min_widths.get(column).copied().unwrap_or(0);
-            of_rows.max(self.columns[column].chars().count()).max(least)
+    fn text(&self) -> String {
+        let rows = self.rows.iter().map(|row| row.iter().map(Field::to_text).collect());
+        let lines: Vec<Vec<String>> = std::iter::once(self.columns.clone()).chain(rows).collect();
+        let layout = |column: usize| {
+            let widths = lines.iter().map(|line| line[column].chars().count());
+            let width = widths.chain(self.min_widths.get(column).copied()).max().unwrap_or(0);
+            (width, self.rows.iter().any(|row| matches!(row[column], Field::Text(_))))
         };
-        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
-        let leans_left: Vec<bool> =
-            (0..self.columns.len()).map(|column| self.rows.iter().any(|row| row[column].is_text())).collect();
-        let line = |cells: &mut dyn Iterator<Item = &str>| {
-            let padded: Vec<String> = cells
-                .enumerate()
-                .map(|(column, cell)| {
-                    let width = widths[column];
-                    if leans_left[column] { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
-                })
-                .collect();
-            format!("{}\n", padded.join("  ").trim_end())
+        let layout: Vec<(usize, bool)> = (0..self.columns.len()).map(layout).collect();
+        let padded = |(cell, &(width, leans_left)): (&String, &(usize, bool))| match leans_left {
+            true => format!("{cell:<width$}"),
+            false => format!("{cell:>width$}"),
         };
-        let mut text = line(&mut self.columns.iter().map(AsRef::as_ref));
-        for row in &cells {
-            text += &line(&mut row.iter().map(String::as_str));
-        }
-        text
+        let line = |cells: &Vec<String>| {
+            let cells: Vec<String> = cells.iter().zip(&layout).map(padded).collect();
+            format!("{}\n", cells.join("  ").trim_end())
+        };
+        lines.iter().map(line).collect()
     }
 
+    /// The facts, then the rows with their columns in order.
     fn json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("names are text") + "\n"
+        #[derive(Serialize)]
+        struct Document<'a> {
+            #[serde(flatten)]
+            facts: &'a Map<String, Value>,
+            rows: Vec<Row<'a>>,
+        }
+        let rows = self.rows.iter().map(|fields| Row { columns: &self.columns, fields }).collect();
+        let document = Document { facts: &self.facts, rows };
+        serde_json::to_string_pretty(&document).expect("names are text") + "\n"
     }
 
     fn csv(&self) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        writer
-            .write_record(self.columns.iter().map(AsRef::as_ref).map(str::as_bytes))
-            .expect("writing to memory");
+        writer.write_record(&self.columns).expect("writing to memory");
         for row in &self.rows {
             writer.write_record(row.iter().map(Field::to_csv)).expect("writing to memory");
         }
@@ -148,21 +139,8 @@ impl Report {
     }
 }
 
-/// The facts, then the rows with their columns in order.
-impl Serialize for Report {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for (name, fact) in &self.facts {
-            map.serialize_entry(name, fact)?;
-        }
-        let rows: Vec<Row> = self.rows.iter().map(|fields| Row { columns: &self.columns, fields }).collect();
-        map.serialize_entry("rows", &rows)?;
-        map.end()
-    }
-}
-
 struct Row<'a> {
-    columns: &'a [Cow<'static, str>],
+    columns: &'a [String],
     fields: &'a [Field],
 }
 
@@ -180,8 +158,31 @@ pub fn most_similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// Columns by their names.
-pub fn named(names: impl IntoIterator<Item = &'static str>) -> Vec<Cow<'static, str>> {
-    names.into_iter().map(Cow::Borrowed).collect()
+pub fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    names.into_iter().map(str::to_owned).collect()
+}
+
+/// A number to show with so many decimals, if there is one.
+pub fn number(value: Option<f64>, decimals: usize) -> Field {
+    value.map_or(Field::Missing, |value| Field::Number(value, decimals))
+}
+
+/// What people call a file or folder: the last part of its path.
+#[cfg(feature = "learn")]
+pub fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The name of a file without its extension.
+#[cfg(feature = "learn")]
+pub fn file_stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// A bar on a terminal, nothing elsewhere.
+pub fn bar(length: usize, template: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template(template).expect("the template is well formed");
+    ProgressBar::new(length as u64).with_style(style)
 }
 
 /// Says something on stderr. Whether anybody listens does not matter: training goes on when a pipe is closed.

@@ -1,7 +1,7 @@
 //! `isochrone plan`: a way from one situation to another, over what was recorded.
 
 use crate::commands::{
-    output::{Field, Report, Style, StyleArgs, save, tell},
+    output::{Field, Report, StyleArgs, save, tell},
     planner_args::{PlannerArgs, found},
     query::{Asker, RunArgs, parse_which},
 };
@@ -67,9 +67,7 @@ const MAX_DIMENSIONS: usize = 6;
 
 /// Runs the verb; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    if let Some(path) = &args.plot {
-        Figure::check_path(path)?;
-    }
+    args.plot.as_deref().map_or(Ok(()), Figure::check_path)?;
     let asker = Asker::open(&args.run, args.checkpoint, args.data.as_deref())?;
     let distance = asker.distance()?;
     let (from, to) = (asker.situation(&args.from, "--from")?, asker.situation(&args.to, "--to")?);
@@ -89,12 +87,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             bail!("--plot: observations of one number are not places; hint: leave it out");
         }
         let frame = MapFrame::new(asker.data()?, [0, 1], CELLS);
-        let mut panel = frame.panel(
-            if path.is_some() { "" } else { "no path was found" },
-            distance,
-            &to,
-            MapDirection::To,
-        );
+        let heading = if path.is_some() { "" } else { "no path was found" };
+        let mut panel = frame.panel(heading, distance, &to, MapDirection::To);
         frame.draw_path(&mut panel, &from, path.as_ref().map(Path::states));
         let title = format!("From {} to {}", args.from, args.to);
         let axes = [0, 1].map(|dimension| asker.model.spec.observation.dimension(dimension));
@@ -103,11 +97,11 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let Some(path) = path else {
         bail!("no path was found from {} to {}; hint: {}", args.from, args.to, args.planner.hint());
     };
-    let mut columns: Vec<std::borrow::Cow<'static, str>> = vec!["waypoint".into()];
     // Wide states would fill the screen: files and programs get all of them.
-    let shown = if args.style.style() == Style::Text { width.min(MAX_DIMENSIONS) } else { width };
-    columns.extend((0..shown).map(|dimension| asker.model.spec.observation.dimension(dimension).into()));
-    columns.extend(["steps".into(), "steps_left".into()]);
+    let shown = if args.style.is_text() { width.min(MAX_DIMENSIONS) } else { width };
+    let mut columns = vec!["waypoint".to_owned()];
+    columns.extend((0..shown).map(|dimension| asker.model.spec.observation.dimension(dimension)));
+    columns.extend(["steps".to_owned(), "steps_left".to_owned()]);
     // In the steps that the plan was made with; the start is no steps from itself.
     let edge_steps = std::iter::once(0.0).chain(path.edge_steps().iter().copied());
     let rows =
@@ -118,17 +112,14 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             row
         });
     let facts = json!({
-        "version": env!("CARGO_PKG_VERSION"), "checkpoint_step": asker.model.step, "planner": args.planner.describe(),
+        "checkpoint_step": asker.model.step, "planner": args.planner.describe(),
         "steps_straight": path.steps_left()[0], "steps_over_waypoints": path.steps(),
     });
-    let facts = facts.as_object().expect("it is one").clone();
-    let report = Report { facts, columns, min_widths: Vec::new(), rows: rows.collect() };
-    write!(out, "{}", report.print(args.style.style()))?;
-    if args.style.style() == Style::Text {
-        let hidden = if shown < width {
-            format!("; {} dimensions are not shown, see --json", width - shown)
-        } else {
-            String::new()
+    write!(out, "{}", Report::new(facts, columns, rows).print(&args.style))?;
+    if args.style.is_text() {
+        let hidden = match width - shown {
+            0 => String::new(),
+            hidden => format!("; {hidden} dimensions are not shown, see --json"),
         };
         writeln!(out, "in all {:.2} steps over {} waypoints{hidden}", path.steps(), path.waypoints().len())?;
     }

@@ -92,13 +92,10 @@ impl Asker {
 
     /// What it learned of distances.
     pub fn distance(&self) -> anyhow::Result<&LearnedDistance> {
-        let Some(distance) = &self.model.distance else {
-            bail!(
-                "{}: behaviour cloning knows no distance; hint: train with another --algorithm",
-                self.run.folder().display()
-            );
-        };
-        Ok(distance)
+        self.model.distance.as_ref().with_context(|| {
+            let folder = self.run.folder().display();
+            format!("{folder}: behaviour cloning knows no distance; hint: train with another --algorithm")
+        })
     }
 
     /// What states are of; read when they are first asked for.
@@ -113,24 +110,19 @@ impl Asker {
     fn load(&self) -> anyhow::Result<Dataset> {
         let config = &self.run.config().data;
         let path = self.other_data.as_ref().unwrap_or(&config.path);
-        let data = Dataset::load(path, &config.read)?;
+        let (data, name) = (Dataset::load(path, &config.read)?, path.display());
         if self.other_data.is_none() && data.content_hash() != self.run.manifest().data.content_hash {
             bail!(
-                "{}: its contents are not those that the run learned from; hint: say --data FILE to ask about others",
-                path.display()
+                "{name}: its contents are not those that the run learned from; hint: say --data FILE to ask about others"
             );
         }
         if data.n_transitions() == 0 {
-            bail!(
-                "{}: it has no transition; hint: isochrone data inspect shows what is in it",
-                path.display()
-            );
+            bail!("{name}: it has no transition; hint: isochrone data inspect shows what is in it");
         }
         let (found, width) = (data.spec().observation.width, self.model.spec.observation.width);
         if found != width {
             bail!(
-                "{}: observations of {found} dimensions, not {width}; hint: give data like those that the run learned from",
-                path.display()
+                "{name}: observations of {found} dimensions, not {width}; hint: give data like those that the run learned from"
             );
         }
         Ok(data)
@@ -176,9 +168,9 @@ impl Asker {
 fn point(text: &str, width: usize) -> anyhow::Result<Vec<f32>> {
     let numbers: Result<Vec<f32>, _> = text.split(',').map(|number| number.trim().parse::<f32>()).collect();
     let Ok(numbers) = numbers else {
+        let example = (0..width).map(|dimension| dimension.to_string()).collect::<Vec<_>>().join(",");
         bail!(
-            "'{text}' is not a point; hint: give {width} numbers like {}, or a state of the data like @0:10",
-            example(width)
+            "'{text}' is not a point; hint: give {width} numbers like {example}, or a state of the data like @0:10"
         );
     };
     if numbers.len() != width || numbers.iter().any(|number| !number.is_finite()) {
@@ -189,35 +181,25 @@ fn point(text: &str, width: usize) -> anyhow::Result<Vec<f32>> {
     Ok(numbers)
 }
 
-fn example(width: usize) -> String {
-    (0..width).map(|dimension| dimension.to_string()).collect::<Vec<_>>().join(",")
-}
-
 /// `EPISODE:ROW`, `EPISODE:last` or `EPISODE:FROM..TO`, the last not included; `EPISODE` alone is all of its states.
 fn states(place: &str, data: &Dataset, situations: &mut Situations) -> anyhow::Result<()> {
     let wrong = || {
         format!("'@{place}' is not a state; hint: @EPISODE:ROW or @EPISODE:FROM..TO, like @0:10 or @0:10..20")
     };
+    let number = |text: &str| text.parse::<usize>().ok().with_context(wrong);
     let (episode, rows) =
         place.split_once(':').map_or((place, None), |(episode, rows)| (episode, Some(rows)));
-    let episode: usize = episode.parse().ok().with_context(wrong)?;
+    let episode = number(episode)?;
     if episode >= data.n_episodes() {
         bail!("'@{place}': there are {} episodes; hint: they are counted from 0", data.n_episodes());
     }
     let view = data.episode(episode);
     let states = view.steps + 1;
-    let rows: Range<usize> = match rows {
+    let rows: Range<usize> = match rows.map(|rows| (rows, rows.split_once(".."))) {
         None => 0..states,
-        Some(rows) => match rows.split_once("..") {
-            Some((from, to)) => {
-                from.parse().ok().with_context(wrong)?..to.parse().ok().with_context(wrong)?
-            }
-            None if rows == "last" => states - 1..states,
-            None => {
-                let row: usize = rows.parse().ok().with_context(wrong)?;
-                row..row.saturating_add(1)
-            }
-        },
+        Some((_, Some((from, to)))) => number(from)?..number(to)?,
+        Some(("last", None)) => states - 1..states,
+        Some((row, None)) => number(row)?..number(row)?.saturating_add(1),
     };
     if rows.start >= rows.end || rows.end > states {
         bail!(

@@ -1,7 +1,7 @@
 //! What the user says about logs that do not say it themselves.
 
+use crate::commands::choice::{Choice, one_of};
 use anyhow::bail;
-use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use isochrone::data::{
     Bounds,
@@ -33,8 +33,8 @@ pub struct ReadArgs {
     time: Option<String>,
 
     /// D4RL: what ends an episode; needed where a file that is not of a maze has both flags
-    #[arg(long, value_enum)]
-    ends: Option<EndsArg>,
+    #[arg(long, value_parser = one_of(ENDS.to_vec()))]
+    ends: Option<Ends>,
 
     /// States per second, whatever the file says
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
@@ -49,14 +49,11 @@ pub struct ReadArgs {
     action_range: Option<Bounds>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum EndsArg {
-    /// Mazes: terminals mark visits of the goal
-    Timeouts,
-    Terminals,
-    /// Locomotion: a fall resets the world
-    Either,
-}
+const ENDS: [Choice<Ends>; 3] = [
+    ("timeouts", "Mazes: terminals mark visits of the goal", Ends::Timeouts),
+    ("terminals", "", Ends::Terminals),
+    ("either", "Locomotion: a fall resets the world", Ends::Either),
+];
 
 /// `x, y` means `x,y`.
 pub fn trimmed(names: &[String]) -> Vec<String> {
@@ -107,12 +104,7 @@ impl ReadArgs {
             reward: self.reward.clone(),
             time: self.time.clone(),
             extras: Extras::All,
-            ends: match self.ends {
-                None => Ends::Auto,
-                Some(EndsArg::Timeouts) => Ends::Timeouts,
-                Some(EndsArg::Terminals) => Ends::Terminals,
-                Some(EndsArg::Either) => Ends::Either,
-            },
+            ends: self.ends.unwrap_or_default(),
             frames_per_second: self.fps,
             goal: self.goal.clone(),
             action_bounds: self.action_range,

@@ -1,15 +1,14 @@
 //! `isochrone reproduce`: whole studies in one command.
 
 use crate::commands::{
-    output::tell,
+    output::{bar, tell},
     train::{parser_of, stop_on_ctrl_c},
 };
 use anyhow::{Context as _, bail};
 use clap::{ArgMatches, Args as _, Command, FromArgMatches, Subcommand, ValueHint};
-use indicatif::{ProgressBar, ProgressStyle};
 use isochrone::learn::Algorithm;
 use isochrone_studies::{
-    BUILT_IN, Event, MAX_SEEDS, Recipe, Results, RunResult, Shard, Study, StudyError, merge,
+    BUILT_IN, Event, MAX_SEEDS, Recipe, Results, RunResult, Shard, Study, StudyError, Threshold, merge,
 };
 use serde_json::json;
 use std::{
@@ -166,6 +165,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
 
 fn study(recipe: &Recipe, args: &StudyArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     let output = args.output.as_ref().expect("it has a default");
+    let folder = output.display();
     let mut recipe = if args.quick { recipe.clone().quick() } else { recipe.clone() };
     recipe.seeds = args.seeds.unwrap_or(recipe.seeds);
     // Before anything is collected, which takes minutes.
@@ -176,9 +176,7 @@ fn study(recipe: &Recipe, args: &StudyArgs, out: &mut dyn Write) -> anyhow::Resu
         error => error.into(),
     })?;
     let stop = stop_on_ctrl_c()?;
-    let style = ProgressStyle::with_template("{bar:24} {pos}/{len} runs  {elapsed}  {msg}");
-    let bar =
-        ProgressBar::new(study.jobs().len() as u64).with_style(style.expect("the template is well formed"));
+    let bar = bar(study.jobs().len(), "{bar:24} {pos}/{len} runs  {elapsed}  {msg}");
     bar.enable_steady_tick(Duration::from_secs(1));
     let observe = |event: Event<'_>| {
         if let Event::Finished(result) = event {
@@ -189,22 +187,16 @@ fn study(recipe: &Recipe, args: &StudyArgs, out: &mut dyn Write) -> anyhow::Resu
     let results = study.run(&stop, &observe);
     bar.finish_and_clear();
     let results = results?;
-    let below: Vec<String> = results
-        .thresholds()
-        .into_iter()
-        .filter(|threshold| !threshold.holds())
-        .map(|threshold| {
-            format!("{} {:.3}, less than {:.3}", threshold.claim, threshold.measured, threshold.min)
-        })
-        .collect();
+    let mut below = results.thresholds();
+    below.retain(|threshold| !threshold.holds());
+    let said = |Threshold { claim, measured, min }| format!("{claim} {measured:.3}, less than {min:.3}");
+    let below: Vec<String> = below.into_iter().map(said).collect();
     if let Some((run, reason)) = results.failures.iter().next() {
-        let n_failed = results.failures.len();
-        bail!("{}: {n_failed} runs failed; {run}: {reason}", output.display());
+        bail!("{folder}: {} runs failed; {run}: {reason}", results.failures.len());
     }
     if !results.is_complete() {
         bail!(
-            "{}: stopped before it was done; hint: the same command continues; report.md has what is finished",
-            output.display()
+            "{folder}: stopped before it was done; hint: the same command continues; report.md has what is finished"
         );
     }
     print(output, &results, &below, args.json, out)?;
@@ -223,12 +215,11 @@ fn print(
 ) -> anyhow::Result<()> {
     let (folder, runs, n_jobs) = (output.display(), results.without_pairs().runs, results.n_jobs);
     if is_json {
-        writeln!(out, "{:#}", json!({ "folder": output, "runs": runs, "below_threshold": below }))?;
-    } else {
-        let count = runs.len();
-        writeln!(out, "{folder}: {count} of {n_jobs} runs; report.html, report.md, results.json, figures/")?;
+        let results = json!({ "folder": output, "runs": runs, "below_threshold": below });
+        return Ok(writeln!(out, "{results:#}")?);
     }
-    Ok(())
+    let count = runs.len();
+    Ok(writeln!(out, "{folder}: {count} of {n_jobs} runs; report.html, report.md, results.json, figures/")?)
 }
 
 /// A finished run in one line.

@@ -1,6 +1,6 @@
 //! `isochrone runs`: what has been trained, side by side.
 
-use crate::commands::output::{Field, Report, Style, StyleArgs, named, save, tell};
+use crate::commands::output::{Field, Report, StyleArgs, file_name, file_stem, named, number, save, tell};
 use anyhow::bail;
 use isochrone::{
     learn::run::{Record, Run, State, Status, metrics},
@@ -8,7 +8,6 @@ use isochrone::{
 };
 use serde_json::json;
 use std::{
-    borrow::Cow,
     io::Write,
     path::{Path, PathBuf},
 };
@@ -41,15 +40,12 @@ Examples:
 
 /// Runs the verb; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    if let Some(path) = &args.plot {
-        Figure::check_path(path)?;
-    }
+    args.plot.as_deref().map_or(Ok(()), Figure::check_path)?;
     let runs = found(&args.folders)?;
     let records: Vec<Vec<Record>> = runs.iter().map(Run::records).collect::<Result<_, _>>()?;
     let names = metric_names(&args.metrics, &records)?;
-    let report = report(&runs, &records, &names)?;
-    write!(out, "{}", report.print(args.style.style()))?;
-    if args.style.style() == Style::Text && runs.len() == 1 {
+    write!(out, "{}", report(&runs, &records, &names)?.print(&args.style))?;
+    if args.style.is_text() && runs.len() == 1 {
         writeln!(out, "\nconfiguration: {}", runs[0].folder().join("config.toml").display())?;
     }
     if let Some(path) = &args.plot {
@@ -106,20 +102,8 @@ fn metric_names(asked: &[String], records: &[Vec<Record>]) -> anyhow::Result<Vec
 }
 
 fn report(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> anyhow::Result<Report> {
-    let mut table = named([
-        "run",
-        "algorithm",
-        "data",
-        "seed",
-        "state",
-        "step",
-        "steps",
-        "seconds",
-        "best",
-        "best_metric",
-        "best_step",
-    ]);
-    table.extend(names.iter().cloned().map(Cow::Owned));
+    let columns = "run,algorithm,data,seed,state,step,steps,seconds,best,best_metric,best_step";
+    let columns = named(columns.split(',').chain(names.iter().map(String::as_str)));
     let mut rows = Vec::new();
     for (run, records) in runs.iter().zip(records) {
         let (manifest, config) = (run.manifest(), run.config());
@@ -128,33 +112,27 @@ fn report(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> anyhow::Re
             tell(&format!("warning: {error}"));
             Status { state: State::Running, step: 0, seconds: f64::NAN, best: None, reason: None }
         });
-        let data = manifest.data.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         // Evaluations are rarer than losses: the last of each.
-        let last = |name: &String| {
-            let value = records.iter().rev().find_map(|record| record.get(name));
-            value.map_or(Field::Missing, |value| Field::Number(value, 4))
-        };
+        let last = |name: &String| number(records.iter().rev().find_map(|record| record.get(name)), 4);
+        let count = |count: u64| usize::try_from(count).map(Field::Count);
         let best = status.best.as_ref();
         let mut row = vec![
             Field::Text(run.folder().display().to_string()),
             Field::Text(manifest.algorithm.clone()),
-            Field::Text(data),
-            Field::Count(usize::try_from(manifest.seed)?),
+            Field::Text(file_name(&manifest.data.path)),
+            count(manifest.seed)?,
             Field::Text(run.status_label(status.state).to_owned()),
-            Field::Count(usize::try_from(status.step)?),
-            Field::Count(usize::try_from(config.steps)?),
+            count(status.step)?,
+            count(config.steps)?,
             Field::Number(status.seconds, 0),
-            best.map_or(Field::Missing, |best| Field::Number(best.value, 4)),
+            number(best.map(|best| best.value), 4),
             best.map_or(Field::Missing, |best| Field::Text(best.metric.clone())),
-            best.map_or(Ok::<_, std::num::TryFromIntError>(Field::Missing), |best| {
-                Ok(Field::Count(usize::try_from(best.step)?))
-            })?,
+            best.map_or(Ok(Field::Missing), |best| count(best.step))?,
         ];
         row.extend(names.iter().map(last));
         rows.push(row);
     }
-    let facts = [("version".to_owned(), json!(env!("CARGO_PKG_VERSION")))].into_iter().collect();
-    Ok(Report { facts, columns: table, min_widths: Vec::new(), rows })
+    Ok(Report::new(json!({}), columns, rows))
 }
 
 fn curves(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> LineChart {
@@ -163,8 +141,7 @@ fn curves(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> LineChart 
         let series = pairs.map(|(run, records)| {
             let curve = metrics::curve(records, name);
             let points = curve.into_iter().map(|(step, value)| (step as f64, value)).collect();
-            let label = run.folder().file_name().unwrap_or_default().to_string_lossy().into_owned();
-            Series { name: label, points, band: Vec::new() }
+            Series { name: file_name(run.folder()), points, band: Vec::new() }
         });
         series.collect()
     };
@@ -174,11 +151,7 @@ fn curves(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> LineChart 
         ..Panel::default()
     });
     let title = match runs {
-        [run] => format!(
-            "{} on {}",
-            run.manifest().algorithm,
-            run.manifest().data.path.file_stem().unwrap_or_default().to_string_lossy()
-        ),
+        [run] => format!("{} on {}", run.manifest().algorithm, file_stem(&run.manifest().data.path)),
         _ => format!("{} runs", runs.len()),
     };
     LineChart { title, note: String::new(), x_axis: "training steps".into(), panels: panels.collect() }
@@ -186,7 +159,7 @@ fn curves(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> LineChart 
 
 /// The folder's name, or all of its path where another run has the same.
 pub fn display_name(run: &Run, among: &[&Run]) -> String {
-    let name = |run: &Run| run.folder().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = |run: &Run| file_name(run.folder());
     let is_alone = among.iter().filter(|other| name(other) == name(run)).count() < 2;
     if is_alone { name(run) } else { run.folder().display().to_string() }
 }

@@ -4,7 +4,6 @@ use crate::run::workspace;
 use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
     process::Command,
 };
 
@@ -153,29 +152,4 @@ fn manifests_name_the_engine_that_is_used() {
         text.contains(&format!("burn = {{ version = \"={said}\"")),
         "Cargo.toml asks for another Burn than {said}"
     );
-}
-
-/// Messages of the library are read by programs that have no flags; `verbs/hints.rs` has the words of the command.
-#[test]
-fn library_messages_name_no_flags_and_no_commands() {
-    let commands =
-        ["data", "train", "envs", "exact", "plan", "plot", "eval", "runs", "distance", "reproduce"];
-    let is_flag = |text: &str| text.starts_with(|c: char| c.is_ascii_lowercase());
-    let mut folders: Vec<PathBuf> =
-        ["core", "data"].map(|name| workspace().join("crates").join(name).join("src")).into();
-    while let Some(folder) = folders.pop() {
-        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let text = std::fs::read_to_string(&path).unwrap();
-            for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
-                let has_flag = line.split("--").skip(1).any(is_flag);
-                let has_command =
-                    commands.iter().any(|command| line.contains(&format!("isochrone {command} ")));
-                assert!(!has_flag && !has_command, "{}: {line}", path.display());
-            }
-        }
-    }
 }

@@ -7,6 +7,7 @@ mod hostile;
 mod kill;
 mod run;
 mod sources;
+mod usability;
 mod verb_data;
 mod verb_eval;
 mod verb_exact;

@@ -24,8 +24,7 @@ pub(super) fn solve(
         for &state in &search.order[begin as usize..end as usize] {
             nats[state as usize] = hops as f64 * discount.nats_per_step();
             if hops > 0 {
-                // The previous layer is complete: whatever stands before this one in the order is
-                // nearer.
+                // The previous layer is complete: whatever stands before this one in the order is nearer.
                 let nearer = |row: &Row<'_>| search.position[row.successors[0] as usize] < begin;
                 let row =
                     mdp.rows(state as usize).find(nearer).expect("a layer is entered from the one before");
@@ -35,6 +34,6 @@ pub(super) fn solve(
         begin = end;
     }
     // Two roundings: of ln(1/gamma) and of the product.
-    let certificate = Certificate::from_residual_steps(2.0 * f64::EPSILON);
+    let certificate = Certificate { residual_steps: 2.0 * f64::EPSILON };
     GoalDistances { discount, nats, policy, certificate, method: Method::BreadthFirst }
 }

@@ -1,6 +1,6 @@
 //! Building a [`TabularMdp`], with errors that name the row.
 
-use super::mdp::{Structure, TabularMdp};
+use super::mdp::TabularMdp;
 use thiserror::Error;
 
 /// Rows whose probabilities sum to one within this are accepted and normalized; others are refused.
@@ -112,13 +112,11 @@ impl RowWriter {
             row_ptr: vec![0],
             successors: Vec::new(),
             probabilities: Vec::new(),
-            structure: Structure::Deterministic,
         };
         Self { n_states, last: None, entries: Vec::new(), mdp }
     }
 
-    /// Adds the row of `action` in `state`. Repeated successors are added up, zero probabilities
-    /// dropped.
+    /// Adds the row of `action` in `state`. Repeated successors are added up, zero probabilities dropped.
     pub fn row(
         &mut self,
         state: usize,
@@ -134,36 +132,6 @@ impl RowWriter {
         if self.last.is_some_and(|last| last >= (state, action)) {
             return Err(MdpError::RowOrder { state, action });
         }
-        self.gather(state, action, outcomes)?;
-        self.last = Some((state, action));
-        self.close_states_before(state)?;
-        self.mdp.row_action.push(action as u32);
-        self.mdp.successors.extend(self.entries.iter().map(|&(successor, _)| successor));
-        self.mdp.probabilities.extend(self.entries.iter().map(|&(_, probability)| probability));
-        check_count("transitions", self.mdp.successors.len())?;
-        self.mdp.row_ptr.push(self.mdp.successors.len() as u32);
-        Ok(())
-    }
-
-    /// Checks that every state got an action and returns the process.
-    pub fn finish(mut self) -> Result<TabularMdp, MdpError> {
-        if self.n_states == 0 {
-            return Err(MdpError::NoStates);
-        }
-        self.close_states_before(self.n_states)?;
-        self.mdp.state_rows.push(self.mdp.row_action.len() as u32);
-        self.mdp.structure = structure_of(&self.mdp);
-        Ok(self.mdp)
-    }
-
-    /// Collects one row into `self.entries`: checked, sorted, merged, normalized.
-    fn gather(
-        &mut self,
-        state: usize,
-        action: usize,
-        outcomes: impl IntoIterator<Item = (usize, f64)>,
-    ) -> Result<(), MdpError> {
-        let n_states = self.n_states;
         self.entries.clear();
         for (successor, probability) in outcomes {
             if successor >= n_states {
@@ -188,8 +156,24 @@ impl RowWriter {
         if (sum - 1.0).abs() > ROW_SUM_TOLERANCE {
             return Err(MdpError::RowSum { state, action, sum });
         }
-        self.entries.iter_mut().for_each(|(_, probability)| *probability /= sum);
+        self.last = Some((state, action));
+        self.close_states_before(state)?;
+        self.mdp.row_action.push(action as u32);
+        self.mdp.successors.extend(self.entries.iter().map(|&(successor, _)| successor));
+        self.mdp.probabilities.extend(self.entries.iter().map(|&(_, probability)| probability / sum));
+        check_count("transitions", self.mdp.successors.len())?;
+        self.mdp.row_ptr.push(self.mdp.successors.len() as u32);
         Ok(())
+    }
+
+    /// Checks that every state got an action and returns the process.
+    pub fn finish(mut self) -> Result<TabularMdp, MdpError> {
+        if self.n_states == 0 {
+            return Err(MdpError::NoStates);
+        }
+        self.close_states_before(self.n_states)?;
+        self.mdp.state_rows.push(self.mdp.row_action.len() as u32);
+        Ok(self.mdp)
     }
 
     /// Records where the rows of every state up to and including `state` begin.
@@ -236,14 +220,8 @@ impl MdpBuilder {
     }
 
     /// Adds one outcome of taking `action` in `state`. Repeated outcomes are added up.
-    pub fn transition(
-        &mut self,
-        state: usize,
-        action: usize,
-        successor: usize,
-        probability: f64,
-    ) -> &mut Self {
-        self.transitions.push((state, action, successor, probability));
+    pub fn transition(&mut self, state: usize, action: usize, to: usize, probability: f64) -> &mut Self {
+        self.transitions.push((state, action, to, probability));
         self
     }
 
@@ -261,8 +239,7 @@ impl MdpBuilder {
 }
 
 impl TabularMdp {
-    /// The Markov chain that results from following `policy`: `policy(s)` is the action taken in
-    /// state `s`.
+    /// The Markov chain that results from following `policy`: `policy(s)` is the action taken in state `s`.
     ///
     /// Returns the first state whose chosen action is not available there as the error.
     pub fn under_policy(&self, policy: impl Fn(usize) -> usize) -> Result<Self, usize> {
@@ -316,19 +293,10 @@ fn check_count(what: &'static str, count: usize) -> Result<(), MdpError> {
     if count < u32::MAX as usize { Ok(()) } else { Err(MdpError::TooLarge { what, count: count as u64 }) }
 }
 
-fn structure_of(mdp: &TabularMdp) -> Structure {
-    if mdp.n_transitions() == mdp.n_rows() {
-        Structure::Deterministic
-    } else if mdp.is_chain() {
-        Structure::Chain
-    } else {
-        Structure::Control
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exact::Structure;
 
     #[test]
     fn edges_in_any_order_are_merged_and_normalized() {

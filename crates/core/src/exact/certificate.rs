@@ -21,15 +21,11 @@ use crate::Discount;
 /// to the residual.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Certificate {
-    residual_steps: f64,
+    /// The largest Bellman residual in steps, rounding included.
+    pub(super) residual_steps: f64,
 }
 
 impl Certificate {
-    /// From the largest Bellman residual in steps, rounding included.
-    pub(super) fn from_residual_steps(residual_steps: f64) -> Self {
-        Self { residual_steps }
-    }
-
     /// The largest Bellman residual `rho`, in steps.
     pub fn residual_steps(self) -> f64 {
         self.residual_steps
@@ -74,7 +70,7 @@ pub fn certify(mdp: &TabularMdp, discount: Discount, goals: &[usize], nats: &[f6
         if residual.is_nan() { f64::INFINITY } else { residual }
     };
     let worst = (0..mdp.n_states()).map(residual_nats).fold(0.0, f64::max);
-    Certificate::from_residual_steps(worst / discount.nats_per_step())
+    Certificate { residual_steps: worst / discount.nats_per_step() }
 }
 
 /// `(T d)(s)`.

@@ -62,7 +62,17 @@ impl EventChain {
         if visits[start] == 0 {
             return Err(EventChainError::Empty);
         }
-        let chain = chain_of(&observed, &visits, end)?;
+        let mut writer = RowWriter::new(visits.len());
+        for (from, &departures) in visits.iter().enumerate() {
+            if from == end || departures == 0 {
+                writer.row(from, 0, [(from, 1.0)])?;
+                continue;
+            }
+            let leaving = observed.range((from, 0)..(from + 1, 0));
+            let shares = leaving.map(|(&(_, to), &(count, _))| (to, count as f64 / departures as f64));
+            writer.row(from, 0, shares)?;
+        }
+        let chain = writer.finish()?;
         Ok(Self { n_activities, chain, observed, visits })
     }
 
@@ -90,23 +100,6 @@ impl EventChain {
     pub fn mean_seconds(&self, from: usize, to: usize) -> f64 {
         self.observed.get(&(from, to)).map_or(0.0, |&(count, seconds)| seconds / count as f64)
     }
-}
-
-fn chain_of(
-    observed: &BTreeMap<(usize, usize), (u64, f64)>,
-    visits: &[u64],
-    end: usize,
-) -> Result<TabularMdp, MdpError> {
-    let mut writer = RowWriter::new(visits.len());
-    for (from, &departures) in visits.iter().enumerate() {
-        if from == end || departures == 0 {
-            writer.row(from, 0, [(from, 1.0)])?;
-            continue;
-        }
-        let leaving = observed.range((from, 0)..(from + 1, 0));
-        writer.row(from, 0, leaving.map(|(&(_, to), &(count, _))| (to, count as f64 / departures as f64)))?;
-    }
-    writer.finish()
 }
 
 #[cfg(test)]

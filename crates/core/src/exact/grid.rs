@@ -25,22 +25,12 @@ impl Direction {
 
     /// The name of the action.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Up => "up",
-            Self::Right => "right",
-            Self::Down => "down",
-            Self::Left => "left",
-        }
+        ["up", "right", "down", "left"][self as usize]
     }
 
     /// `(rows, columns)` moved.
     pub fn offset(self) -> (isize, isize) {
-        match self {
-            Self::Up => (-1, 0),
-            Self::Right => (0, 1),
-            Self::Down => (1, 0),
-            Self::Left => (0, -1),
-        }
+        [(-1, 0), (0, 1), (1, 0), (0, -1)][self as usize]
     }
 
     fn turned(self, quarter_turns: usize) -> Self {
@@ -57,8 +47,7 @@ pub enum Cell {
     Free,
     /// `^ > v <`: left only along the arrow, entered from anywhere but its front.
     OneWay(Direction),
-    /// `0`-`9`: an agent that enters comes out at another cell with the same digit, each equally
-    /// likely.
+    /// `0`-`9`: an agent that enters comes out at another cell with the same digit, each equally likely.
     Teleporter(u8),
 }
 
@@ -132,64 +121,43 @@ pub struct GridWorld {
 impl GridWorld {
     /// Parses a map: one line per row, one character per cell, blank lines at either end ignored.
     pub fn parse(text: &str) -> Result<Self, MapError> {
-        let mut world = Self {
-            width: 0,
-            cells: Vec::new(),
-            start: None,
-            goals: Vec::new(),
-            state_of_cell: Vec::new(),
-            cell_of_state: Vec::new(),
-        };
         let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
         let first = lines.iter().position(|line| !line.is_empty()).ok_or(MapError::NoFreeCell)?;
         let last = lines.iter().rposition(|line| !line.is_empty()).unwrap_or(first);
-        world.width = lines[first].chars().count();
-        for (row, line) in lines[first..=last].iter().enumerate() {
-            world.push_row(row, first + row + 1, line)?;
-        }
-        world.number_states()?;
-        world.check_teleporters()?;
-        Ok(world)
-    }
-
-    fn push_row(&mut self, row: usize, line: usize, text: &str) -> Result<(), MapError> {
-        let width = text.chars().count();
-        if width != self.width {
-            return Err(MapError::Ragged { line, width, expected: self.width });
-        }
-        for (column, cell) in text.chars().enumerate() {
-            match cell {
-                'S' if self.start.is_some() => {
-                    return Err(MapError::SecondStart { line, column: column + 1 });
+        let width = lines[first].chars().count();
+        let (mut cells, mut start, mut goals) = (Vec::new(), None, Vec::new());
+        for (row, text) in lines[first..=last].iter().enumerate() {
+            let (line, found) = (first + row + 1, text.chars().count());
+            if found != width {
+                return Err(MapError::Ragged { line, width: found, expected: width });
+            }
+            for (column, cell) in text.chars().enumerate() {
+                match cell {
+                    'S' if start.is_some() => return Err(MapError::SecondStart { line, column: column + 1 }),
+                    'S' => start = Some((row, column)),
+                    'G' => goals.push((row, column)),
+                    _ => {}
                 }
-                'S' => self.start = Some((row, column)),
-                'G' => self.goals.push((row, column)),
-                _ => {}
-            }
-            let parsed = parse_cell(cell).ok_or(MapError::UnknownCell { line, column: column + 1, cell })?;
-            self.cells.push(parsed);
-        }
-        Ok(())
-    }
-
-    fn number_states(&mut self) -> Result<(), MapError> {
-        for (index, cell) in self.cells.iter().enumerate() {
-            let state = (*cell != Cell::Wall).then(|| {
-                self.cell_of_state.push(index as u32);
-                self.cell_of_state.len() as u32 - 1
-            });
-            self.state_of_cell.push(state);
-        }
-        if self.cell_of_state.is_empty() { Err(MapError::NoFreeCell) } else { Ok(()) }
-    }
-
-    fn check_teleporters(&self) -> Result<(), MapError> {
-        for digit in 0..10 {
-            if self.cells.iter().filter(|&&cell| cell == Cell::Teleporter(digit)).count() == 1 {
-                return Err(MapError::LonelyTeleporter { digit });
+                let unknown = MapError::UnknownCell { line, column: column + 1, cell };
+                cells.push(parse_cell(cell).ok_or(unknown)?);
             }
         }
-        Ok(())
+        let mut cell_of_state = Vec::new();
+        let number = |(index, &cell): (usize, &Cell)| {
+            (cell != Cell::Wall).then(|| {
+                cell_of_state.push(index as u32);
+                cell_of_state.len() as u32 - 1
+            })
+        };
+        let state_of_cell = cells.iter().enumerate().map(number).collect();
+        if cell_of_state.is_empty() {
+            return Err(MapError::NoFreeCell);
+        }
+        let occurs_once = |digit| cells.iter().filter(|&&cell| cell == Cell::Teleporter(digit)).count() == 1;
+        match (0..10).find(|&digit| occurs_once(digit)) {
+            Some(digit) => Err(MapError::LonelyTeleporter { digit }),
+            None => Ok(Self { width, cells, start, goals, state_of_cell, cell_of_state }),
+        }
     }
 
     /// Columns of the map.
@@ -214,11 +182,7 @@ impl GridWorld {
 
     /// What stands at `(row, column)`; a wall outside the map.
     pub fn cell(&self, row: usize, column: usize) -> Cell {
-        if row < self.height() && column < self.width {
-            self.cells[row * self.width + column]
-        } else {
-            Cell::Wall
-        }
+        self.index(row, column).map_or(Cell::Wall, |index| self.cells[index])
     }
 
     /// Number of cells that are not walls.
@@ -228,8 +192,11 @@ impl GridWorld {
 
     /// The state of a cell; `None` for walls and outside the map.
     pub fn state(&self, row: usize, column: usize) -> Option<usize> {
-        let inside = row < self.height() && column < self.width;
-        inside.then(|| self.state_of_cell[row * self.width + column]).flatten().map(|state| state as usize)
+        self.state_of_cell[self.index(row, column)?].map(|state| state as usize)
+    }
+
+    fn index(&self, row: usize, column: usize) -> Option<usize> {
+        (row < self.height() && column < self.width).then(|| row * self.width + column)
     }
 
     /// The `(row, column)` of a state.
@@ -238,20 +205,17 @@ impl GridWorld {
         (index / self.width, index % self.width)
     }
 
-    /// The cell that a move from `(row, column)` enters, if it is not blocked. Teleporters are not
-    /// followed.
+    /// The cell that a move from `(row, column)` enters, if it is not blocked. Teleporters are not followed.
     pub fn neighbor(&self, row: usize, column: usize, direction: Direction) -> Option<(usize, usize)> {
         let (rows, columns) = direction.offset();
         let (to_row, to_column) = (row.checked_add_signed(rows)?, column.checked_add_signed(columns)?);
         let may_leave = match self.cell(row, column) {
             Cell::OneWay(arrow) => arrow == direction,
-            Cell::Wall => false,
-            Cell::Free | Cell::Teleporter(_) => true,
+            cell => cell != Cell::Wall,
         };
         let may_enter = match self.cell(to_row, to_column) {
             Cell::OneWay(arrow) => arrow != direction.turned(2),
-            Cell::Wall => false,
-            Cell::Free | Cell::Teleporter(_) => true,
+            cell => cell != Cell::Wall,
         };
         (may_leave && may_enter).then_some((to_row, to_column))
     }
@@ -276,13 +240,8 @@ impl GridWorld {
             for (action, direction) in Direction::ALL.into_iter().enumerate() {
                 outcomes.clear();
                 for (quarter_turns, probability) in [(0, 1.0 - slip), (1, 0.5 * slip), (3, 0.5 * slip)] {
-                    self.push_arrivals(
-                        state,
-                        direction.turned(quarter_turns),
-                        probability,
-                        &exits,
-                        &mut outcomes,
-                    );
+                    let turned = direction.turned(quarter_turns);
+                    self.push_arrivals(state, turned, probability, &exits, &mut outcomes);
                 }
                 writer.row(state, action, outcomes.iter().copied())?;
             }
@@ -356,8 +315,7 @@ mod tests {
     #[test]
     fn teleporters_come_out_at_the_other_end() {
         assert!((steps(".1#1.", 0.0, (0, 0), (0, 4)) - 2.0).abs() < 1e-12);
-        // Three exits: entering one comes out at either of the others, and one of them is a dead
-        // end.
+        // Three exits: entering one comes out at either of the others, and one of them is a dead end.
         let fork = steps(".1#1.\n###1#", 0.0, (0, 0), (0, 4));
         assert!(fork > 2.0 && fork.is_finite());
     }

@@ -78,56 +78,46 @@ impl HittingStatistics<'_> {
         let n = self.transient.len();
         let mut unknown = vec![usize::MAX; self.chain.n_states()];
         self.transient.iter().enumerate().for_each(|(i, &state)| unknown[state] = i);
-        let mut system =
-            Reduction { n, moves: vec![0.0; n * n], leak: vec![0.0; n], right_side: vec![0.0; n] };
+        let (mut moves, mut leak, mut right_side) = (vec![0.0; n * n], vec![0.0; n], vec![0.0; n]);
         for (i, &state) in self.transient.iter().enumerate() {
             for (to, p) in self.chain.row(state).iter() {
-                system.right_side[i] += p * term(state, to);
+                right_side[i] += p * term(state, to);
                 match unknown[to] {
-                    usize::MAX => system.leak[i] += p * tilt(state, to),
-                    j => system.moves[i * n + j] += p * tilt(state, to),
+                    usize::MAX => leak[i] += p * tilt(state, to),
+                    j => moves[i * n + j] += p * tilt(state, to),
                 }
             }
         }
-        system.solve()
+        reduce(moves, leak, right_side)
     }
 }
 
-/// `x = right_side + moves x`, where `leak` is what `moves` lacks to a row sum of one.
-struct Reduction {
-    n: usize,
-    /// Row by row.
-    moves: Vec<f64>,
-    leak: Vec<f64>,
-    right_side: Vec<f64>,
-}
-
-impl Reduction {
-    /// Removes the last unknown again and again, sending its predecessors where it would have sent them; then
-    /// fills in values from the first one on. `1 - moves[k][k]` is the sum of the other ways out: no subtraction.
-    fn solve(mut self) -> Vec<f64> {
-        let n = self.n;
-        let mut outflow = vec![0.0; n];
-        for k in (0..n).rev() {
-            let (before, from_k) = self.moves.split_at_mut(k * n);
-            let from_k = &from_k[..k];
-            outflow[k] = self.leak[k] + from_k.iter().sum::<f64>();
-            for i in 0..k {
-                let share = before[i * n + k] / outflow[k];
-                if share > 0.0 {
-                    let row = &mut before[i * n..i * n + k];
-                    row.iter_mut().zip(from_k).for_each(|(to, through_k)| *to += share * through_k);
-                    self.leak[i] += share * self.leak[k];
-                    self.right_side[i] += share * self.right_side[k];
-                }
+/// Solves `x = right_side + moves x`, where `leak` is what the rows of `moves` lack to a sum of one.
+///
+/// Removes the last unknown again and again, sending its predecessors where it would have sent them; then fills
+/// in values from the first one on. `1 - moves[k][k]` is the sum of the other ways out: no subtraction.
+fn reduce(mut moves: Vec<f64>, mut leak: Vec<f64>, mut right_side: Vec<f64>) -> Vec<f64> {
+    let n = leak.len();
+    let mut outflow = vec![0.0; n];
+    for k in (0..n).rev() {
+        let (before, from_k) = moves.split_at_mut(k * n);
+        let from_k = &from_k[..k];
+        outflow[k] = leak[k] + from_k.iter().sum::<f64>();
+        for i in 0..k {
+            let share = before[i * n + k] / outflow[k];
+            if share > 0.0 {
+                let row = &mut before[i * n..i * n + k];
+                row.iter_mut().zip(from_k).for_each(|(to, through_k)| *to += share * through_k);
+                leak[i] += share * leak[k];
+                right_side[i] += share * right_side[k];
             }
         }
-        let mut x = vec![0.0; n];
-        for k in 0..n {
-            // Not the entry (k, k): staying is accounted for by the outflow.
-            let inner: f64 = self.moves[k * n..k * n + k].iter().zip(&x).map(|(p, x)| p * x).sum();
-            x[k] = (self.right_side[k] + inner) / outflow[k];
-        }
-        x
     }
+    let mut x = vec![0.0; n];
+    for k in 0..n {
+        // Not the entry (k, k): staying is accounted for by the outflow.
+        let inner: f64 = moves[k * n..k * n + k].iter().zip(&x).map(|(p, x)| p * x).sum();
+        x[k] = (right_side[k] + inner) / outflow[k];
+    }
+    x
 }

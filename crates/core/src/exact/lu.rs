@@ -1,11 +1,7 @@
 //! Markov chains: one sparse factorization serves every goal.
 
 use super::{
-    certificate::certify,
-    mdp::{Row, TabularMdp},
-    method::Method,
-    result::GoalDistances,
-    reverse::ReverseSearch,
+    certificate::certify, mdp::TabularMdp, method::Method, result::GoalDistances, reverse::ReverseSearch,
 };
 use crate::Discount;
 use faer::{
@@ -15,11 +11,10 @@ use faer::{
 
 /// The factorization of `I - W` for a non-negative matrix `W` with row sums of at most one.
 ///
-/// `I - W` is dominated by its diagonal row by row. Its *transpose* is factored, where the
-/// dominance is by columns: partial pivoting then never leaves the diagonal, all off-diagonal
-/// entries of the factors keep one sign, and solving with a non-negative right side adds numbers of
-/// one sign only. Small components come out with small relative errors, which their logarithms
-/// need.
+/// `I - W` is dominated by its diagonal row by row. Its *transpose* is factored, where the dominance is by
+/// columns: partial pivoting then never leaves the diagonal, all off-diagonal entries of the factors keep one
+/// sign, and solving with a non-negative right side adds numbers of one sign only. Small components come out
+/// with small relative errors, which their logarithms need.
 pub(super) struct DominantLu {
     factors: Lu<usize, f64>,
     n: usize,
@@ -50,10 +45,17 @@ impl DominantLu {
     }
 }
 
-/// Factors `I - gamma P` of a chain.
-pub(super) fn factor(chain: &TabularMdp, discount: Discount) -> Option<DominantLu> {
-    let entries = (0..chain.n_states())
-        .flat_map(|from| chain.rows(from).flat_map(move |row| transitions(row, from, discount.gamma())));
+/// Factors `I - gamma P` of a chain, with the rows of `P` that are not kept taken as zero.
+pub(super) fn factor(
+    chain: &TabularMdp,
+    discount: Discount,
+    is_kept: impl Fn(usize) -> bool,
+) -> Option<DominantLu> {
+    let entries = (0..chain.n_states()).filter(|&from| is_kept(from)).flat_map(|from| {
+        let row = chain.row(from);
+        let transitions = row.successors.iter().zip(row.probabilities);
+        transitions.map(move |(&to, &p)| (from, to as usize, discount.gamma() * p))
+    });
     DominantLu::new(chain.n_states(), entries)
 }
 
@@ -80,18 +82,11 @@ pub(super) fn solve_set(
     goals: &[usize],
 ) -> Option<GoalDistances> {
     let is_goal = |state: usize| (search.position[state] as usize) < goals.len();
-    let entries = (0..chain.n_states())
-        .filter(|&from| !is_goal(from))
-        .flat_map(|from| chain.rows(from).flat_map(move |row| transitions(row, from, discount.gamma())));
-    let factors = DominantLu::new(chain.n_states(), entries)?;
+    let factors = factor(chain, discount, |state| !is_goal(state))?;
     let mut hit = vec![0.0; chain.n_states()];
     goals.iter().for_each(|&goal| hit[goal] = 1.0);
     factors.solve(&mut hit);
     Some(finish(chain, discount, search, goals, |state| -hit[state].ln()))
-}
-
-fn transitions(row: Row<'_>, from: usize, gamma: f64) -> impl Iterator<Item = (usize, usize, f64)> {
-    row.successors.iter().zip(row.probabilities).map(move |(&to, &p)| (from, to as usize, gamma * p))
 }
 
 fn finish(

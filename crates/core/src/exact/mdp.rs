@@ -19,7 +19,6 @@ pub struct TabularMdp {
     pub(super) row_ptr: Vec<u32>,
     pub(super) successors: Vec<u32>,
     pub(super) probabilities: Vec<f64>,
-    pub(super) structure: Structure,
 }
 
 /// What a solver may rely on.
@@ -69,7 +68,11 @@ impl TabularMdp {
 
     /// What kind of process this is.
     pub fn structure(&self) -> Structure {
-        self.structure
+        match (self.n_transitions() == self.n_rows(), self.is_chain()) {
+            (true, _) => Structure::Deterministic,
+            (false, true) => Structure::Chain,
+            (false, false) => Structure::Control,
+        }
     }
 
     /// Whether every state has exactly one action, so that there is nothing to choose.

@@ -1,7 +1,6 @@
 //! Exact successor distances on tabular Markov processes.
 //!
-//! For a goal `g`, a discount `gamma` and the hitting time `H(s -> g)`, the **successor distance**
-//! is
+//! For a goal `g`, a discount `gamma` and the hitting time `H(s -> g)`, the **successor distance** is
 //!
 //! ```text
 //! d(s, g) = -log max_pi E_pi[ gamma^H(s -> g) ]

@@ -16,16 +16,9 @@ pub struct HittingEstimate {
     pub standard_error: f64,
 }
 
-impl HittingEstimate {
-    /// The distance in nats, `-ln(mean)`.
-    pub fn nats(&self) -> f64 {
-        -self.mean.ln()
-    }
-}
-
 /// Simulates `rollouts` trajectories of a chain from `start` until `goal`.
 ///
-/// Dataset are cut when `gamma^k` falls below `1e-12`, which biases the mean by less than that. Rollout `i`
+/// They are cut when `gamma^k` falls below `1e-12`, which biases the mean by less than that. Rollout `i`
 /// draws from random stream `i` and sums are taken in order, so the result does not depend on the number of
 /// threads. The standard error needs at least two rollouts. Use [`TabularMdp::under_policy`] to simulate a policy.
 pub fn estimate_hitting(

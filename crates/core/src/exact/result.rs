@@ -39,8 +39,7 @@ impl GoalDistances {
 
     /// The action to take in `state`; `None` at a goal and where no goal can be reached.
     ///
-    /// Which of several equally good actions is taken is decided by rounding, the same way in every
-    /// run.
+    /// Which of several equally good actions is taken is decided by rounding, the same way in every run.
     pub fn action(&self, state: usize) -> Option<usize> {
         (self.policy[state] != Self::NO_ACTION).then_some(self.policy[state] as usize)
     }

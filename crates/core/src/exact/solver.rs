@@ -14,13 +14,11 @@ use rayon::prelude::*;
 use std::sync::OnceLock;
 use thiserror::Error;
 
-/// Chains larger than this are swept instead of factored. Fill-in depends on the graph; on random
-/// chains with five successors, the worst case, a factorization takes 0.2 s at 2,000 states and 7.5
-/// s at 8,000, after which a goal costs 3 and 65 ms; sweeps take 7 and 26 ms per goal with nothing
-/// to prepare.
+/// Chains larger than this are swept instead of factored. Fill-in depends on the graph; on random chains with
+/// five successors, the worst case, a factorization takes 0.2 s at 2,000 states and 7.5 s at 8,000, after
+/// which a goal costs 3 and 65 ms; sweeps take 7 and 26 ms per goal with nothing to prepare.
 const MAX_FACTORED_STATES: usize = 2_000;
-/// A factorization this good is kept even where a smaller tolerance was asked for: what is left is
-/// rounding.
+/// A factorization this good is kept even where a smaller tolerance was asked for: what is left is rounding.
 const GOOD_FACTORISATION: f64 = 1e-8;
 
 /// What can go wrong when distances are asked for.
@@ -98,17 +96,14 @@ impl<'a> ExactSolver<'a> {
     }
 
     /// Uses `method` and no other, if it applies to this process.
-    pub fn with_method(mut self, method: Method) -> Result<Self, SolveError> {
+    pub fn with_method(self, method: Method) -> Result<Self, SolveError> {
         match method {
             Method::BreadthFirst if self.mdp.structure() != Structure::Deterministic => {
-                return Err(SolveError::NotDeterministic);
+                Err(SolveError::NotDeterministic)
             }
-            Method::SparseLu if !self.mdp.is_chain() => {
-                return Err(SolveError::NotAChain);
-            }
-            _ => (self.method, self.automatic) = (method, false),
+            Method::SparseLu if !self.mdp.is_chain() => Err(SolveError::NotAChain),
+            _ => Ok(Self { method, automatic: false, ..self }),
         }
-        Ok(self)
     }
 
     /// Asks for every distance to be within this relative error. Where rounding does not allow it
@@ -118,11 +113,6 @@ impl<'a> ExactSolver<'a> {
         self
     }
 
-    /// The process.
-    pub fn mdp(&self) -> &'a TabularMdp {
-        self.mdp
-    }
-
     /// Distances from every state to `goal`.
     pub fn to_goal(&self, goal: usize) -> Result<GoalDistances, SolveError> {
         self.to_goal_set(&[goal])
@@ -130,8 +120,7 @@ impl<'a> ExactSolver<'a> {
 
     /// Distances from every state to whichever of `goals` is reached first.
     ///
-    /// At most the smallest of the distances to each, and less when the dynamics decide which one is
-    /// reached.
+    /// At most the smallest of the distances to each, and less when the dynamics decide which one is reached.
     pub fn to_goal_set(&self, goals: &[usize]) -> Result<GoalDistances, SolveError> {
         let goals = checked_goals(goals, self.mdp.n_states())?;
         match self.method {
@@ -171,7 +160,7 @@ impl<'a> ExactSolver<'a> {
         let goals: Vec<usize> = (0..n_states).collect();
         let columns = self.map_goals(&goals, |distances| (distances.certificate, distances.into_nats()))?;
         let mut nats = Vec::with_capacity(n_states * n_states);
-        let mut worst = Certificate::from_residual_steps(0.0);
+        let mut worst = Certificate { residual_steps: 0.0 };
         for (certificate, column) in columns {
             nats.extend_from_slice(&column);
             if certificate.residual_steps() > worst.residual_steps() {
@@ -188,27 +177,26 @@ impl<'a> ExactSolver<'a> {
 
     fn by_factorization(&self, goals: &[usize]) -> Result<GoalDistances, SolveError> {
         let search = self.predecessors.search_from(goals);
-        let distances = match goals {
-            &[goal] => self
-                .factors
-                .get_or_init(|| lu::factor(self.mdp, self.discount))
-                .as_ref()
-                .map(|factors| lu::solve_goal(self.mdp, factors, self.discount, &search, goal)),
+        let factored = match goals {
+            &[goal] => {
+                let factors = self.factors.get_or_init(|| lu::factor(self.mdp, self.discount, |_| true));
+                factors
+                    .as_ref()
+                    .map(|factors| lu::solve_goal(self.mdp, factors, self.discount, &search, goal))
+            }
             set => lu::solve_set(self.mdp, self.discount, &search, set),
         };
-        match distances {
+        let good_enough = self.tolerance.max(GOOD_FACTORISATION);
+        match factored {
+            None if !self.automatic => Err(SolveError::Factorization),
+            None => Ok(self.by_policy_iteration(goals)),
             // Far goals at a small discount underflow in the factors; sweeps do not mind.
-            Some(d)
-                if self.automatic
-                    && d.certificate.relative_error() > self.tolerance.max(GOOD_FACTORISATION) =>
-            {
+            Some(factored) if self.automatic && factored.certificate.relative_error() > good_enough => {
                 let swept = self.by_policy_iteration(goals);
-                let is_better = swept.certificate.residual_steps() < d.certificate.residual_steps();
-                Ok(if is_better { swept } else { d })
+                let is_better = swept.certificate.residual_steps() < factored.certificate.residual_steps();
+                Ok(if is_better { swept } else { factored })
             }
-            Some(distances) => Ok(distances),
-            None if self.automatic => Ok(self.by_policy_iteration(goals)),
-            None => Err(SolveError::Factorization),
+            Some(factored) => Ok(factored),
         }
     }
 }

@@ -3,8 +3,8 @@
 use crate::support::{assert_close, discount, random_mdp, reference_nats};
 use isochrone_core::{
     exact::{
-        ExactSolver, GridWorld, Method, SolveError, TabularMdp, certify, estimate_hitting,
-        hitting_statistics, path_to_goal,
+        ExactSolver, GridWorld, Method, Row, SolveError, TabularMdp, certify, estimate_hitting,
+        hitting_statistics, path_to_goal, reach_within,
     },
     rng,
 };
@@ -184,4 +184,18 @@ fn a_path_ends_at_the_goal() {
     let distances = ExactSolver::new(&mdp, discount(0.9)).to_goal(goal).unwrap();
     let path = path_to_goal(&mdp, &distances, 0);
     assert_eq!((path.len(), path[5]), (6, goal));
+}
+
+#[test]
+fn reaching_in_time_is_the_plain_recursion() {
+    let mdp = random_mdp(5, 30, 3, 2);
+    let mut plain: Vec<f64> = (0..30).map(|state| f64::from(u8::from(state == 4))).collect();
+    for steps in 1..12 {
+        let expected = |row: Row<'_>| row.iter().map(|(next, p)| p * plain[next]).sum::<f64>();
+        let best = |state: usize| mdp.rows(state).map(expected).fold(0.0, f64::max);
+        plain = (0..30).map(|state| if state == 4 { 1.0 } else { best(state) }).collect();
+        for (fast, slow) in reach_within(&mdp, &[4], steps).iter().zip(&plain) {
+            assert!((fast - slow).abs() < 1e-12);
+        }
+    }
 }

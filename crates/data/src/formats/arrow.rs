@@ -16,7 +16,7 @@
 
 use crate::{
     Access, ContentHasher, DataError, Dataset, Defect, EpisodeIndex, EpisodeSink, EpisodeView, Remedy, Spec,
-    atomic::AtomicFile,
+    atomic,
     catch_panics::catch_panic,
     column_buffers::ColumnBuffers,
     content_hash::{Hashes, hexadecimal},
@@ -27,7 +27,10 @@ use crate::{
     mapping::Mapping,
 };
 use arrow_array::{
-    Array, ArrayRef, FixedSizeListArray, Float32Array, Float64Array, ListArray, RecordBatch, StringArray,
+    Array as _, ArrayRef, FixedSizeListArray, Float32Array, Float64Array, ListArray, RecordBatch,
+    StringArray,
+    cast::AsArray as _,
+    types::{ArrowPrimitiveType, Float32Type, Float64Type},
 };
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_ipc::{
@@ -43,6 +46,7 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
+use tempfile::NamedTempFile;
 
 const SPEC_KEY: &str = "isochrone.spec";
 const HASH_KEY: &str = "isochrone.sha256";
@@ -83,7 +87,7 @@ pub(super) struct ArrowWriter {
 }
 
 struct Open {
-    writer: FileWriter<BufWriter<AtomicFile>>,
+    writer: FileWriter<BufWriter<NamedTempFile>>,
     spec: Spec,
     /// The episodes of the next record batch, and their size.
     batch: ColumnBuffers,
@@ -102,20 +106,17 @@ impl ArrowWriter {
         let Some(mut open) = open else {
             return Err(DataError::setting("nothing was written", "give the writer a dataset"));
         };
-        open.flush().map_err(|error| write_error(&path, &error))?;
+        open.flush().map_err(DataError::refused(&path))?;
         open.writer.write_metadata(HASH_KEY, &hashes.content);
         open.writer.write_metadata(CHECKSUM_KEY, NO_CHECKSUM);
-        open.writer.finish().map_err(|error| write_error(&path, &error))?;
-        let buffered = open.writer.into_inner().map_err(|error| write_error(&path, &error))?;
-        let mut file = buffered.into_inner().map_err(|error| DataError::write(&path, error.into_error()))?;
+        open.writer.finish().map_err(DataError::refused(&path))?;
+        let buffered = open.writer.into_inner().map_err(DataError::refused(&path))?;
+        let fail = DataError::write(&path);
+        let mut file = buffered.into_inner().map_err(|error| fail(error.into_error()))?;
         let written = Mapped::new(&path, Mapping::of(file.as_file(), &path)?, &ReadOptions::default())?;
-        let mut put = |at: usize, text: &str| -> std::io::Result<()> {
-            file.seek(SeekFrom::Start(at as u64))?;
-            file.write_all(text.as_bytes())
-        };
-        put(written.declared.checksum_at, &written.checksum(hashes))
-            .map_err(|error| DataError::write(&path, error))?;
-        file.commit().map_err(|error| DataError::write(&path, error))
+        file.seek(SeekFrom::Start(written.declared.checksum_at as u64)).map_err(fail)?;
+        file.write_all(written.checksum(hashes).as_bytes()).map_err(fail)?;
+        atomic::commit(file, &path).map_err(fail)
     }
 }
 
@@ -132,18 +133,11 @@ impl Open {
     }
 }
 
-fn write_error(path: &Path, error: &ArrowError) -> DataError {
-    DataError::write(path, std::io::Error::other(error.to_string()))
-}
-
 impl EpisodeSink for ArrowWriter {
     fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
-        let file = BufWriter::with_capacity(
-            1 << 20,
-            AtomicFile::create(&self.path).map_err(|error| DataError::write(&self.path, error))?,
-        );
-        let writer =
-            FileWriter::try_new(file, &schema_of(spec)).map_err(|error| write_error(&self.path, &error))?;
+        let file = atomic::create(&self.path).map_err(DataError::write(&self.path))?;
+        let writer = FileWriter::try_new(BufWriter::with_capacity(1 << 20, file), &schema_of(spec))
+            .map_err(DataError::refused(&self.path))?;
         self.open =
             Some(Open { writer, spec: spec.clone(), batch: ColumnBuffers::new(spec), batch_bytes: 0 });
         Ok(())
@@ -154,13 +148,11 @@ impl EpisodeSink for ArrowWriter {
         let bytes = open.spec.episode_bytes(episode.steps);
         // Offsets inside a batch have 31 bits, which is enough for what any reader puts together.
         if bytes > MAX_EPISODE_BYTES {
-            return Err(DataError::setting(
-                format!("an episode of {} steps takes {} MiB", episode.steps, bytes >> 20),
-                "split episodes above 1 GiB",
-            ));
+            let problem = format!("an episode of {} steps takes {} MiB", episode.steps, bytes >> 20);
+            return Err(DataError::setting(problem, "split episodes above 1 GiB"));
         }
         if open.batch_bytes + bytes > BATCH_BYTES {
-            open.flush().map_err(|error| write_error(&self.path, &error))?;
+            open.flush().map_err(DataError::refused(&self.path))?;
         }
         open.batch_bytes += bytes;
         open.batch.push(episode);
@@ -273,27 +265,16 @@ pub(crate) fn open(path: &Path, options: &ReadOptions, access: Access) -> Result
 /// Reads a file from front to back. One that is corrupt is a defect, after the last episode.
 pub(super) fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
     let mapped = Mapped::new(path, Mapping::open(path)?, options)?;
-    let mut hasher = ContentHasher::default();
-    mapped.data.send(&mut Hashing { sink, hasher: &mut hasher })?;
+    let (data, mut hasher) = (&mapped.data, ContentHasher::default());
+    hasher.begin(data.spec())?;
+    sink.begin(data.spec())?;
+    for number in 0..data.n_episodes() {
+        let episode = data.episode(number);
+        hasher.episode(&episode)?;
+        sink.episode(&episode)?;
+        data.touched(number);
+    }
     if mapped.is_intact(&hasher.hashes()) { Ok(()) } else { sink.defect(Defect::corrupt(path)) }
-}
-
-/// Passes everything on, and hashes it.
-struct Hashing<'a> {
-    sink: &'a mut dyn EpisodeSink,
-    hasher: &'a mut ContentHasher,
-}
-
-impl EpisodeSink for Hashing<'_> {
-    fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
-        self.hasher.begin(spec)?;
-        self.sink.begin(spec)
-    }
-
-    fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
-        self.hasher.episode(episode)?;
-        self.sink.episode(episode)
-    }
 }
 
 /// The dataset in the bytes of a file, without a copy, and what its footer declares. Nothing that the file declares is believed unchecked.
@@ -313,11 +294,8 @@ fn parse(path: &Path, bytes: Buffer) -> Result<(Columns, Declared), DataError> {
     let schema = footer.schema().ok_or_else(|| fail("it has no schema".into()))?;
     let schema = try_fb_to_schema(schema).map_err(|error| wrong(&error))?;
     let spec = schema.metadata().get(SPEC_KEY).ok_or_else(|| {
-        DataError::malformed(
-            path,
-            "an Arrow file, but not of trajectories",
-            "export it as Parquet or CSV and read that with named columns",
-        )
+        let hint = "export it as Parquet or CSV and read that with named columns";
+        DataError::malformed(path, "an Arrow file, but not of trajectories", hint)
     })?;
     let spec: Spec = serde_json::from_str(spec).map_err(|error| fail(format!("{SPEC_KEY}: {error}")))?;
     spec.check().map_err(|problem| fail(problem.to_string()))?;
@@ -331,32 +309,24 @@ fn parse(path: &Path, bytes: Buffer) -> Result<(Columns, Declared), DataError> {
     let content_hash = declared(HASH_KEY).ok_or_else(|| fail(format!("it has no {HASH_KEY}")))?.to_owned();
     let checksum =
         declared(CHECKSUM_KEY).filter(|digits| digits.len() == NO_CHECKSUM.len()).ok_or_else(|| {
-            DataError::malformed(
-                path,
-                "it was written by an earlier version, without a checksum",
-                "convert or generate it again from its source",
-            )
+            let hint = "convert or generate it again from its source";
+            DataError::malformed(path, "it was written by an earlier version, without a checksum", hint)
         })?;
     let checksum_at = checksum.as_ptr() as usize - bytes.as_ptr() as usize;
     let declared = Declared { content_hash, checksum: checksum.to_owned(), checksum_at };
 
     let schema: SchemaRef = Arc::new(schema);
     let decoder = FileDecoder::new(schema, footer.version()).with_require_alignment(true);
-    let mut blocks = Vec::new();
-    let mut steps = Vec::new();
-    let mut first_state = 0;
+    let (mut blocks, mut steps, mut first_state) = (Vec::new(), Vec::new(), 0);
     for (number, place) in footer.recordBatches().iter().flatten().enumerate() {
-        let message = checked_message(&bytes[..footer_start], place)
-            .map_err(|problem| fail(format!("record batch {number}: {problem}")))?;
+        let broken = |problem: String| fail(format!("record batch {number}: {problem}"));
+        let message = checked_message(&bytes[..footer_start], place).map_err(broken)?;
         let data = bytes.slice_with_length(place.offset() as usize, message);
-        let batch = catch_panic(|| decoder.read_record_batch(place, &data))
-            .map_err(|error| fail(format!("record batch {number}: {error}")))?
-            .ok_or_else(|| fail(format!("record batch {number} is empty")))?;
+        let batch = catch_panic(|| decoder.read_record_batch(place, &data)).map_err(broken)?;
+        let batch = batch.ok_or_else(|| fail(format!("record batch {number} is empty")))?;
         let first_episode = steps.len();
-        let block = block_of(&spec, &batch, first_episode, first_state, &mut steps)
-            .map_err(|problem| fail(format!("record batch {number}: {problem}")))?;
+        blocks.push(block_of(&spec, &batch, first_episode, first_state, &mut steps).map_err(broken)?);
         first_state += steps[first_episode..].iter().map(|&steps| steps as u64 + 1).sum::<u64>();
-        blocks.push(block);
     }
     let index = EpisodeIndex::new(steps.into_iter());
     Ok((Columns { spec, blocks, index, content_hash: String::new(), mapping: None }, declared))
@@ -373,10 +343,8 @@ fn checked_message(bytes: &[u8], place: &arrow_ipc::Block) -> Result<usize, Stri
     if !(offset + head).is_multiple_of(ALIGNMENT) {
         return Err("its body is not aligned".into());
     }
-    let message = &bytes[offset..end - body];
-    let message = match message {
-        [0xff, 0xff, 0xff, 0xff, _, _, _, _, rest @ ..] => rest,
-        _ => return Err("its message has no prefix".into()),
+    let [0xff, 0xff, 0xff, 0xff, _, _, _, _, message @ ..] = &bytes[offset..end - body] else {
+        return Err("its message has no prefix".into());
     };
     let message = root_as_message(message).map_err(|error| error.to_string())?;
     let batch = message.header_as_record_batch().ok_or("it is not a record batch")?;
@@ -411,11 +379,7 @@ fn block_of(
     first_state: u64,
     steps: &mut Vec<usize>,
 ) -> Result<Block, String> {
-    let list = |name: &str| -> &ListArray {
-        let column = batch.column_by_name(name).expect("checked against the schema");
-        column.as_any().downcast_ref().expect("checked against the schema")
-    };
-    let offsets = list("observations").offsets();
+    let offsets = batch.column_by_name("observations").expect("every spec has it").as_list::<i32>().offsets();
     for (from, to) in offsets.iter().zip(&offsets[1..]) {
         let states = (to - from) as usize;
         if states < 2 {
@@ -424,59 +388,44 @@ fn block_of(
         steps.push(states - 1);
     }
     let steps = &steps[first_episode..];
-    // The lengths of a column's lists are those of the observations, less what `fewer` says.
-    let values_of = |name: &str, fewer: usize| -> Result<&ArrayRef, String> {
-        let column = list(name);
+    // None if the spec has no such column. The lengths of its lists are those of the observations, less `fewer`.
+    let values_of = |name: &str, fewer: usize| -> Result<Option<&ArrayRef>, String> {
+        let Some(column) = batch.column_by_name(name) else { return Ok(None) };
+        let column = column.as_list::<i32>();
         let offsets = column.offsets();
-        let fit = offsets.iter().zip(&offsets[1..]).zip(steps);
-        if let Some(episode) =
-            fit.clone().position(|((from, to), &steps)| (to - from) as usize != steps + 1 - fewer)
-        {
-            let at = first_episode + episode;
-            return Err(format!(
-                "column '{name}' of episode {at} has a wrong length for {} steps",
-                steps[episode]
-            ));
+        let mut lengths = offsets.iter().zip(&offsets[1..]).map(|(from, to)| (to - from) as usize).zip(steps);
+        if let Some(episode) = lengths.position(|(length, &steps)| length != steps + 1 - fewer) {
+            let (at, steps) = (first_episode + episode, steps[episode]);
+            return Err(format!("column '{name}' of episode {at} has a wrong length for {steps} steps"));
         }
         let (first, last) = (offsets[0], offsets[offsets.len() - 1]);
         if first != 0 || last as usize != column.values().len() {
             return Err(format!("column '{name}' has values that belong to no episode"));
         }
-        Ok(column.values())
+        Ok(Some(column.values()))
     };
     let vectors = |name: &str, fewer: usize| -> Result<ScalarBuffer<f32>, String> {
-        let rows: &FixedSizeListArray = values_of(name, fewer)?.as_any().downcast_ref().expect("checked");
-        let values: &Float32Array = rows.values().as_any().downcast_ref().expect("checked");
-        Ok(values.values().clone())
+        let rows = values_of(name, fewer)?.map(|rows| rows.as_fixed_size_list().values());
+        Ok(numbers::<Float32Type>(rows))
     };
-    let endings: &StringArray =
-        batch.column_by_name("ending").and_then(|column| column.as_any().downcast_ref()).expect("checked");
+    let endings = batch.column_by_name("ending").expect("every spec has it").as_string::<i32>().iter();
     let endings = endings
-        .iter()
         .map(|name| name.and_then(Ending::from_name).ok_or_else(|| format!("unknown ending {name:?}")))
         .collect::<Result<_, _>>()?;
+    let extras = spec.extras.iter().map(|extra| vectors(&format!("extra.{}", extra.name), 0));
     Ok(Block {
         first_episode,
         first_state,
         observations: vectors("observations", 0)?,
-        actions: if spec.action.width > 0 { vectors("actions", 1)? } else { Vec::new().into() },
-        rewards: if spec.has_rewards {
-            let values: &Float32Array = values_of("rewards", 1)?.as_any().downcast_ref().expect("checked");
-            values.values().clone()
-        } else {
-            Vec::new().into()
-        },
-        timestamps: if spec.has_timestamps {
-            let values: &Float64Array = values_of("timestamps", 0)?.as_any().downcast_ref().expect("checked");
-            values.values().clone()
-        } else {
-            Vec::new().into()
-        },
-        extras: spec
-            .extras
-            .iter()
-            .map(|extra| vectors(&format!("extra.{}", extra.name), 0))
-            .collect::<Result<_, _>>()?,
+        actions: vectors("actions", 1)?,
+        rewards: numbers::<Float32Type>(values_of("rewards", 1)?),
+        timestamps: numbers::<Float64Type>(values_of("timestamps", 0)?),
+        extras: extras.collect::<Result<_, _>>()?,
         endings,
     })
+}
+
+/// The numbers of a column, as they lie in the file; none of one that is not there.
+fn numbers<T: ArrowPrimitiveType>(column: Option<&ArrayRef>) -> ScalarBuffer<T::Native> {
+    column.map_or_else(|| Vec::new().into(), |column| column.as_primitive::<T>().values().clone())
 }

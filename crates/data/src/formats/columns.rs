@@ -81,11 +81,8 @@ impl Choice {
         let find = |name: &str| columns.iter().position(|column| column.name == name);
         let named = |name: &String| {
             find(name).ok_or_else(|| {
-                DataError::malformed(
-                    path,
-                    format!("it has no column '{name}'"),
-                    format!("its columns are {}", list()),
-                )
+                let hint = format!("its columns are {}", list());
+                DataError::malformed(path, format!("it has no column '{name}'"), hint)
             })
         };
         let usual = |names: &[&str]| names.iter().find_map(|name| find(name));
@@ -96,22 +93,16 @@ impl Choice {
             Some(name) => named(name).map(Some),
             None => Ok(usual_number(names)),
         };
-        let several = |wanted: &[String],
-                       names: &[&str],
-                       prefixes: &[&str]|
-         -> Result<Vec<usize>, DataError> {
-            if !wanted.is_empty() {
-                return wanted.iter().map(named).collect();
+        let beginning_with = |prefix: &&str| -> Vec<usize> {
+            let fits = |column: &TableColumn| column.name.starts_with(*prefix) && column.is_number();
+            (0..columns.len()).filter(|&at| fits(&columns[at])).collect()
+        };
+        let several = |wanted: &[String], names: &[&str], prefixes: &[&str]| match usual(names) {
+            _ if !wanted.is_empty() => wanted.iter().map(named).collect::<Result<Vec<usize>, _>>(),
+            Some(column) => Ok(vec![column]),
+            None => {
+                Ok(prefixes.iter().map(beginning_with).find(|found| !found.is_empty()).unwrap_or_default())
             }
-            if let Some(column) = usual(names) {
-                return Ok(vec![column]);
-            }
-            let with = |prefix: &str| -> Vec<usize> {
-                (0..columns.len())
-                    .filter(|&at| columns[at].name.starts_with(prefix) && columns[at].is_number())
-                    .collect()
-            };
-            Ok(prefixes.iter().map(|prefix| with(prefix)).find(|found| !found.is_empty()).unwrap_or_default())
         };
         let mut choice = Self {
             observations: several(&options.observations, OBSERVATIONS, OBSERVATION_PREFIXES)?,
@@ -146,10 +137,8 @@ impl Choice {
             };
             let is_vector = choice.observations.contains(&at) || choice.actions.contains(&at);
             if column.is_text && choice.episode != Some(at) {
-                return fail(
-                    " holds texts".into(),
-                    "choose columns of numbers for everything but the episode",
-                );
+                let hint = "choose columns of numbers for everything but the episode";
+                return fail(" holds texts".into(), hint);
             }
             if let Some(problem) = &column.problem {
                 let hint = "store it as numbers or lists of numbers, or name another column";
@@ -208,14 +197,6 @@ pub(super) struct TableReader<'a> {
     present: Option<String>,
     finished: HashSet<String>,
     next_frame: f64,
-    row: RowBuffers,
-}
-
-#[derive(Default)]
-struct RowBuffers {
-    observation: Vec<f32>,
-    action: Vec<f32>,
-    extras: Vec<Vec<f32>>,
 }
 
 impl<'a> TableReader<'a> {
@@ -228,18 +209,9 @@ impl<'a> TableReader<'a> {
     ) -> Result<Self, DataError> {
         let chosen = choice.all();
         let widths = chosen.iter().map(|&at| columns[at].width).collect();
-        let row = RowBuffers { extras: vec![Vec::new(); choice.extras.len()], ..RowBuffers::default() };
         let assembler = Assembler::begin(path, sink, spec)?;
-        Ok(Self {
-            choice,
-            chosen,
-            widths,
-            assembler,
-            present: None,
-            finished: HashSet::new(),
-            next_frame: 0.0,
-            row,
-        })
+        let finished = HashSet::new();
+        Ok(Self { choice, chosen, widths, assembler, present: None, finished, next_frame: 0.0 })
     }
 
     /// Gives all rows of a table.
@@ -251,13 +223,16 @@ impl<'a> TableReader<'a> {
     fn rows(&mut self, chunk: &Chunk) -> Result<(), DataError> {
         let place =
             |column: usize| self.chosen.binary_search(&column).expect("every use of a column is chosen");
-        let observations: Vec<usize> = self.choice.observations.iter().map(|&at| place(at)).collect();
-        let actions: Vec<usize> = self.choice.actions.iter().map(|&at| place(at)).collect();
-        let extras: Vec<usize> = self.choice.extras.iter().map(|&at| place(at)).collect();
+        let places = |columns: &[usize]| columns.iter().map(|&at| place(at)).collect::<Vec<usize>>();
+        let observations = places(&self.choice.observations);
+        let actions = places(&self.choice.actions);
+        let extras = places(&self.choice.extras);
         let [episode, reward, time, ends, frame] =
             [self.choice.episode, self.choice.reward, self.choice.time, self.choice.ends, self.choice.frame]
                 .map(|column| column.map(place));
         let widths = self.widths.clone();
+        let (mut observation, mut action) = (Vec::new(), Vec::new());
+        let mut extra_rows = vec![Vec::new(); extras.len()];
         for row in 0..chunk.rows {
             let values = |at: usize| &chunk.numbers[at][row * widths[at]..(row + 1) * widths[at]];
             let number = |at: Option<usize>| at.map_or(0.0, |at| values(at)[0]);
@@ -281,18 +256,14 @@ impl<'a> TableReader<'a> {
                 into.clear();
                 columns.iter().for_each(|&at| into.extend(values(at).iter().map(|&value| value as f32)));
             };
-            gather(&mut self.row.observation, &observations);
-            gather(&mut self.row.action, &actions);
-            for (extra, &at) in self.row.extras.iter_mut().zip(&extras) {
+            gather(&mut observation, &observations);
+            gather(&mut action, &actions);
+            for (extra, &at) in extra_rows.iter_mut().zip(&extras) {
                 gather(extra, &[at]);
             }
-            let state = Row {
-                observation: &self.row.observation,
-                action: &self.row.action,
-                reward: number(reward) as f32,
-                timestamp: number(time),
-            };
-            self.assembler.row(&state, self.row.extras.iter().map(Vec::as_slice))?;
+            let (reward, timestamp) = (number(reward) as f32, number(time));
+            let state = Row { observation: &observation, action: &action, reward, timestamp };
+            self.assembler.row(&state, extra_rows.iter().map(Vec::as_slice))?;
             // What is missing is not an end.
             if episode.is_none() && number(ends) > 0.0 {
                 self.assembler.end(Ending::Unknown)?;

@@ -33,26 +33,19 @@ struct CsvTable {
 
 impl CsvTable {
     fn open(path: &Path) -> Result<Self, DataError> {
-        let file = File::open(path).map_err(|error| DataError::read(path, error))?;
+        let file = File::open(path).map_err(DataError::read(path))?;
         let mut reader = ReaderBuilder::new().from_reader(file);
         let fail = |error: csv::Error| DataError::malformed(path, error.to_string(), hint());
         let names = reader.headers().map_err(fail)?.clone();
         let mut first = StringRecord::new();
         let first = reader.read_record(&mut first).map_err(fail)?.then_some(first);
-        let is_text = |at: usize| match first.as_ref().and_then(|record| record.get(at)) {
-            Some(field) => number(field).is_none(),
-            None => false,
-        };
-        let columns = names
-            .iter()
-            .enumerate()
-            .map(|(at, name)| TableColumn {
-                name: name.trim().to_owned(),
-                width: 1,
-                is_text: is_text(at),
-                problem: None,
-            })
-            .collect();
+        let first_field = |at: usize| first.as_ref().and_then(|record| record.get(at));
+        let is_text = |at: usize| first_field(at).is_some_and(|field| number(field).is_none());
+        let columns = names.iter().enumerate().map(|(at, name)| {
+            let (name, is_text) = (name.trim().to_owned(), is_text(at));
+            TableColumn { name, width: 1, is_text, problem: None }
+        });
+        let columns = columns.collect();
         Ok(Self { path: path.into(), reader, columns, first })
     }
 }

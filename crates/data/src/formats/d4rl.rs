@@ -10,7 +10,7 @@ use super::{
     hdf5::{self, Column, WINDOW_ROWS},
 };
 use crate::{DataError, Defect, DefectKind, EpisodeSink, Feature, Remedy, Spec, episode::Ending};
-use hdf5_pure::{File, Group};
+use hdf5_pure::File;
 use std::path::Path;
 
 const HINT: &str = "a D4RL file has observations, actions, rewards, terminals and timeouts of equal length";
@@ -50,12 +50,12 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
         Ends::Timeouts => (true, false),
         Ends::Terminals => (false, true),
         Ends::Either => (true, true),
-        Ends::Auto => match usual_ends(n, terminals.as_ref(), timeouts.as_ref()).map_err(fail)? {
-            UsualEnds::Timeouts => (true, false),
-            UsualEnds::Terminals => (false, true),
+        Ends::Auto => match flags(n, terminals.as_ref(), timeouts.as_ref()).map_err(fail)? {
+            (false, _) => (false, true),
+            (true, None) => (true, false),
             // Mazes record their goal: there a terminal is a visit of it.
-            UsualEnds::Unclear { .. } if file.dataset("infos/goal").is_ok() => (true, false),
-            UsualEnds::Unclear { row } => {
+            (true, Some(_)) if file.dataset("infos/goal").is_ok() => (true, false),
+            (true, Some(row)) => {
                 sink.defect(Defect {
                     path: path.into(),
                     episode: Some(0),
@@ -127,17 +127,12 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     Ok(())
 }
 
-/// What the flags of a file say about its episodes.
-enum UsualEnds {
-    Timeouts,
-    Terminals,
-    /// Both occur, and at this row a terminal without a timeout.
-    Unclear {
-        row: u64,
-    },
-}
-
-fn usual_ends(rows: u64, terminals: Option<&Column>, timeouts: Option<&Column>) -> Result<UsualEnds, String> {
+/// Whether a file has a timeout, and the first row with a terminal and no timeout.
+fn flags(
+    rows: u64,
+    terminals: Option<&Column>,
+    timeouts: Option<&Column>,
+) -> Result<(bool, Option<u64>), String> {
     let (mut has_timeout, mut lone_terminal) = (false, None);
     for start in (0..rows).step_by(WINDOW_ROWS as usize) {
         let window =
@@ -148,11 +143,7 @@ fn usual_ends(rows: u64, terminals: Option<&Column>, timeouts: Option<&Column>) 
         let lone = terminal.iter().enumerate().position(|(at, &flag)| flag != 0.0 && !is_timeout(at));
         lone_terminal = lone_terminal.or(lone.map(|at| start + at as u64));
     }
-    Ok(match lone_terminal {
-        _ if !has_timeout => UsualEnds::Terminals,
-        None => UsualEnds::Timeouts,
-        Some(row) => UsualEnds::Unclear { row },
-    })
+    Ok((has_timeout, lone_terminal))
 }
 
 /// The columns of `infos` that have a row for every state.
@@ -160,13 +151,6 @@ fn extra_columns(file: &File, rows: u64, options: &ReadOptions) -> Vec<Column> {
     let Ok(infos) = file.group("infos") else { return Vec::new() };
     let mut names = infos.datasets().unwrap_or_default();
     names.sort();
-    let open = |group: &Group, name: &String| {
-        let full = format!("infos/{name}");
-        Column::open(file, &full, group.dataset(name).ok()?).ok()
-    };
-    names
-        .iter()
-        .filter_map(|name| open(&infos, name))
-        .filter(|column| column.rows == rows && column.width > 0 && options.wants_extra(column.short_name()))
-        .collect()
+    let open = |name: &String| Column::open(file, &format!("infos/{name}"), infos.dataset(name).ok()?).ok();
+    names.iter().filter_map(open).filter(|column| column.is_extra(rows, options)).collect()
 }

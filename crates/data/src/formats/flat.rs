@@ -65,11 +65,9 @@ impl<'a> Assembler<'a> {
         }
         self.rows += 1;
         if self.spec.episode_bytes(self.rows) > MAX_EPISODE_BYTES {
-            return Err(DataError::malformed(
-                self.path,
-                format!("episode {} does not end within {} rows", self.number, self.rows),
-                "mark the end of each episode; an episode may take 1 GiB",
-            ));
+            let problem = format!("episode {} does not end within {} rows", self.number, self.rows);
+            let hint = "mark the end of each episode; an episode may take 1 GiB";
+            return Err(DataError::malformed(self.path, problem, hint));
         }
         Ok(())
     }
@@ -135,13 +133,7 @@ impl<'a> Assembler<'a> {
         hint: Hint,
     ) -> Result<(), DataError> {
         self.is_broken = true;
-        self.sink.defect(Defect {
-            path: self.path.into(),
-            episode: Some(self.number),
-            row,
-            kind,
-            problem,
-            hint,
-        })
+        let (path, episode) = (self.path.into(), Some(self.number));
+        self.sink.defect(Defect { path, episode, row, kind, problem, hint })
     }
 }

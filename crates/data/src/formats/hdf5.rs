@@ -1,5 +1,6 @@
 //! What the two HDF5 formats share: columns of numbers, read in windows of rows.
 
+use super::ReadOptions;
 use crate::DataError;
 use hdf5_pure::{DType, Dataset as H5Dataset, File, FileAccessProperties, MetadataCacheConfig};
 use std::path::Path;
@@ -10,7 +11,7 @@ const MAX_EXPANSION: u64 = 1040;
 pub(super) const WINDOW_ROWS: u64 = 4096;
 
 pub(super) fn open(path: &Path, hint: &str) -> Result<File, DataError> {
-    std::fs::File::open(path).map_err(|error| DataError::read(path, error))?;
+    std::fs::File::open(path).map_err(DataError::read(path))?;
     let access = FileAccessProperties::new().with_metadata_cache(MetadataCacheConfig::new(16 << 20));
     File::open_streaming_with_options(path, access)
         .map_err(|error| DataError::malformed(path, format!("not a readable HDF5 file: {error}"), hint))
@@ -78,19 +79,20 @@ impl Column {
         let values =
             self.data.read_f32_rows(start, count).map_err(|error| format!("'{}': {error}", self.name))?;
         if values.len() as u64 == count * self.width as u64 {
-            Ok(values)
-        } else {
-            Err(format!(
-                "'{}' ends at row {}",
-                self.name,
-                start + values.len() as u64 / self.width.max(1) as u64
-            ))
+            return Ok(values);
         }
+        let end = start + values.len() as u64 / self.width.max(1) as u64;
+        Err(format!("'{}' ends at row {end}", self.name))
     }
 
     /// The name without the groups around it.
     pub fn short_name(&self) -> &str {
         self.name.rsplit('/').next().unwrap_or(&self.name)
+    }
+
+    /// Whether it is a further column of `states` rows that is wanted.
+    pub fn is_extra(&self, states: u64, options: &ReadOptions) -> bool {
+        self.rows == states && self.width > 0 && options.wants_extra(self.short_name())
     }
 
     /// All rows.

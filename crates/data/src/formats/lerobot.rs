@@ -31,11 +31,8 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     let info: Value = serde_json::from_str(&text).map_err(|error| fail(error.to_string()))?;
     let version = info["codebase_version"].as_str().unwrap_or("no version");
     if !version.starts_with("v3.") && !version.starts_with("v2.") {
-        return Err(DataError::malformed(
-            &info_file,
-            format!("codebase_version is {version}"),
-            "versions 2 and 3 can be read",
-        ));
+        let problem = format!("codebase_version is {version}");
+        return Err(DataError::malformed(&info_file, problem, "versions 2 and 3 can be read"));
     }
     let files = parquet_files(&path.join("data"))?;
     let Some(first) = files.first() else {
@@ -85,9 +82,9 @@ fn describe(info: &Value, spec: &mut Spec) {
 /// All Parquet files below a folder, in the order of their names.
 fn parquet_files(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
     let mut files = Vec::new();
-    let entries = std::fs::read_dir(folder).map_err(|error| DataError::read(folder, error))?;
+    let entries = std::fs::read_dir(folder).map_err(DataError::read(folder))?;
     for entry in entries {
-        let path = entry.map_err(|error| DataError::read(folder, error))?.path();
+        let path = entry.map_err(DataError::read(folder))?.path();
         match path.is_dir() {
             true => files.extend(parquet_files(&path)?),
             false if path.extension().is_some_and(|extension| extension == "parquet") => files.push(path),

@@ -36,12 +36,9 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     let fail = |problem: String| DataError::malformed(&main, problem, HINT);
     let file = hdf5::open(&main, HINT)?;
     let groups = file.root().iter_groups().map_err(|error| fail(error.to_string()))?;
-    let mut episodes = Vec::new();
-    for (name, group) in groups {
-        if let Some(number) = name.strip_prefix("episode_").and_then(|number| number.parse::<u64>().ok()) {
-            episodes.push((number, group));
-        }
-    }
+    let number = |name: &str| name.strip_prefix("episode_")?.parse::<u64>().ok();
+    let mut episodes: Vec<(u64, Group)> =
+        groups.filter_map(|(name, group)| Some((number(&name)?, group))).collect();
     episodes.sort_by_key(|(number, _)| *number);
     let Some((_, first)) = episodes.first() else {
         return Err(fail("it has no group episode_0".into()));
@@ -49,7 +46,9 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     let layout =
         Layout::of(&file, first, options).map_err(|problem| fail(format!("episode_0: {problem}")))?;
     let mut spec = layout.spec.clone();
-    let metadata = read_metadata(&main.with_file_name("metadata.json"));
+    // Nothing where there are none that can be read.
+    let metadata = read_small(&main.with_file_name("metadata.json"));
+    let metadata: Value = metadata.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     describe_actions(&metadata, &mut spec);
     options.complete(&main, &mut spec)?;
     sink.begin(&spec)?;
@@ -80,11 +79,8 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
             }
             Err(problem) => {
                 let problem = format!("its columns are not those of the first episode: {problem}");
-                sink.defect(defect(
-                    DefectKind::Lengths,
-                    problem,
-                    "every episode must have the same columns",
-                ))?;
+                let hint = "every episode must have the same columns";
+                sink.defect(defect(DefectKind::Lengths, problem, hint))?;
             }
         }
     }
@@ -144,12 +140,10 @@ impl Layout {
         let states = open(&observations[0])?.rows;
         spec.has_rewards = open("rewards").is_ok_and(|rewards| rewards.width == 1);
         let extras = inside("observations").into_iter().chain(inside("infos"));
-        let extras = extras.filter(|name| !observations.contains(name));
         let extras: Vec<Column> = extras
+            .filter(|name| !observations.contains(name))
             .filter_map(|name| open(&name).ok())
-            .filter(|column| {
-                column.rows == states && column.width > 0 && options.wants_extra(column.short_name())
-            })
+            .filter(|column| column.is_extra(states, options))
             .collect();
         // The last part of a path is enough unless two have it in common.
         let name = |column: &Column| {
@@ -168,20 +162,22 @@ impl Layout {
             Column::open(file, name, group.dataset(name).map_err(lost)?).map_err(Trouble::File)
         };
         let columns = |names: &[String]| names.iter().map(|name| open(name)).collect::<Result<Vec<_>, _>>();
-        let observations = columns(&self.observations)?;
-        let actions = columns(&self.actions)?;
-        let states = observations[0].rows;
-        let steps = actions[0].rows;
+        let (observations, actions) = (columns(&self.observations)?, columns(&self.actions)?);
+        let (states, steps) = (observations[0].rows, actions[0].rows);
+        let lengths = |problem: String| Trouble::Episode(DefectKind::Lengths, problem);
         let expect = |column: &Column, rows: u64| match column.rows == rows {
             true => Ok(()),
-            false => Err(Trouble::Episode(
-                DefectKind::Lengths,
-                format!("'{}' has {} rows where {rows} are needed", column.name, column.rows),
-            )),
+            false => {
+                Err(lengths(format!("'{}' has {} rows where {rows} are needed", column.name, column.rows)))
+            }
+        };
+        let rows_of = |column: &Column, rows: u64| {
+            expect(column, rows)?;
+            column.read_all().map_err(Trouble::File)
         };
         if states != steps + 1 {
             let problem = format!("it has {states} observations for {steps} actions, not {}", steps + 1);
-            return Err(Trouble::Episode(DefectKind::Lengths, problem));
+            return Err(lengths(problem));
         }
         observations.iter().try_for_each(|column| expect(column, states))?;
         actions.iter().try_for_each(|column| expect(column, steps))?;
@@ -190,19 +186,12 @@ impl Layout {
         }
         let attributes = group.attrs().unwrap_or_default();
         let declared = attributes.get("total_steps").and_then(AttrValue::as_i64);
-        if declared.is_some_and(|declared| declared != steps as i64) {
-            let problem = format!("total_steps is {}, but it has {steps} actions", declared.unwrap_or(0));
-            return Err(Trouble::Episode(DefectKind::Lengths, problem));
+        if let Some(declared) = declared.filter(|declared| *declared != steps as i64) {
+            return Err(lengths(format!("total_steps is {declared}, but it has {steps} actions")));
         }
-        let flags = |name: &str| -> Result<Vec<f32>, Trouble> {
-            match group.dataset(name) {
-                Ok(data) => {
-                    let column = Column::open(file, name, data).map_err(Trouble::File)?;
-                    expect(&column, steps)?;
-                    column.read_all().map_err(Trouble::File)
-                }
-                Err(_) => Ok(Vec::new()),
-            }
+        let flags = |name: &str| match group.dataset(name) {
+            Ok(data) => rows_of(&Column::open(file, name, data).map_err(Trouble::File)?, steps),
+            Err(_) => Ok(Vec::new()),
         };
         let (terminations, truncations) = (flags("terminations")?, flags("truncations")?);
         let is_set = |flags: &[f32]| flags.last().is_some_and(|&flag| flag != 0.0);
@@ -218,15 +207,7 @@ impl Layout {
             actions: side_by_side(&actions).map_err(Trouble::File)?,
             rewards: if self.spec.has_rewards { flags("rewards")? } else { Vec::new() },
             timestamps: Vec::new(),
-            extras: self
-                .extras
-                .iter()
-                .map(|name| {
-                    let column = open(name)?;
-                    expect(&column, states)?;
-                    column.read_all().map_err(Trouble::File)
-                })
-                .collect::<Result<_, _>>()?,
+            extras: self.extras.iter().map(|name| rows_of(&open(name)?, states)).collect::<Result<_, _>>()?,
             ending: match (is_set(&terminations), is_set(&truncations)) {
                 (true, _) => Ending::Terminated,
                 (false, true) => Ending::Truncated,
@@ -249,11 +230,6 @@ fn side_by_side(columns: &[Column]) -> Result<Vec<f32>, String> {
         }
     }
     Ok(rows)
-}
-
-/// The metadata, or nothing where there are none that can be read.
-fn read_metadata(path: &Path) -> Value {
-    read_small(path).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
 /// Takes the bounds of actions from the metadata, where there are any. Python writes infinities that JSON does not have.
@@ -310,10 +286,9 @@ impl MinariWriter {
         let Some(open) = open else {
             return Err(DataError::setting("nothing was written", "give the writer a dataset"));
         };
-        let fail = |error: std::io::Error| DataError::write(&folder, error);
-        let refused = |error: hdf5_pure::Error| fail(std::io::Error::other(error.to_string()));
-        open.file.commit().map_err(refused)?;
-        open.file.close().map_err(refused)?;
+        let fail = DataError::write(&folder);
+        open.file.commit().map_err(DataError::refused(&folder))?;
+        open.file.close().map_err(DataError::refused(&folder))?;
         let data = open.temporary.path().join("data");
         let size = std::fs::metadata(data.join(MAIN_FILE)).map_err(fail)?.len();
         let name = folder.file_name().map_or_else(|| "data".into(), |name| name.to_string_lossy());
@@ -362,11 +337,10 @@ fn space(feature: &Feature) -> String {
 
 impl EpisodeSink for MinariWriter {
     fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
-        let fail = |error: std::io::Error| DataError::write(&self.folder, error);
+        let (fail, refused) = (DataError::write(&self.folder), DataError::refused(&self.folder));
         let temporary = AtomicFolder::create(&self.folder).map_err(fail)?;
         std::fs::create_dir(temporary.path().join("data")).map_err(fail)?;
         let path = temporary.path().join("data").join(MAIN_FILE);
-        let refused = |error: hdf5_pure::Error| fail(std::io::Error::other(error.to_string()));
         FileBuilder::new().write(&path).map_err(refused)?;
         // One flush at the end is enough for a file that nobody sees before.
         let access = FileAccessProperties::new().with_sync_policy(SyncPolicy::OnClose);
@@ -378,12 +352,8 @@ impl EpisodeSink for MinariWriter {
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
         let open = self.open.as_mut().expect("begin comes first");
-        open.write(episode).map_err(|error| {
-            DataError::write(
-                &self.folder,
-                std::io::Error::other(format!("episode {}: {error}", open.episodes)),
-            )
-        })
+        let written = open.write(episode).map_err(|error| format!("episode {}: {error}", open.episodes));
+        written.map_err(DataError::refused(&self.folder))
     }
 }
 
@@ -415,9 +385,8 @@ impl Open {
             let mut flags = vec![0u8; episode.steps];
             *flags.last_mut().expect("an episode has a step") = u8::from(episode.ending == ending);
             // What h5py makes of NumPy's booleans.
-            let boolean =
-                EnumTypeBuilder::with_base(make_i8_type()).raw_value("FALSE", &[0]).raw_value("TRUE", &[1]);
-            let boolean = boolean.build()?;
+            let boolean = EnumTypeBuilder::with_base(make_i8_type()).raw_value("FALSE", &[0]);
+            let boolean = boolean.raw_value("TRUE", &[1]).build()?;
             root.create_dataset(&format!("{group}/{name}"), |data| {
                 data.with_raw_data(boolean, flags, steps);
             })?;

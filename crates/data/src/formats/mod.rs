@@ -23,50 +23,33 @@ use minari::MinariWriter;
 use npz::NpzWriter;
 use std::path::Path;
 
-/// The formats that can be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// The isochrone Arrow format, an Arrow file.
-    Arrow,
-    /// OGBench's NumPy archive.
-    OgBench,
-    /// D4RL's flat HDF5.
-    D4rl,
-    /// A Minari dataset.
-    Minari,
-    /// A LeRobot dataset.
-    LeRobot,
-    /// A Parquet table with named columns.
-    Parquet,
-    /// A CSV table with named columns.
-    Csv,
+named_enum! {
+    /// The formats that can be read.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Format, pub fn name {
+        /// The isochrone Arrow format, an Arrow file.
+        Arrow = "arrow",
+        /// OGBench's NumPy archive.
+        OgBench = "ogbench",
+        /// D4RL's flat HDF5.
+        D4rl = "d4rl",
+        /// A Minari dataset.
+        Minari = "minari",
+        /// A LeRobot dataset.
+        LeRobot = "lerobot",
+        /// A Parquet table with named columns.
+        Parquet = "parquet",
+        /// A CSV table with named columns.
+        Csv = "csv",
+    }
 }
 
 impl Format {
-    /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Arrow, Self::OgBench, Self::D4rl, Self::Minari, Self::LeRobot, Self::Parquet, Self::Csv];
-
-    /// Its short name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Arrow => "arrow",
-            Self::OgBench => "ogbench",
-            Self::D4rl => "d4rl",
-            Self::Minari => "minari",
-            Self::LeRobot => "lerobot",
-            Self::Parquet => "parquet",
-            Self::Csv => "csv",
-        }
-    }
-
     /// The format of an existing file or folder, by its name and, for HDF5, its contents.
     pub fn detect(path: &Path) -> Result<Self, DataError> {
         let extension =
             path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
-        if let Err(error) = std::fs::metadata(path) {
-            return Err(DataError::read(path, error));
-        }
+        std::fs::metadata(path).map_err(DataError::read(path))?;
         match extension.as_deref() {
             _ if lerobot::is_lerobot(path) => Ok(Self::LeRobot),
             _ if path.is_dir() && minari::main_file(path).is_some() => Ok(Self::Minari),
@@ -129,10 +112,9 @@ impl Writer {
             Some("npz") => Target::OgBench(NpzWriter::new(path)),
             None => Target::Minari(MinariWriter::new(path)),
             Some(other) => {
-                return Err(DataError::setting(
-                    format!("cannot write {}: no writer for .{other}", path.display()),
-                    "name the result .arrow or .npz, or give a new folder for a Minari dataset",
-                ));
+                let problem = format!("cannot write {}: no writer for .{other}", path.display());
+                let hint = "name the result .arrow or .npz, or give a new folder for a Minari dataset";
+                return Err(DataError::setting(problem, hint));
             }
         };
         Ok(Self { target, hasher: ContentHasher::default() })

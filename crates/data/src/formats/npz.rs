@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     DataError, EpisodeSink, EpisodeView, Feature, Spec,
-    atomic::{AtomicFile, folder_of},
+    atomic::{self, folder_of},
     content_hash::little_endian,
     episode::Ending,
     npy::Rows,
@@ -33,7 +33,7 @@ const MAX_ARRAYS: usize = 64;
 type Archive = ZipArchive<BufReader<File>>;
 
 fn open(path: &Path) -> Result<Archive, DataError> {
-    let file = File::open(path).map_err(|error| DataError::read(path, error))?;
+    let file = File::open(path).map_err(DataError::read(path))?;
     ZipArchive::new(BufReader::new(file))
         .map_err(|error| DataError::malformed(path, format!("not an npz archive: {error}"), HINT))
 }
@@ -49,10 +49,9 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
             return Err(fail(format!("it has no array '{needed}', only {}", names.join(", "))));
         }
     }
-    let names: Vec<String> = names
-        .into_iter()
-        .filter(|name| NEEDED.contains(&name.as_str()) || name == "rewards" || options.wants_extra(name))
-        .collect();
+    let has_meaning = |name: &str| NEEDED.contains(&name) || name == "rewards";
+    let names: Vec<String> =
+        names.into_iter().filter(|name| has_meaning(name) || options.wants_extra(name)).collect();
     if names.len() > MAX_ARRAYS {
         return Err(fail(format!("it has {} arrays; up to {MAX_ARRAYS} can be read", names.len())));
     }
@@ -69,16 +68,13 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
         let entry = archive.by_name(&entry_name).map_err(|error| corrupt(&error))?;
         match Rows::open(BufReader::with_capacity(1 << 16, entry)) {
             Ok(rows) => columns.push((name.as_str(), rows)),
-            Err(problem) if NEEDED.contains(&name.as_str()) || name == "rewards" => {
-                return Err(fail(format!("array '{name}': {problem}")));
-            }
+            Err(problem) if has_meaning(name) => return Err(fail(format!("array '{name}': {problem}"))),
             // Not a column; perhaps a text or a picture.
             Err(_) => {}
         }
     }
-    let mut observations = take(&mut columns, "observations").expect("checked above");
-    let mut actions = take(&mut columns, "actions").expect("checked above");
-    let mut terminals = take(&mut columns, "terminals").expect("checked above");
+    let [mut observations, mut actions, mut terminals] =
+        NEEDED.map(|name| take(&mut columns, name).expect("checked above"));
     let n = observations.rows;
     for (name, rows) in [("actions", &actions), ("terminals", &terminals)] {
         if rows.rows != n {
@@ -163,10 +159,9 @@ impl NpzWriter {
     /// Completes the archive and puts it in its place.
     pub fn finish(self) -> Result<(), DataError> {
         let Self { path, columns, rows, .. } = self;
-        let fail = |error: std::io::Error| DataError::write(&path, error);
-        let mut archive = ZipWriter::new(BufWriter::new(AtomicFile::create(&path).map_err(fail)?));
-        for column in columns {
-            let Spool { name, width, file } = column;
+        let fail = DataError::write(&path);
+        let mut archive = ZipWriter::new(BufWriter::new(atomic::create(&path).map_err(fail)?));
+        for Spool { name, width, file } in columns {
             let mut file = file.into_inner().map_err(|error| fail(error.into_error()))?;
             file.seek(SeekFrom::Start(0)).map_err(fail)?;
             let options =
@@ -176,7 +171,7 @@ impl NpzWriter {
         }
         let buffered = archive.finish().map_err(|error| fail(error.into()))?;
         let file = buffered.into_inner().map_err(|error| fail(error.into_error()))?;
-        file.commit().map_err(fail)
+        atomic::commit(file, &path).map_err(fail)
     }
 }
 
@@ -213,8 +208,7 @@ impl EpisodeSink for NpzWriter {
         names.extend(spec.has_rewards.then_some(("rewards", 1)));
         names.extend(spec.extras.iter().map(|extra| (extra.name.as_str(), extra.width)));
         for (name, width) in names {
-            let file = tempfile::tempfile_in(folder_of(&self.path))
-                .map_err(|error| DataError::write(&self.path, error))?;
+            let file = tempfile::tempfile_in(folder_of(&self.path)).map_err(DataError::write(&self.path))?;
             self.columns.push(Spool { name: name.replace('/', "."), width, file: BufWriter::new(file) });
         }
         self.spec = Some(spec.clone());
@@ -241,7 +235,7 @@ impl EpisodeSink for NpzWriter {
             }
             episode.extras.iter().try_for_each(|rows| next().push(rows))
         };
-        write().map_err(|error| DataError::write(&self.path, error))?;
+        write().map_err(DataError::write(&self.path))?;
         self.rows += episode.steps as u64 + 1;
         Ok(())
     }

@@ -56,54 +56,38 @@ pub enum Ends {
     Either,
 }
 
+/// Setters that can be chained.
+macro_rules! setters {
+    ($($(#[$attribute:meta])* $field:ident($value:ident: $type:ty) = $set:expr;)*) => {
+        $($(#[$attribute])*
+        pub fn $field(mut self, $value: $type) -> Self {
+            self.$field = $set;
+            self
+        })*
+    };
+}
+
 /// Each of these sets the field of the same name.
 impl ReadOptions {
-    /// Names the columns that make up an observation.
-    pub fn observations(mut self, columns: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.observations = columns.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Names the columns that make up an action.
-    pub fn actions(mut self, columns: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.actions = columns.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Names the column that tells the episodes of a table apart.
-    pub fn episode(mut self, column: impl Into<String>) -> Self {
-        self.episode = Some(column.into());
-        self
-    }
-
-    /// Chooses the further columns to keep.
-    pub fn extras(mut self, extras: Extras) -> Self {
-        self.extras = extras;
-        self
-    }
-
-    /// Says what ends an episode of a D4RL file.
-    pub fn ends(mut self, ends: Ends) -> Self {
-        self.ends = ends;
-        self
-    }
-
-    /// Says how many states there are per second.
-    pub fn frames_per_second(mut self, rate: f64) -> Self {
-        self.frames_per_second = Some(rate);
-        self
-    }
-
-    /// Chooses the dimensions of an observation that are the goal space.
-    pub fn goal(mut self, dimensions: Range<usize>) -> Self {
-        self.goal = Some(dimensions);
-        self
-    }
-
-    /// Says which values an action may have.
-    pub fn action_bounds(mut self, bounds: Bounds) -> Self {
-        self.action_bounds = Some(bounds);
-        self
+    setters! {
+        /// Names the columns that make up an observation.
+        observations(columns: impl IntoIterator<Item = impl Into<String>>) =
+            columns.into_iter().map(Into::into).collect();
+        /// Names the columns that make up an action.
+        actions(columns: impl IntoIterator<Item = impl Into<String>>) =
+            columns.into_iter().map(Into::into).collect();
+        /// Names the column that tells the episodes of a table apart.
+        episode(column: impl Into<String>) = Some(column.into());
+        /// Chooses the further columns to keep.
+        extras(extras: Extras) = extras;
+        /// Says what ends an episode of a D4RL file.
+        ends(ends: Ends) = ends;
+        /// Says how many states there are per second.
+        frames_per_second(rate: f64) = Some(rate);
+        /// Chooses the dimensions of an observation that are the goal space.
+        goal(dimensions: Range<usize>) = Some(dimensions);
+        /// Says which values an action may have.
+        action_bounds(bounds: Bounds) = Some(bounds);
     }
 
     pub(crate) fn wants_extra(&self, name: &str) -> bool {
@@ -117,10 +101,8 @@ impl ReadOptions {
     pub(crate) fn complete(&self, path: &Path, spec: &mut Spec) -> Result<(), DataError> {
         if let Some(rate) = self.frames_per_second {
             if !(rate > 0.0 && rate.is_finite()) {
-                return Err(DataError::setting(
-                    format!("{rate} frames per second"),
-                    "give a positive number",
-                ));
+                let problem = format!("{rate} frames per second");
+                return Err(DataError::setting(problem, "give a positive number"));
             }
             spec.frames_per_second = Some(rate);
         }
@@ -133,11 +115,9 @@ impl ReadOptions {
         if let Extras::Named(names) = &self.extras
             && let Some(missing) = names.iter().find(|name| !has_extra(name))
         {
-            return Err(DataError::malformed(
-                path,
-                format!("there is no column '{missing}' with a number for every state"),
-                Remedy::Summary.hint(|tool| format!("{tool} lists the columns")),
-            ));
+            let problem = format!("there is no column '{missing}' with a number for every state");
+            let hint = Remedy::Summary.hint(|tool| format!("{tool} lists the columns"));
+            return Err(DataError::malformed(path, problem, hint));
         }
         Ok(())
     }

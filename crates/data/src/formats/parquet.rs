@@ -21,6 +21,7 @@ use parquet::arrow::{
     },
 };
 use std::{
+    fmt::Display,
     fs::File,
     path::{Path, PathBuf},
 };
@@ -43,26 +44,25 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
 pub(super) struct ParquetTable {
     path: PathBuf,
     metadata: ArrowReaderMetadata,
+    /// As the file has them.
     columns: Vec<TableColumn>,
-    /// Where each column is among the file's own.
-    roots: Vec<usize>,
 }
 
 impl ParquetTable {
     pub fn open(path: &Path) -> Result<Self, DataError> {
         let fail = |problem: String| DataError::malformed(path, problem, HINT);
-        let file = File::open(path).map_err(|error| DataError::read(path, error))?;
-        let size = file.metadata().map_err(|error| DataError::read(path, error))?.len();
+        let file = File::open(path).map_err(DataError::read(path))?;
+        let size = file.metadata().map_err(DataError::read(path))?.len();
         let metadata = catch_panic(|| ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()))
             .map_err(|error| fail(format!("not a readable Parquet file: {error}")))?;
         check_sizes(&metadata, size).map_err(fail)?;
-        let mut table = Self { path: path.into(), metadata, columns: Vec::new(), roots: Vec::new() };
+        let mut table = Self { path: path.into(), metadata, columns: Vec::new() };
         let fields = table.metadata.schema().fields().clone();
-        for (root, field) in fields.iter().enumerate() {
+        for (at, field) in fields.iter().enumerate() {
             let (width, is_text, problem) = match field.data_type() {
                 DataType::Utf8 | DataType::LargeUtf8 => (1, true, None),
                 DataType::List(item) | DataType::LargeList(item) if is_number(item.data_type()) => {
-                    match table.first_length(root)? {
+                    match table.first_length(at)? {
                         Some(width) => (width, false, None),
                         None => (0, false, Some(format!("its first {CHUNK_ROWS} lists are missing"))),
                     }
@@ -74,35 +74,35 @@ impl ParquetTable {
                 kind => (1, false, Some(format!("its type {kind} is not one of numbers"))),
             };
             table.columns.push(TableColumn { name: field.name().clone(), width, is_text, problem });
-            table.roots.push(root);
         }
         Ok(table)
     }
 
-    fn batches(&self, roots: &[usize], rows: usize) -> Result<ParquetRecordBatchReader, DataError> {
-        let file = File::open(&self.path).map_err(|error| DataError::read(&self.path, error))?;
-        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), roots.iter().copied());
+    /// Runs what fails, or panics, on a corrupt file.
+    fn run<T, E: Display>(&self, run: impl FnOnce() -> Result<T, E>) -> Result<T, DataError> {
+        catch_panic(run).map_err(|problem| DataError::malformed(&self.path, problem, HINT))
+    }
+
+    /// Batches of the chosen columns, in the order of the file.
+    fn batches(&self, chosen: &[usize]) -> Result<ParquetRecordBatchReader, DataError> {
+        let file = File::open(&self.path).map_err(DataError::read(&self.path))?;
+        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), chosen.iter().copied());
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
-        let builder = builder.with_projection(mask).with_batch_size(rows);
-        catch_panic(|| builder.build()).map_err(|problem| DataError::malformed(&self.path, problem, HINT))
+        self.run(|| builder.with_projection(mask).with_batch_size(CHUNK_ROWS).build())
     }
 
     /// The length of a column's first list that is there; lists of other lengths are found when they come.
-    fn first_length(&self, root: usize) -> Result<Option<usize>, DataError> {
-        let mut batches = self.batches(&[root], CHUNK_ROWS)?;
-        let batch = catch_panic(|| batches.next().transpose());
-        let batch = batch.map_err(|problem| DataError::malformed(&self.path, problem, HINT))?;
-        let Some(batch) = batch else { return Ok(None) };
-        let length = match batch.column(0).data_type() {
-            DataType::List(_) => {
-                batch.column(0).as_list::<i32>().iter().flatten().next().map(|list| list.len())
-            }
-            DataType::LargeList(_) => {
-                batch.column(0).as_list::<i64>().iter().flatten().next().map(|list| list.len())
-            }
+    fn first_length(&self, at: usize) -> Result<Option<usize>, DataError> {
+        fn first<O: OffsetSizeTrait>(lists: &GenericListArray<O>) -> Option<usize> {
+            lists.iter().flatten().next().map(|list| list.len())
+        }
+        let mut batches = self.batches(&[at])?;
+        let Some(batch) = self.run(|| batches.next().transpose())? else { return Ok(None) };
+        Ok(match batch.column(0).data_type() {
+            DataType::List(_) => first::<i32>(batch.column(0).as_list()),
+            DataType::LargeList(_) => first::<i64>(batch.column(0).as_list()),
             _ => None,
-        };
-        Ok(length)
+        })
     }
 }
 
@@ -142,13 +142,8 @@ impl Table for ParquetTable {
         episodes: Option<usize>,
         rows: &mut dyn FnMut(&Chunk) -> Result<(), DataError>,
     ) -> Result<(), DataError> {
-        let roots: Vec<usize> = chosen.iter().map(|&at| self.roots[at]).collect();
-        let mut batches = self.batches(&roots, CHUNK_ROWS)?;
-        let next = |batches: &mut ParquetRecordBatchReader| {
-            catch_panic(|| batches.next().transpose())
-                .map_err(|problem| DataError::malformed(&self.path, problem, HINT))
-        };
-        while let Some(batch) = next(&mut batches)? {
+        let mut batches = self.batches(chosen)?;
+        while let Some(batch) = self.run(|| batches.next().transpose())? {
             let mut chunk = Chunk { rows: batch.num_rows(), numbers: Vec::new(), episodes: Vec::new() };
             // The reader keeps the file's order, and so do the columns chosen.
             for (&at, array) in chosen.iter().zip(batch.columns()) {

@@ -77,23 +77,16 @@ impl GoalDistribution {
         let parts = [current, geometric, uniform, random];
         let sum: f64 = parts.iter().sum();
         if parts.iter().any(|part| !(0.0..=1.0).contains(part)) || (sum - 1.0).abs() > 1e-9 {
-            return Err(DataError::setting(
-                format!(
-                    "goals drawn current {current}, geometric {geometric}, uniform {uniform}, random {random}"
-                ),
-                "give probabilities that sum to 1",
-            ));
+            let problem = format!(
+                "goals drawn current {current}, geometric {geometric}, uniform {uniform}, random {random}"
+            );
+            return Err(DataError::setting(problem, "give probabilities that sum to 1"));
         }
         // The last kind that occurs takes what rounding left.
         let mut below = [current, current + geometric, current + geometric + uniform];
         let last = parts.iter().rposition(|&part| part > 0.0).expect("they sum to 1");
         below[last.min(3)..].iter_mut().for_each(|bound| *bound = 1.0);
         Ok(Self { config, below, ln_gamma: discount.gamma().ln() })
-    }
-
-    /// Its settings.
-    pub fn config(&self) -> &GoalDistributionConfig {
-        &self.config
     }
 
     /// A goal for the transition that begins at state number `state` of `episode`. `kind` and `value` are 64 random bits each.
@@ -113,10 +106,7 @@ impl GoalDistribution {
         if kind < self.below[0] {
             return Goal { state, episode };
         }
-        let first = match self.config.min_offset {
-            MinOffset::Zero => 0,
-            MinOffset::One => 1,
-        };
+        let first = self.config.min_offset as u64;
         // A transition never begins at the last state, so there is always a choice.
         let choices = index.states(episode).end - state - first;
         if kind >= self.below[1] {

@@ -3,7 +3,7 @@
 use super::{GoalBatch, GoalSampler};
 use std::{
     num::NonZeroUsize,
-    sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel},
+    sync::mpsc::{Receiver, Sender, channel, sync_channel},
     thread::JoinHandle,
 };
 
@@ -29,14 +29,21 @@ impl Loader {
         let workers = (0..workers.get())
             .map(|worker| {
                 let (ready_in, ready) = sync_channel(ahead.get());
-                let (used, used_out) = channel();
+                let (used, used_out) = channel::<GoalBatch>();
                 let sampler = sampler.clone();
                 let steps = (first_step + worker as u64..).step_by(workers.get());
-                let thread = std::thread::Builder::new()
-                    .name(format!("loader-{worker}"))
-                    .spawn(move || make(&sampler, steps, &ready_in, &used_out))
-                    .expect("the system can start a thread");
-                Worker { ready, used, thread: Some(thread) }
+                let make = move || {
+                    for step in steps {
+                        let mut batch = used_out.try_recv().unwrap_or_default();
+                        sampler.fill(step, &mut batch);
+                        if ready_in.send(batch).is_err() {
+                            return;
+                        }
+                    }
+                };
+                let thread = std::thread::Builder::new().name(format!("loader-{worker}")).spawn(make);
+                let thread = Some(thread.expect("the system can start a thread"));
+                Worker { ready, used, thread }
             })
             .collect();
         Self { workers, turn: 0, present: None }
@@ -58,21 +65,6 @@ impl Loader {
         };
         self.turn = (self.turn + 1) % n;
         self.present.insert(batch)
-    }
-}
-
-fn make(
-    sampler: &GoalSampler,
-    steps: impl Iterator<Item = u64>,
-    ready: &SyncSender<GoalBatch>,
-    used: &Receiver<GoalBatch>,
-) {
-    for step in steps {
-        let mut batch = used.try_recv().unwrap_or_default();
-        sampler.fill(step, &mut batch);
-        if ready.send(batch).is_err() {
-            return;
-        }
     }
 }
 

@@ -1,11 +1,7 @@
 //! Batches of transitions with goals, each a pure function of (seed, stream, step, row).
 
 use super::{GoalBatch, GoalDistribution, batch::OTHER_EPISODE, prefetch::prefetch};
-use crate::{
-    DataError, Dataset,
-    dataset::Block,
-    mapping::{ACCESS_BYTES, Mapping},
-};
+use crate::{DataError, Dataset, dataset::Block, mapping::ACCESS_BYTES};
 use isochrone_core::rng::{self, below_from_bits as below};
 use rand_chacha::{ChaCha8Rng, rand_core::Rng};
 
@@ -55,22 +51,16 @@ impl GoalSampler {
     /// Checks that there is something to draw from.
     pub fn new(data: &Dataset, config: SamplerConfig) -> Result<Self, DataError> {
         if data.n_transitions() == 0 {
-            return Err(DataError::setting(
-                "the dataset has no transition",
-                "give episodes of two states or more",
-            ));
+            let hint = "give episodes of two states or more";
+            return Err(DataError::setting("the dataset has no transition", hint));
         }
         if config.batch_size == 0 || config.batch_size >> MAX_ROWS_LOG2 > 0 {
-            return Err(DataError::setting(
-                format!("batch size {}", config.batch_size),
-                format!("give 1 to {}", (1 << MAX_ROWS_LOG2) - 1),
-            ));
+            let hint = format!("give 1 to {}", (1 << MAX_ROWS_LOG2) - 1);
+            return Err(DataError::setting(format!("batch size {}", config.batch_size), hint));
         }
         if config.goals.is_empty() || config.goals.len() > MAX_GOALS {
-            return Err(DataError::setting(
-                format!("{} distributions of goals", config.goals.len()),
-                format!("give 1 to {MAX_GOALS}"),
-            ));
+            let problem = format!("{} distributions of goals", config.goals.len());
+            return Err(DataError::setting(problem, format!("give 1 to {MAX_GOALS}")));
         }
         Ok(Self { data: data.clone(), config })
     }
@@ -78,11 +68,6 @@ impl GoalSampler {
     /// The data that it draws from.
     pub fn data(&self) -> &Dataset {
         &self.data
-    }
-
-    /// What it draws.
-    pub fn config(&self) -> &SamplerConfig {
-        &self.config
     }
 
     /// Batch number `step`.
@@ -132,13 +117,8 @@ impl GoalSampler {
             prefetch(self.observations(place, 2));
             prefetch(self.action(place));
             for (kind, distribution) in self.config.goals.iter().enumerate() {
-                let goal = distribution.draw(
-                    self.data.index(),
-                    episode,
-                    state,
-                    draw(1 + 2 * kind),
-                    draw(2 + 2 * kind),
-                );
+                let (which, value) = (draw(1 + 2 * kind), draw(2 + 2 * kind));
+                let goal = distribution.draw(self.data.index(), episode, state, which, value);
                 let goal_place = self.place(goal.episode, goal.state);
                 prefetch(self.observations(&goal_place, 1));
                 goals[kind][row - from] = goal_place;
@@ -148,9 +128,16 @@ impl GoalSampler {
                 };
             }
         }
-        let goals = goals[..n_goals].iter().map(|places| &places[..to - from]);
+        let goals = &goals[..n_goals];
         if let Some(mapping) = self.data.mapping() {
-            self.want(mapping, states, goals.clone());
+            // Asks for all pages before the first is waited for.
+            for place in &*states {
+                mapping.want(self.observations(place, 2));
+                mapping.want(self.action(place));
+            }
+            for place in goals.iter().flat_map(|places| &places[..to - from]) {
+                mapping.want(self.observations(place, 1));
+            }
             mapping.touched((to - from) * ACCESS_BYTES * 2 * (1 + n_goals));
         }
         self.gather(from, states, goals, batch);
@@ -180,22 +167,7 @@ impl GoalSampler {
         &self.data.blocks()[place.block].actions[place.action * width..(place.action + 1) * width]
     }
 
-    /// Asks for the pages of a mapped file, all rows at once, before the first is waited for.
-    fn want<'p>(&self, mapping: &Mapping, states: &[Place], goals: impl Iterator<Item = &'p [Place]>) {
-        for place in states {
-            mapping.want(self.observations(place, 2));
-            mapping.want(self.action(place));
-        }
-        goals.flatten().for_each(|place| mapping.want(self.observations(place, 1)));
-    }
-
-    fn gather<'p>(
-        &self,
-        from: usize,
-        states: &[Place],
-        goals: impl Iterator<Item = &'p [Place]>,
-        batch: &mut GoalBatch,
-    ) {
+    fn gather(&self, from: usize, states: &[Place], goals: &[[Place; CHUNK_ROWS]], batch: &mut GoalBatch) {
         let spec = self.data.spec();
         let (observation, action) = (spec.observation.width, spec.action.width);
         let copy = |to: &mut [f32], row: usize, from: &[f32], at: usize, width: usize| {
@@ -208,7 +180,7 @@ impl GoalSampler {
             copy(&mut batch.actions, row, &block.actions, place.action, action);
         }
         for (rows, places) in batch.goals.iter_mut().zip(goals) {
-            for (place, row) in places.iter().zip(from..) {
+            for (place, row) in places[..states.len()].iter().zip(from..) {
                 let block = &self.data.blocks()[place.block];
                 copy(&mut rows.observations, row, &block.observations, place.state, observation);
             }

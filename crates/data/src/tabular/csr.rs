@@ -2,9 +2,12 @@
 
 use super::TabularError;
 use isochrone_core::exact::{RowWriter, TabularMdp};
+use serde::Deserialize;
 use std::path::Path;
 
-/// The arrays of a CSR matrix as they came from a file.
+/// The arrays of a CSR matrix as they came from a file; messages about JSON call it a matrix.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename = "Matrix")]
 pub(super) struct Csr {
     pub indptr: Vec<i64>,
     pub indices: Vec<i64>,

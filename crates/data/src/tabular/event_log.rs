@@ -65,11 +65,8 @@ pub fn read_event_log(path: &Path, columns: &LogColumns) -> Result<EventLog, Tab
     let mut reader =
         csv::ReaderBuilder::new().delimiter(delimiter(&bytes)).trim(csv::Trim::All).from_reader(&bytes[..]);
     let not_csv = |error: &csv::Error| {
-        TabularError::malformed(
-            path,
-            format!("not a table: {error}"),
-            "save it as CSV in UTF-8 with one header row",
-        )
+        let hint = "save it as CSV in UTF-8 with one header row";
+        TabularError::malformed(path, format!("not a table: {error}"), hint)
     };
     let headers = reader.headers().map_err(|error| not_csv(&error))?.clone();
     let find = |meaning, wanted: &Option<String>, usual| {
@@ -97,11 +94,9 @@ pub fn read_event_log(path: &Path, columns: &LogColumns) -> Result<EventLog, Tab
         let time = field(timestamp_column)?;
         let at_seconds = parse_seconds(time).ok_or_else(|| {
             let problem = format!("line {line}: {:?} = {time:?} is not a time", &headers[timestamp_column]);
-            TabularError::malformed(
-                path,
-                problem,
-                "write 2024-05-17T09:30:00Z, 2024-05-17 09:30, or seconds (divide milliseconds by 1000)",
-            )
+            let hint =
+                "write 2024-05-17T09:30:00Z, 2024-05-17 09:30, or seconds (divide milliseconds by 1000)";
+            TabularError::malformed(path, problem, hint)
         })?;
         let activity = number_of(field(activity_column)?, &mut activity_numbers);
         if activity == activities.len() {
@@ -152,11 +147,8 @@ fn find_column(
             None => format!("no column looks like the {meaning}"),
         };
         let have: Vec<String> = headers.iter().map(|header| format!("{header:?}")).collect();
-        TabularError::malformed(
-            path,
-            problem,
-            remedy.hint(|option| format!("columns are {}; choose one with {option}", have.join(", "))),
-        )
+        let hint = remedy.hint(|option| format!("columns are {}; choose one with {option}", have.join(", ")));
+        TabularError::malformed(path, problem, hint)
     })
 }
 

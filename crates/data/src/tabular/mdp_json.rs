@@ -17,7 +17,7 @@ use super::{
     NamedMdp, TabularError,
     csr::{Csr, mdp_from_rows},
 };
-use isochrone_core::exact::MdpBuilder;
+use isochrone_core::exact::{MdpBuilder, TabularMdp};
 use serde::{Deserialize, Deserializer, de};
 use std::{collections::HashMap, fmt, path::Path};
 
@@ -30,15 +30,7 @@ struct File {
     #[serde(default)]
     actions: Vec<String>,
     transitions: Option<Vec<(Key, Key, Key, f64)>>,
-    csr: Option<Vec<Matrix>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Matrix {
-    indptr: Vec<i64>,
-    indices: Vec<i64>,
-    data: Vec<f64>,
+    csr: Option<Vec<Csr>>,
 }
 
 enum States {
@@ -67,7 +59,12 @@ pub fn read_mdp_json(path: &Path) -> Result<NamedMdp, TabularError> {
         (Some(transitions), None) => {
             from_transitions(path, n_states, &state_numbers, &action_numbers, transitions)?
         }
-        (None, Some(matrices)) => from_matrices(path, n_states, matrices)?,
+        (None, Some(matrices)) => {
+            for (action, matrix) in matrices.iter().enumerate() {
+                matrix.check(path, &format!("csr[{action}]: "), n_states as u64)?;
+            }
+            mdp_from_rows(path, n_states, matrices.len(), |action, state| (&matrices[action], state))?
+        }
         _ => {
             let problem = "needs either 'transitions' or 'csr', and not both";
             return Err(TabularError::malformed(path, problem, EXAMPLE));
@@ -82,7 +79,7 @@ fn from_transitions(
     states: &HashMap<&str, usize>,
     actions: &HashMap<&str, usize>,
     transitions: Vec<(Key, Key, Key, f64)>,
-) -> Result<isochrone_core::exact::TabularMdp, TabularError> {
+) -> Result<TabularMdp, TabularError> {
     let mut builder = MdpBuilder::new(n_states);
     for (index, (from, action, to, probability)) in transitions.into_iter().enumerate() {
         let find = |key: Key, names: &HashMap<&str, usize>, what: &str| match key {
@@ -92,27 +89,10 @@ fn from_transitions(
                 TabularError::malformed(path, problem, format!("declare it in \"{what}s\", or use a number"))
             }),
         };
-        builder.transition(
-            find(from, states, "state")?,
-            find(action, actions, "action")?,
-            find(to, states, "state")?,
-            probability,
-        );
+        let (from, action) = (find(from, states, "state")?, find(action, actions, "action")?);
+        builder.transition(from, action, find(to, states, "state")?, probability);
     }
     builder.build().map_err(TabularError::mdp(path))
-}
-
-fn from_matrices(
-    path: &Path,
-    n_states: usize,
-    matrices: Vec<Matrix>,
-) -> Result<isochrone_core::exact::TabularMdp, TabularError> {
-    let matrices: Vec<Csr> =
-        matrices.into_iter().map(|m| Csr { indptr: m.indptr, indices: m.indices, data: m.data }).collect();
-    for (action, matrix) in matrices.iter().enumerate() {
-        matrix.check(path, &format!("csr[{action}]: "), n_states as u64)?;
-    }
-    mdp_from_rows(path, n_states, matrices.len(), |action, state| (&matrices[action], state))
 }
 
 fn numbers_by_name<'a>(

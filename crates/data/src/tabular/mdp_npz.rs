@@ -31,12 +31,10 @@ pub fn read_mdp_npz(path: &Path) -> Result<NamedMdp, TabularError> {
         .map_err(|error| TabularError::malformed(path, format!("not an npz archive: {error}"), HINT))?;
     let mut reader = Reader { path, archive: &mut archive };
     reader.check_format()?;
-    let shape = reader.integers("shape")?;
-    let matrix = Csr {
-        indptr: reader.integers("indptr")?,
-        indices: reader.integers("indices")?,
-        data: reader.floats("data")?,
-    };
+    let mut integers = |name: &str| reader.numbers::<i64, i32>(name, "int32 or int64");
+    let (shape, indptr, indices) = (integers("shape")?, integers("indptr")?, integers("indices")?);
+    let data = reader.numbers::<f64, f32>("data", "float64 or float32")?;
+    let matrix = Csr { indptr, indices, data };
     let &[n_rows, n_states] = shape.as_slice() else {
         return Err(reader.fail(format!("shape has {} entries, not 2", shape.len())));
     };
@@ -75,32 +73,22 @@ impl Reader<'_> {
         }
     }
 
-    fn integers(&mut self, name: &str) -> Result<Vec<i64>, TabularError> {
+    /// The elements of an array of type `T`, or of the narrower type `N`.
+    fn numbers<T: npyz::Deserialize, N: npyz::Deserialize + Into<T>>(
+        &mut self,
+        name: &str,
+        expected: &str,
+    ) -> Result<Vec<T>, TabularError> {
         let bytes = self.array_bytes(name)?;
-        let values = match self.open(name, &bytes)?.try_data::<i32>() {
-            Ok(data) => self.collect(name, data.map(|value| value.map(i64::from)))?,
-            Err(npy) => match npy.try_data::<i64>() {
-                Ok(data) => self.collect(name, data)?,
-                Err(npy) => return Err(self.wrong_type(name, &npy, "int32 or int64")),
+        match self.open(name, &bytes)?.try_data::<T>() {
+            Ok(data) => self.collect(name, data),
+            Err(npy) => match npy.try_data::<N>() {
+                Ok(data) => self.collect(name, data.map(|value| value.map(Into::into))),
+                Err(npy) => {
+                    Err(self.fail(format!("{name} has type {}, not {expected}", npy.dtype().descr())))
+                }
             },
-        };
-        Ok(values)
-    }
-
-    fn floats(&mut self, name: &str) -> Result<Vec<f64>, TabularError> {
-        let bytes = self.array_bytes(name)?;
-        let values = match self.open(name, &bytes)?.try_data::<f64>() {
-            Ok(data) => self.collect(name, data)?,
-            Err(npy) => match npy.try_data::<f32>() {
-                Ok(data) => self.collect(name, data.map(|value| value.map(f64::from)))?,
-                Err(npy) => return Err(self.wrong_type(name, &npy, "float64 or float32")),
-            },
-        };
-        Ok(values)
-    }
-
-    fn wrong_type(&self, name: &str, npy: &Array<'_>, expected: &str) -> TabularError {
-        self.fail(format!("{name} has type {}, not {expected}", npy.dtype().descr()))
+        }
     }
 
     /// The unpacked bytes of an array, however long the archive says it is.

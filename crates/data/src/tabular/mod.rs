@@ -51,11 +51,8 @@ pub fn read_map(path: &Path) -> Result<GridWorld, TabularError> {
     let bytes = read(path)?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        TabularError::malformed(
-            path,
-            format!("byte {at} is not UTF-8 text"),
-            "a map is plain text: # . ^ > v < 0-9 S G",
-        )
+        let hint = "a map is plain text: # . ^ > v < 0-9 S G";
+        TabularError::malformed(path, format!("byte {at} is not UTF-8 text"), hint)
     })?;
     GridWorld::parse(&text).map_err(|source| TabularError::Map { path: path.into(), source })
 }

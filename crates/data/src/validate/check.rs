@@ -1,14 +1,12 @@
 //! The second pass: every episode is compared with the summary.
 
 use super::{
-    Finding, Rule, Severity, Validation,
-    finding::Collector,
+    Finding, Rule,
+    Severity::{self, Error, Warning},
+    Validation,
     fingerprint::{Fingerprints, Resemblance, WINDOW},
 };
-use crate::{
-    DataError, DatasetSummary, Defect, DimensionSummary, EpisodeSink, EpisodeView, Feature, Hint, Remedy,
-    Spec,
-};
+use crate::{DataError, DatasetSummary, Defect, EpisodeSink, EpisodeView, Feature, Hint, Remedy, Spec};
 
 /// A step is a jump if it is this many times as long as nine steps in ten...
 const JUMP_FACTOR: f64 = 10.0;
@@ -22,7 +20,7 @@ const USUAL_SHARE: f64 = 0.99;
 pub(super) struct Checker<'a> {
     spec: &'a Spec,
     fingerprints: &'a Fingerprints,
-    collector: Collector,
+    validation: Validation,
     number: usize,
     /// For each dimension of an observation, the length from which a step is a jump; infinite if it has none.
     jump: Vec<f32>,
@@ -36,7 +34,7 @@ impl<'a> Checker<'a> {
         spec: &'a Spec,
         summary: &DatasetSummary,
         fingerprints: &'a Fingerprints,
-        collector: Collector,
+        validation: Validation,
     ) -> Self {
         let jump = summary.moves.iter().zip(&summary.observations).map(|(moves, summary)| {
             let least = JUMP_RANGE_SHARE * f64::from(summary.max - summary.min);
@@ -47,7 +45,7 @@ impl<'a> Checker<'a> {
         Self {
             spec,
             fingerprints,
-            collector,
+            validation,
             number: 0,
             jump: jump.collect(),
             typical_gap_seconds: summary.typical_gap(),
@@ -58,31 +56,30 @@ impl<'a> Checker<'a> {
     /// What concerns the dataset as a whole.
     pub fn whole_set(&mut self, summary: &DatasetSummary) {
         if summary.n_episodes() == 0 {
-            let words =
-                ("there is no episode that could be used".to_owned(), "check that the right file was named");
-            self.add(Severity::Error, Rule::Empty, None, None, words);
-            return;
+            let problem = "there is no episode that could be used".to_owned();
+            return self.overall(Error, Rule::Empty, problem, "check that the right file was named");
         }
         let columns =
             [(&self.spec.observation, &summary.observations), (&self.spec.action, &summary.actions)];
         for (feature, summaries) in columns {
-            for (index, summary) in summaries.iter().enumerate().filter(|(_, summary)| summary.is_constant())
-            {
-                self.constant(feature, index, summary);
+            for (index, summary) in summaries.iter().enumerate().filter(|(_, it)| it.is_constant()) {
+                let problem = format!("{} is always {}", feature.dimension(index), summary.min);
+                let hint = "leave it out if it says nothing, or look for a sensor that was not connected";
+                self.overall(Warning, Rule::Constant, problem, hint);
             }
         }
         if let Some((declared, found)) = summary.contradicted_rate() {
-            let words =
+            let problem =
                 format!("the declared frame rate is {declared} per second, the timestamps have {found:.2}");
             let hint = Remedy::FrameRate.hint(|option| {
                 format!(
                     "correct the metadata, or give the rate with {option}: distances in seconds depend on it"
                 )
             });
-            self.add(Severity::Error, Rule::FrameRate, None, None, (words, hint));
+            self.overall(Error, Rule::FrameRate, problem, hint);
         }
         if !self.spec.has_timestamps {
-            self.collector.unchecked(Rule::FrameRate, "the data have no timestamps");
+            self.validation.unchecked.insert(Rule::FrameRate, "the data have no timestamps".into());
         }
         let still: Vec<String> = (0..self.jump.len())
             .filter(|&index| self.jump[index].is_infinite() && !summary.observations[index].is_constant())
@@ -90,46 +87,26 @@ impl<'a> Checker<'a> {
             .collect();
         if !still.is_empty() {
             let why = format!("not for {}, at rest in nine steps of ten", still.join(", "));
-            self.collector.unchecked(Rule::Jump, why);
+            self.validation.unchecked.insert(Rule::Jump, why);
         }
         if self.spec.action.bounds.is_empty() && !self.actions_look_bounded {
-            self.collector.unchecked(
-                Rule::ActionRange,
-                format!("the range of actions is not known; give {}", Remedy::ActionBounds),
-            );
+            let why = format!("the range of actions is not known; give {}", Remedy::ActionBounds);
+            self.validation.unchecked.insert(Rule::ActionRange, why);
         }
-    }
-
-    fn constant(&mut self, feature: &Feature, index: usize, summary: &DimensionSummary) {
-        self.add(
-            Severity::Warning,
-            Rule::Constant,
-            None,
-            None,
-            (
-                format!("{} is always {}", feature.dimension(index), summary.min),
-                "leave it out if it says nothing, or look for a sensor that was not connected",
-            ),
-        );
     }
 
     pub fn finish(self) -> Validation {
-        self.collector.into_validation()
+        self.validation.sorted()
     }
 
-    fn add(
-        &mut self,
-        severity: Severity,
-        rule: Rule,
-        episode: Option<usize>,
-        row: Option<usize>,
-        (problem, hint): (String, impl Into<Hint>),
-    ) {
-        self.collector.add(Finding { rule, severity, episode, row, problem, hint: hint.into() });
+    fn overall(&mut self, severity: Severity, rule: Rule, problem: String, hint: impl Into<Hint>) {
+        let hint = hint.into();
+        self.validation.add(Finding { rule, severity, episode: None, row: None, problem, hint });
     }
 
-    fn here(&mut self, severity: Severity, rule: Rule, row: usize, words: (String, impl Into<Hint>)) {
-        self.add(severity, rule, Some(self.number), Some(row), words);
+    fn here(&mut self, severity: Severity, rule: Rule, row: usize, problem: String, hint: impl Into<Hint>) {
+        let (episode, row, hint) = (Some(self.number), Some(row), hint.into());
+        self.validation.add(Finding { rule, severity, episode, row, problem, hint });
     }
 
     fn finite(&mut self, feature: &Feature, rows: &[f32]) {
@@ -138,37 +115,27 @@ impl<'a> Checker<'a> {
         }
         for (row, values) in rows.chunks_exact(feature.width).enumerate() {
             if let Some(index) = values.iter().position(|value| !value.is_finite()) {
-                let words = format!("{} is {}", feature.dimension(index), values[index]);
-                self.here(
-                    Severity::Error,
-                    Rule::NotFinite,
-                    row,
-                    (words, "leave the episode out, or cut it before this row"),
-                );
+                let problem = format!("{} is {}", feature.dimension(index), values[index]);
+                let hint = "leave the episode out, or cut it before this row";
+                self.here(Error, Rule::NotFinite, row, problem, hint);
             }
         }
     }
 
     fn resemblance(&mut self, episode: &EpisodeView<'_>) {
         match self.fingerprints.compare(self.spec.observation.width, episode) {
-            Some(Resemblance::Same(other)) => self.here(
-                Severity::Error,
-                Rule::Duplicate,
-                0,
-                (
-                    format!("it is the same as episode {other}"),
-                    "leave one of them out: it would count twice, and may leak from training into validation",
-                ),
-            ),
-            Some(Resemblance::Overlap { row, other }) => self.here(
-                Severity::Warning,
-                Rule::Overlap,
-                row,
-                (
-                    format!("{WINDOW} states from here on are those that episode {other} begins with"),
-                    "split trajectories into episodes that do not share states",
-                ),
-            ),
+            Some(Resemblance::Same(other)) => {
+                let problem = format!("it is the same as episode {other}");
+                let hint =
+                    "leave one of them out: it would count twice, and may leak from training into validation";
+                self.here(Error, Rule::Duplicate, 0, problem, hint);
+            }
+            Some(Resemblance::Overlap { row, other }) => {
+                let problem =
+                    format!("{WINDOW} states from here on are those that episode {other} begins with");
+                let hint = "split trajectories into episodes that do not share states";
+                self.here(Warning, Rule::Overlap, row, problem, hint);
+            }
             None => {}
         }
     }
@@ -183,26 +150,23 @@ impl<'a> Checker<'a> {
                 Some(bounds) => bounds.contain(action[index]),
                 None => action[index].abs() <= 1.0,
             };
-            let Some(index) =
-                (0..feature.width).find(|&index| action[index].is_finite() && !is_inside(index))
-            else {
-                continue;
-            };
+            let is_wrong = |&index: &usize| action[index].is_finite() && !is_inside(index);
+            let Some(index) = (0..feature.width).find(is_wrong) else { continue };
             let name = feature.dimension(index);
             match feature.bounds.get(index) {
                 Some(bounds) => {
                     let show = |bound: Option<f32>| bound.map_or("open".into(), |bound| bound.to_string());
                     let (low, high) = (show(bounds.low), show(bounds.high));
-                    let words = format!("{name} is {}, outside {low} to {high}", action[index]);
+                    let problem = format!("{name} is {}, outside {low} to {high}", action[index]);
                     let hint = "clip actions as the robot or simulator did, or correct the declared range";
-                    self.here(Severity::Error, Rule::ActionRange, row, (words, hint));
+                    self.here(Error, Rule::ActionRange, row, problem, hint);
                 }
                 None => {
-                    let words =
+                    let problem =
                         format!("{name} is {}, where nearly all actions are in -1 to 1", action[index]);
                     let hint = Remedy::ActionBounds
                         .hint(|option| format!("clip it, or say which range is meant with {option}"));
-                    self.here(Severity::Warning, Rule::ActionRange, row, (words, hint));
+                    self.here(Warning, Rule::ActionRange, row, problem, hint);
                 }
             }
         }
@@ -216,11 +180,11 @@ impl<'a> Checker<'a> {
             let jumps = |&index: &usize| (after[index] - before[index]).abs() > self.jump[index];
             if let Some(index) = (0..width).find(jumps) {
                 let name = self.spec.observation.dimension(index);
-                let words = format!("{name} goes from {} to {} in one step", before[index], after[index]);
+                let problem = format!("{name} goes from {} to {} in one step", before[index], after[index]);
                 let hint = Remedy::Ends.hint(|option| {
                     format!("teleporters do this; if the environment was reset here, end the episode at this row (D4RL: set {option} to either)")
                 });
-                self.here(Severity::Warning, Rule::Jump, row, (words, hint));
+                self.here(Warning, Rule::Jump, row, problem, hint);
             }
         }
     }
@@ -230,15 +194,15 @@ impl<'a> Checker<'a> {
             let gap = pair[1] - pair[0];
             // A time that is not a number is not forward either.
             if gap.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) {
-                let words = format!("time goes from {} s to {} s", pair[0], pair[1]);
+                let problem = format!("time goes from {} s to {} s", pair[0], pair[1]);
                 let hint = "sort the rows by time, and give every episode its own number";
-                self.here(Severity::Error, Rule::FrameRate, row, (words, hint));
+                self.here(Error, Rule::FrameRate, row, problem, hint);
             } else if let Some(usual) =
                 self.typical_gap_seconds.filter(|usual| (gap - usual).abs() > GAP_TOLERANCE * usual)
             {
-                let words = format!("{gap:.4} s pass to the next state, where {usual:.4} s are typical");
+                let problem = format!("{gap:.4} s pass to the next state, where {usual:.4} s are typical");
                 let hint = "frames were dropped: cut the episode here, or fill the gap; steps are only time if they are even";
-                self.here(Severity::Warning, Rule::FrameRate, row, (words, hint));
+                self.here(Warning, Rule::FrameRate, row, problem, hint);
             }
         }
     }

@@ -7,69 +7,35 @@ use std::collections::BTreeMap;
 /// Findings kept for each rule; the rest are counted.
 const MAX_KEPT: usize = 20;
 
-/// What a dataset is checked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Rule {
-    /// Columns fit each other: T actions between T + 1 states.
-    Lengths,
-    /// The ends of episodes are marked, once each: terminals against timeouts.
-    Ends,
-    /// Every episode has a transition.
-    Empty,
-    /// Frames are complete and in order.
-    Frames,
-    /// Every number is finite.
-    NotFinite,
-    /// Every dimension of an observation or action varies.
-    Constant,
-    /// No episode is there twice.
-    Duplicate,
-    /// No episode begins inside another.
-    Overlap,
-    /// Actions are inside their range.
-    ActionRange,
-    /// States follow one another without jumps.
-    Jump,
-    /// Time runs forward at its typical rate.
-    FrameRate,
-    /// The contents are those that the file was written with.
-    ContentHash,
-}
-
-impl Rule {
-    /// All of them.
-    pub const ALL: [Self; 12] = [
-        Self::Lengths,
-        Self::Ends,
-        Self::Empty,
-        Self::Frames,
-        Self::NotFinite,
-        Self::Constant,
-        Self::Duplicate,
-        Self::Overlap,
-        Self::ActionRange,
-        Self::Jump,
-        Self::FrameRate,
-        Self::ContentHash,
-    ];
-
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Lengths => "lengths",
-            Self::Ends => "ends",
-            Self::Empty => "empty",
-            Self::Frames => "frames",
-            Self::NotFinite => "not-finite",
-            Self::Constant => "constant",
-            Self::Duplicate => "duplicate",
-            Self::Overlap => "overlap",
-            Self::ActionRange => "action-range",
-            Self::Jump => "jump",
-            Self::FrameRate => "frame-rate",
-            Self::ContentHash => "content-hash",
-        }
+named_enum! {
+    /// What a dataset is checked for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Rule, pub fn name {
+        /// Columns fit each other: T actions between T + 1 states.
+        Lengths = "lengths",
+        /// The ends of episodes are marked, once each: terminals against timeouts.
+        Ends = "ends",
+        /// Every episode has a transition.
+        Empty = "empty",
+        /// Frames are complete and in order.
+        Frames = "frames",
+        /// Every number is finite.
+        NotFinite = "not-finite",
+        /// Every dimension of an observation or action varies.
+        Constant = "constant",
+        /// No episode is there twice.
+        Duplicate = "duplicate",
+        /// No episode begins inside another.
+        Overlap = "overlap",
+        /// Actions are inside their range.
+        ActionRange = "action-range",
+        /// States follow one another without jumps.
+        Jump = "jump",
+        /// Time runs forward at its typical rate.
+        FrameRate = "frame-rate",
+        /// The contents are those that the file was written with.
+        ContentHash = "content-hash",
     }
 }
 
@@ -119,14 +85,8 @@ impl Finding {
             DefectKind::Frames => Rule::Frames,
             DefectKind::Corrupt => Rule::ContentHash,
         };
-        Self {
-            rule,
-            severity: Severity::Error,
-            episode: defect.episode,
-            row: defect.row,
-            problem: defect.problem,
-            hint: defect.hint,
-        }
+        let Defect { episode, row, problem, hint, .. } = defect;
+        Self { rule, severity: Severity::Error, episode, row, problem, hint }
     }
 }
 
@@ -151,28 +111,19 @@ impl Validation {
     pub fn count_of(&self, rule: Rule) -> u64 {
         self.counts.get(&rule).map_or(0, |counts| counts.values().sum())
     }
-}
 
-/// Gathers findings without ever holding many.
-#[derive(Debug, Default)]
-pub(super) struct Collector(Validation);
-
-impl Collector {
-    pub fn add(&mut self, finding: Finding) {
-        let count = self.0.counts.entry(finding.rule).or_default().entry(finding.severity).or_default();
+    /// Counts a finding, and keeps it unless there are many of its kind.
+    pub(super) fn add(&mut self, finding: Finding) {
+        let count = self.counts.entry(finding.rule).or_default().entry(finding.severity).or_default();
         *count += 1;
         if *count <= MAX_KEPT as u64 {
-            self.0.findings.push(finding);
+            self.findings.push(finding);
         }
     }
 
-    pub fn unchecked(&mut self, rule: Rule, why: impl Into<String>) {
-        self.0.unchecked.insert(rule, why.into());
-    }
-
     /// The findings by rule, those of one rule in the order of the data.
-    pub fn into_validation(mut self) -> Validation {
-        self.0.findings.sort_by_key(|finding| (finding.severity, finding.rule));
-        self.0
+    pub(super) fn sorted(mut self) -> Self {
+        self.findings.sort_by_key(|finding| (finding.severity, finding.rule));
+        self
     }
 }

@@ -32,7 +32,7 @@ pub fn validate_with_progress(
     let mut first = FirstPass::default();
     format.read(path, options, &mut ProgressSink { sink: &mut first, progress })?;
     let FirstPass { summary, fingerprints, validation } = first;
-    let Some(spec) = summary.spec.clone() else { return Ok(validation.into_validation()) };
+    let Some(spec) = summary.spec.clone() else { return Ok(validation.sorted()) };
     let mut checker = Checker::new(&spec, &summary, &fingerprints, validation);
     checker.whole_set(&summary);
     format.read(path, options, &mut ProgressSink { sink: &mut checker, progress })?;
@@ -44,7 +44,7 @@ pub fn validate_with_progress(
 struct FirstPass {
     summary: DatasetSummary,
     fingerprints: Fingerprints,
-    validation: finding::Collector,
+    validation: Validation,
 }
 
 impl EpisodeSink for FirstPass {

@@ -1,11 +1,7 @@
 //! A maze, a body that moves in it, and the rules of a benchmark.
 
-use super::{
-    layout::{CELL, MazeCell},
-    maps::{Maze, Task},
-    mjcf::MOTORS,
-};
-use crate::geometry::Point;
+use super::{CELL, MOTORS, Maze, MazeCell, Task};
+use crate::Point;
 use isochrone_data::{Bounds, Feature, Spec};
 
 /// A body.
@@ -48,45 +44,30 @@ pub const STEPS_PER_SECOND: f64 = 10.0;
 impl Body {
     /// Positions: of the ball; or place, orientation and joints of the ant.
     pub fn positions(self) -> usize {
-        match self {
-            Self::Point => 2,
-            Self::Ant => 15,
-        }
+        self.of(2, 15)
     }
 
     /// Velocities.
     pub fn velocities(self) -> usize {
-        match self {
-            Self::Point => 2,
-            Self::Ant => 14,
-        }
+        self.of(2, 14)
     }
 
     /// Numbers of an observation.
     pub fn observation_width(self) -> usize {
-        match self {
-            Self::Point => 2,
-            Self::Ant => 29,
-        }
+        self.of(2, 29)
     }
 
     /// Numbers of an action.
     pub fn action_width(self) -> usize {
-        match self {
-            Self::Point => 2,
-            Self::Ant => 8,
-        }
+        self.of(2, 8)
     }
 
-    fn position_names(self) -> Vec<String> {
-        let names: &[&str] = match self {
-            Self::Point => &["x", "y"],
-            Self::Ant => &[
-                "x", "y", "z", "qw", "qx", "qy", "qz", "hip 1", "ankle 1", "hip 2", "ankle 2", "hip 3",
-                "ankle 3", "hip 4", "ankle 4",
-            ],
-        };
-        names.iter().map(|&name| name.to_owned()).collect()
+    /// What belongs to this body.
+    pub(super) fn of<T>(self, point: T, ant: T) -> T {
+        match self {
+            Self::Point => point,
+            Self::Ant => ant,
+        }
     }
 }
 
@@ -123,18 +104,12 @@ impl MazeConfig {
 
     /// An episode succeeds within this distance of the goal, in meters.
     pub fn success_radius(self) -> f64 {
-        match self.body {
-            Body::Point => 1.0,
-            Body::Ant => 0.5,
-        }
+        self.body.of(1.0, 0.5)
     }
 
     /// How many tasks there are.
     pub fn n_tasks(self) -> usize {
-        match self.benchmark {
-            Benchmark::Ogbench => self.maze.tasks().len(),
-            Benchmark::D4rl => 1,
-        }
+        if self.benchmark == Benchmark::D4rl { 1 } else { self.maze.tasks().len() }
     }
 
     /// The start and the goal of an episode, given numbers drawn uniformly from `[0, 1)`.
@@ -165,35 +140,24 @@ impl MazeConfig {
         }
     }
 
-    /// The columns of datasets: observations, actions, and beside them the full state of the
-    /// physics.
+    /// The columns of datasets: observations, actions, and beside them the full state of the physics.
     pub(super) fn columns(self) -> Spec {
-        let positions = self.body.position_names();
-        let velocities = |count: usize| -> Vec<String> {
-            match self.body {
-                Body::Point => vec!["vx".into(), "vy".into()],
-                Body::Ant => ["vx", "vy", "vz", "wx", "wy", "wz"]
-                    .into_iter()
-                    .map(str::to_owned)
-                    .chain(positions[7..].iter().map(|joint| format!("{joint} rate")))
-                    .take(count)
-                    .collect(),
+        let (positions, velocities, actions) = match self.body {
+            Body::Point => {
+                (names("x y", &[], ""), names("vx vy", &[], ""), vec!["push x".into(), "push y".into()])
             }
+            Body::Ant => (
+                names("x y z qw qx qy qz", &[0, 1, 2, 3], ""),
+                names("vx vy vz wx wy wz", &[0, 1, 2, 3], " rate"),
+                names("", &MOTORS, " torque"),
+            ),
         };
-        let velocities = velocities(self.body.velocities());
         let mut spec = Spec::new(self.body.observation_width(), self.body.action_width());
         spec.observation.dimensions = match self.body {
             Body::Point => positions.clone(),
-            Body::Ant => positions.iter().chain(&velocities).cloned().collect(),
+            Body::Ant => [positions.as_slice(), &velocities].concat(),
         };
-        spec.action.dimensions = match self.body {
-            Body::Point => vec!["push x".into(), "push y".into()],
-            Body::Ant => MOTORS
-                .into_iter()
-                .map(|leg| leg + 1)
-                .flat_map(|leg| [format!("hip {leg} torque"), format!("ankle {leg} torque")])
-                .collect(),
-        };
+        spec.action.dimensions = actions;
         spec.action.bounds = vec![Bounds { low: Some(-1.0), high: Some(1.0) }; self.body.action_width()];
         let column = |name: &str, dimensions: Vec<String>| Feature {
             dimensions: dimensions.clone(),
@@ -205,6 +169,13 @@ impl MazeConfig {
         spec.goal = (self.benchmark == Benchmark::D4rl).then_some(0..2);
         spec
     }
+}
+
+/// Names of numbers: of the whole body, then of the hip and the ankle of some legs, which get an ending.
+fn names(of_body: &str, legs: &[usize], ending: &str) -> Vec<String> {
+    let joint = |joint: &str, leg: usize| format!("{joint} {}{ending}", leg + 1);
+    let joints = legs.iter().flat_map(|&leg| [joint("hip", leg), joint("ankle", leg)]);
+    of_body.split_whitespace().map(str::to_owned).chain(joints).collect()
 }
 
 /// Somewhere within a quarter of a cell of its center, along both axes.

@@ -2,18 +2,8 @@
 
 #[cfg(feature = "mujoco")]
 use super::physics::MazeModel;
-use super::{
-    ant::ant_shape,
-    config::{Benchmark, Body, MazeConfig},
-    exact::PointMazeMdp,
-    layout::MazeCell,
-    maps::Maze,
-    policies::MazePolicy,
-};
-use crate::{
-    definition::{BodyShape, CollectionPolicy, EnvDefinition, EnvError, EnvSpec},
-    geometry::Rectangle,
-};
+use super::{Benchmark, Body, Maze, MazeCell, MazeConfig, PointMazeMdp, ant_shape, policies::MazePolicy};
+use crate::{BodyShape, CollectionPolicy, EnvDefinition, EnvError, EnvSpec, Rectangle};
 use isochrone_core::EnvFactory;
 use isochrone_data::{EpisodeSink, Spec};
 
@@ -86,7 +76,7 @@ impl EnvDefinition for MazeConfig {
         Err(EnvError::NoPhysics { env: self.name() })
     }
 
-    #[cfg(feature = "mujoco")]
+    #[cfg_attr(not(feature = "mujoco"), expect(unused_variables))]
     fn collect(
         &self,
         policy: &CollectionPolicy,
@@ -94,21 +84,15 @@ impl EnvDefinition for MazeConfig {
         seed: u64,
         sink: &mut dyn EpisodeSink,
     ) -> Result<(), EnvError> {
-        let kinds = MazePolicy::of(self.benchmark);
-        let kind = kinds.iter().copied().find(|kind| kind.in_maze(*self) == *policy);
-        let kind = kind.expect("the policy is one of this environment");
-        Ok(MazeModel::new(*self).collect(kind, episodes, seed, sink)?)
-    }
-
-    #[cfg(not(feature = "mujoco"))]
-    fn collect(
-        &self,
-        _policy: &CollectionPolicy,
-        _episodes: usize,
-        _seed: u64,
-        _sink: &mut dyn EpisodeSink,
-    ) -> Result<(), EnvError> {
-        Err(EnvError::NoPhysics { env: self.name() })
+        self.check()?;
+        #[cfg(feature = "mujoco")]
+        {
+            let mut kinds = MazePolicy::of(self.benchmark).iter().copied();
+            let kind = kinds.find(|kind| kind.in_maze(*self) == *policy);
+            let kind = kind.expect("the policy is one of this environment");
+            MazeModel::new(*self).collect(kind, episodes, seed, sink)?;
+        }
+        Ok(())
     }
 
     fn walls(&self) -> Vec<Rectangle> {

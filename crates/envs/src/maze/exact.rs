@@ -1,10 +1,6 @@
 //! Optimal success rates: a point maze as a tabular MDP.
 
-use super::{
-    config::{Benchmark, Body, MazeConfig, PUSH},
-    layout::{CELL, Layout, MazeCell},
-    maps::Maze,
-};
+use super::{Benchmark, Body, CELL, Layout, Maze, MazeCell, MazeConfig, PUSH};
 use crate::geometry::{Point, distance};
 use isochrone_core::{
     Discount,
@@ -70,13 +66,10 @@ impl PointMazeMdp {
                 }
             }
         }
-        let exits: Vec<(usize, f64)> = {
-            let share = 1.0 / layout.exits().len().max(1) as f64;
-            let mut exits: Vec<usize> =
-                layout.exits().iter().map(|exit| states[&rounded(exit.center())]).collect();
-            exits.sort_unstable();
-            exits.into_iter().map(|exit| (exit, share)).collect()
-        };
+        let share = 1.0 / layout.exits().len().max(1) as f64;
+        let exits = layout.exits().iter().map(|exit| (states[&rounded(exit.center())], share));
+        let mut exits: Vec<(usize, f64)> = exits.collect();
+        exits.sort_unstable_by_key(|(exit, _)| *exit);
         let mut table = RowWriter::new(places.len());
         for (state, &place) in places.iter().enumerate() {
             let (x, y) = rounded(place);
@@ -112,9 +105,8 @@ impl PointMazeMdp {
         (0..self.places.len()).filter(|&state| distance(self.places[state], place) <= radius).collect()
     }
 
-    /// The largest success rate of any policy, for every task of the benchmark: the probability to
-    /// reach the goal within the step limit, averaged over `episodes` starts and goals of each
-    /// task, in parallel.
+    /// The largest success rate of any policy, for every task of the benchmark: the probability to reach the
+    /// goal within the step limit, averaged over `episodes` starts and goals of each task, in parallel.
     pub fn optimal_success(&self, episodes: usize, seed: u64) -> Vec<f64> {
         self.mean_by_task(episodes, seed, |goals, limit| reach_within(&self.process, goals, limit))
     }
@@ -136,8 +128,8 @@ impl PointMazeMdp {
                 let probabilities = probabilities(&goals, config.max_episode_steps());
                 self.state(start).map_or(0.0, |start| probabilities[start])
             };
-            (0..episodes).into_par_iter().map(of_episode).collect::<Vec<f64>>().iter().sum::<f64>()
-                / episodes as f64
+            let chances: Vec<f64> = (0..episodes).into_par_iter().map(of_episode).collect();
+            chances.iter().sum::<f64>() / episodes as f64
         };
         (0..config.n_tasks()).map(of_task).collect()
     }

@@ -2,7 +2,7 @@
 
 use crate::geometry::{Point, Rectangle, distance};
 use serde::Deserialize;
-use std::collections::VecDeque;
+use std::{collections::VecDeque, iter};
 
 /// The side of a cell, in meters.
 pub const CELL: f64 = 4.0;
@@ -97,10 +97,8 @@ impl Layout {
     /// Free cells where a path can turn: all but those in the middle of a straight corridor.
     pub fn vertices(&self) -> impl Iterator<Item = MazeCell> {
         self.free().filter(|&MazeCell(row, column)| {
-            let vertical =
-                [MazeCell(row - 1, column), MazeCell(row + 1, column)].map(|cell| self.is_free(cell));
-            let horizontal =
-                [MazeCell(row, column - 1), MazeCell(row, column + 1)].map(|cell| self.is_free(cell));
+            let vertical = [row - 1, row + 1].map(|row| self.is_free(MazeCell(row, column)));
+            let horizontal = [column - 1, column + 1].map(|column| self.is_free(MazeCell(row, column)));
             !matches!((vertical, horizontal), ([true, true], [false, false]) | ([false, false], [true, true]))
         })
     }
@@ -126,7 +124,7 @@ impl Layout {
         let mut open = VecDeque::from([(goal, 0)]);
         while let Some((cell, cost)) = open.pop_front() {
             for next in cell.neighbors().filter(|&next| self.is_free(next)) {
-                let known = &mut cells[next.0 * self.columns + next.1];
+                let known = &mut cells[self.index(next)];
                 if known.is_none() {
                     *known = Some(cost + 1);
                     open.push_back((next, cost + 1));
@@ -145,20 +143,12 @@ impl Layout {
     /// The cell to go to next, given [`cells_to`](Self::cells_to) a goal; the same cell at the
     /// goal, and where there is no path.
     pub fn next_cell(&self, from: MazeCell, cells_to_goal: &[Option<u32>]) -> MazeCell {
-        let mut best = from;
         if !self.is_free(from) {
             return from;
         }
-        for next in from.neighbors().filter(|&next| self.is_free(next)) {
-            // Where there is no path to the goal, no cell is nearer than another.
-            if let (Some(there), Some(here)) =
-                (cells_to_goal[self.index(next)], cells_to_goal[self.index(best)])
-                && there < here
-            {
-                best = next;
-            }
-        }
-        best
+        let around = from.neighbors().filter(|&next| self.is_free(next));
+        // The first of the nearest: where there is no path, no cell is nearer than another.
+        iter::once(from).chain(around).min_by_key(|&cell| cells_to_goal[self.index(cell)]).unwrap_or(from)
     }
 }
 
@@ -219,13 +209,9 @@ mod tests {
         assert_eq!(from_pocket.iter().flatten().count(), 1);
         assert!(layout.exits().contains(&MazeCell(1, 7)));
         // No path leads to a wall, or out of the map.
-        assert!(
-            layout
-                .cells_to(MazeCell(0, 0))
-                .iter()
-                .chain(&layout.cells_to(MazeCell(3, 99)))
-                .all(Option::is_none)
-        );
+        for goal in [MazeCell(0, 0), MazeCell(3, 99)] {
+            assert!(layout.cells_to(goal).iter().all(Option::is_none), "{goal:?}");
+        }
         assert_eq!(layout.next_cell(MazeCell(99, 99), &from_pocket), MazeCell(99, 99));
         assert!(layout.is_entrance([20.0, 10.5]) && !layout.is_entrance([20.0, 10.4]));
     }

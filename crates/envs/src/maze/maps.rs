@@ -15,8 +15,7 @@ pub enum Maze {
     Large,
     /// 12 by 16 cells.
     Giant,
-    /// 9 by 12 cells, with teleporters that lead to one of three exits; one exit is a closed
-    /// pocket.
+    /// 9 by 12 cells, with teleporters that lead to one of three exits; one exit is a closed pocket.
     Teleport,
 }
 

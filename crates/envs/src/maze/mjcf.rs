@@ -12,8 +12,7 @@ pub const ANKLE_SIGNS: [f64; 4] = [1.0, -1.0, -1.0, 1.0];
 /// Where the four legs point, counted against the clock from the first.
 pub(super) const LEGS: [(f64, f64); 4] = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)];
 
-/// The legs in the order of their motors, hip before ankle: it is the benchmark's, and datasets
-/// have it.
+/// The legs in the order of their motors, hip before ankle: it is the benchmark's, and datasets have it.
 pub const MOTORS: [usize; 4] = [3, 0, 1, 2];
 
 /// The axes of the ankles, across the legs; of opposite legs they are the same, so that their

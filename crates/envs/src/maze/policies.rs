@@ -1,10 +1,7 @@
 //! The policies that collect datasets in mazes.
 
-use super::{
-    config::{Benchmark, Body, MazeConfig},
-    maps::Maze,
-};
-use crate::definition::CollectionPolicy;
+use super::{Benchmark, Body, Maze, MazeConfig};
+use crate::CollectionPolicy;
 
 /// How the agent moves whose episodes are collected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,18 +27,15 @@ impl MazePolicy {
         }
     }
 
-    fn name(self) -> &'static str {
-        match self {
+    /// The sizes of its standard dataset: those of the benchmark.
+    pub(super) fn in_maze(self, MazeConfig { benchmark, body, maze }: MazeConfig) -> CollectionPolicy {
+        let name = match self {
             Self::Navigate => "navigate",
             Self::Stitch => "stitch",
             Self::Explore => "explore",
             Self::Play => "play",
             Self::Diverse => "diverse",
-        }
-    }
-
-    /// The sizes of its standard dataset: those of the benchmark.
-    pub(super) fn in_maze(self, MazeConfig { benchmark, body, maze }: MazeConfig) -> CollectionPolicy {
+        };
         let (default_episodes, steps) = match (self, benchmark, maze) {
             (_, Benchmark::D4rl, Maze::Umaze) => (1427, 700),
             (Self::Navigate, _, Maze::Giant) => (500, 2000),
@@ -54,6 +48,6 @@ impl MazePolicy {
             (_, Body::Point) => 0.5,
             (_, Body::Ant) => 0.2,
         };
-        CollectionPolicy { name: self.name(), default_episodes, episode_steps: Some(steps), action_noise }
+        CollectionPolicy { name, default_episodes, episode_steps: Some(steps), action_noise }
     }
 }

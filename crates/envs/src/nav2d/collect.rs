@@ -2,29 +2,22 @@
 
 use super::streets::{Nav2d, sample};
 use isochrone_core::rng;
-use isochrone_data::{
-    Bounds, DataError, Dataset, DatasetBuilder, Ending, Episode, EpisodeSink, Feature, Spec,
-};
+use isochrone_data::{Bounds, DataError, Dataset, DatasetBuilder, Ending, Episode, EpisodeSink, Spec};
 use rand_chacha::ChaCha8Rng;
 
 impl Nav2d {
     /// The columns of datasets.
     pub fn dataset_spec() -> Spec {
-        let named = |name: &str, dimensions: [&str; 2]| Feature {
-            dimensions: dimensions.map(str::to_owned).to_vec(),
-            ..Feature::new(name, 2)
-        };
         let mut spec = Spec::new(2, 2);
-        spec.observation = named("observations", ["x", "y"]);
-        spec.action = named("actions", ["push x", "push y"]);
+        spec.observation.dimensions = vec!["x".into(), "y".into()];
+        spec.action.dimensions = vec!["push x".into(), "push y".into()];
         spec.action.bounds = vec![Bounds { low: Some(-1.0), high: Some(1.0) }; 2];
         spec
     }
 
-    /// Collects walks of a geometric number of steps from random sites. Each follows its street,
-    /// with a heading that drifts, and never turns into another: it ends where noise carries it off
-    /// its street. So the dataset covers all four streets, and no episode leads from one to the
-    /// next.
+    /// Collects walks of a geometric number of steps from random sites. Each follows its street, with a
+    /// heading that drifts, and never turns into another: it ends where noise carries it off its street. So
+    /// the dataset covers all four streets, and no episode leads from one to the next.
     ///
     /// # Errors
     /// What `sink` refuses.

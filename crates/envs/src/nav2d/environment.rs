@@ -20,14 +20,13 @@ pub struct Nav2dEnvironment {
 impl Nav2d {
     /// An environment on these streets, at the first task of seed 0.
     pub fn environment(&self) -> Nav2dEnvironment {
-        let random = rng::stream(0, TASK_STREAMS);
         let mut environment = Nav2dEnvironment {
             streets: self.clone(),
             site: 0,
             goal_site: 0,
             observation: [0.0; 2],
             goal: [0.0; 2],
-            random,
+            random: rng::stream(0, TASK_STREAMS),
         };
         environment.reset(0, 0);
         environment
@@ -41,9 +40,9 @@ impl Nav2d {
 
     fn sample_task(&self, random: &mut ChaCha8Rng) -> (usize, usize) {
         loop {
-            let pair = [(), ()].map(|()| rng::below(random, self.sites().len()));
-            if self.is_task(pair[0], pair[1]) {
-                return (pair[0], pair[1]);
+            let [start, goal] = [(), ()].map(|()| rng::below(random, self.sites().len()));
+            if self.is_task(start, goal) {
+                return (start, goal);
             }
         }
     }
@@ -65,11 +64,6 @@ impl Nav2dEnvironment {
         (self.site, self.goal_site) = (site, goal_site);
         self.observation = self.streets.observe(site, &mut self.random);
         self.goal = self.streets.observe(goal_site, &mut self.random);
-    }
-
-    fn is_at_goal(&self) -> bool {
-        let [here, there] = [self.site, self.goal_site].map(|site| self.streets.sites()[site].place);
-        distance(here, there) <= self.streets.map().success_radius
     }
 }
 
@@ -108,7 +102,8 @@ impl Environment for Nav2dEnvironment {
             self.site = next;
             self.observation = self.streets.observe(next, &mut self.random);
         }
-        let success = self.is_at_goal();
+        let [here, goal] = [self.site, self.goal_site].map(|site| self.streets.sites()[site].place);
+        let success = distance(here, goal) <= self.streets.map().success_radius;
         // A dead end does not terminate the episode: an early failure must not have a larger return
         // than a late success.
         StepResult { reward: -1.0, success, terminated: success }

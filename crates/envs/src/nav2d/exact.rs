@@ -1,5 +1,4 @@
-//! The streets as a tabular MDP: they are finite, so that only the directions between the headings
-//! are lost.
+//! The streets as a tabular MDP: they are finite, so that only the directions between the headings are lost.
 
 use super::streets::Nav2d;
 use crate::geometry::Point;
@@ -34,8 +33,7 @@ impl Nav2d {
     }
 }
 
-/// The optimal policy for every goal. It knows the dynamics, and still observes sites through
-/// noise.
+/// The optimal policy for every goal. It knows the dynamics, and still observes sites through noise.
 pub struct ExactPolicy {
     streets: Nav2d,
     /// Distances to the sites around each goal.

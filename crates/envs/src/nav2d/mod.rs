@@ -8,8 +8,7 @@
 //! P(q | p, a) ~ exp(-|q - (p + speed a)|^2 / (2 std^2))    over the sites q ahead of p
 //! ```
 //!
-//! An observation is the site with a little noise. A site from which nothing lies ahead is a dead
-//! end.
+//! An observation is the site with a little noise. A site from which nothing lies ahead is a dead end.
 
 mod collect;
 mod curve;

@@ -74,36 +74,28 @@ impl StreetMap {
 
     fn check(&self) -> Result<(), StreetMapError> {
         let wrong = |problem: String| Err(StreetMapError { problem });
-        let positive = [
-            ("sites_per_unit", self.sites_per_unit),
-            ("speed", self.speed),
-            ("transition_std", self.transition_std),
-            ("reach", self.reach),
-            ("street_width", self.street_width),
-            ("success_radius", self.success_radius),
-            ("collection.mean_steps", self.collection.mean_steps),
-        ];
-        let not_negative = [
-            ("observation_std", self.observation_std),
-            ("goal_distance", self.goal_distance),
-            ("collection.drift_kept", self.collection.drift_kept),
-            ("collection.drift_added", self.collection.drift_added),
-        ];
-        if let Some((name, value)) =
-            positive.into_iter().find(|(_, value)| !(value.is_finite() && *value > 0.0))
-        {
-            return wrong(format!("{name} = {value} is not a positive number"));
+        let (positive, not_negative) = ("a positive number", "zero or a positive number");
+        for (name, value, wanted) in [
+            ("sites_per_unit", self.sites_per_unit, positive),
+            ("speed", self.speed, positive),
+            ("transition_std", self.transition_std, positive),
+            ("reach", self.reach, positive),
+            ("street_width", self.street_width, positive),
+            ("success_radius", self.success_radius, positive),
+            ("collection.mean_steps", self.collection.mean_steps, positive),
+            ("observation_std", self.observation_std, not_negative),
+            ("goal_distance", self.goal_distance, not_negative),
+            ("collection.drift_kept", self.collection.drift_kept, not_negative),
+            ("collection.drift_added", self.collection.drift_added, not_negative),
+        ] {
+            let is_enough = value > 0.0 || (value == 0.0 && wanted == not_negative);
+            if !(value.is_finite() && is_enough) {
+                return wrong(format!("{name} = {value} is not {wanted}"));
+            }
         }
-        if let Some((name, value)) =
-            not_negative.into_iter().find(|(_, value)| !(value.is_finite() && *value >= 0.0))
-        {
-            return wrong(format!("{name} = {value} is not zero or a positive number"));
-        }
-        if self.sites_per_unit > MAX_SITES_PER_UNIT {
-            return wrong(format!(
-                "sites_per_unit = {} is more than {MAX_SITES_PER_UNIT}",
-                self.sites_per_unit
-            ));
+        let sites_per_unit = self.sites_per_unit;
+        if sites_per_unit > MAX_SITES_PER_UNIT {
+            return wrong(format!("sites_per_unit = {sites_per_unit} is more than {MAX_SITES_PER_UNIT}"));
         }
         let Collection { min_steps, max_steps, drift_kept, .. } = self.collection;
         if min_steps == 0 || max_steps < min_steps || drift_kept >= 1.0 {

@@ -1,9 +1,6 @@
 //! Sites along the streets, and where actions lead from them.
 
-use super::{
-    curve::Curve,
-    street_map::{StreetMap, StreetMapError},
-};
+use super::{StreetMap, StreetMapError, curve::Curve};
 use crate::geometry::{Point, distance};
 use isochrone_core::rng;
 use rand_chacha::ChaCha8Rng;
@@ -40,12 +37,8 @@ impl Nav2d {
     /// The streets of the study, built once.
     pub fn standard() -> Self {
         static BUILT: OnceLock<Nav2d> = OnceLock::new();
-        let build = || {
-            StreetMap::parse(StreetMap::STANDARD)
-                .and_then(Self::new)
-                .expect("the file is part of the program")
-        };
-        BUILT.get_or_init(build).clone()
+        let built = || StreetMap::parse(StreetMap::STANDARD).and_then(Self::new);
+        BUILT.get_or_init(|| built().expect("the file is part of the program")).clone()
     }
 
     /// Lays sites along the streets of a map.
@@ -54,18 +47,16 @@ impl Nav2d {
     /// If no path leads to a goal that is far enough.
     pub fn new(map: StreetMap) -> Result<Self, StreetMapError> {
         let sites = lay(&map);
-        let successors: Vec<Vec<usize>> = sites
-            .iter()
-            .map(|from| (0..sites.len()).filter(|&to| is_ahead(from, &sites[to], map.reach)).collect())
-            .collect();
-        let is_reachable: Vec<Vec<bool>> =
-            (0..sites.len()).map(|from| reached_from(from, &successors)).collect();
+        let ahead_of = |from: &Site| {
+            (0..sites.len()).filter(|&to| is_ahead(from, &sites[to], map.reach)).collect::<Vec<_>>()
+        };
+        let successors: Vec<Vec<usize>> = sites.iter().map(ahead_of).collect();
+        let is_reachable = (0..sites.len()).map(|from| reached_from(from, &successors)).collect();
         let streets = Self { built: Arc::new(Built { map, sites, successors, is_reachable }) };
         let sites = streets.sites().len();
         if !(0..sites).any(|from| (0..sites).any(|to| streets.is_task(from, to))) {
-            return Err(StreetMapError {
-                problem: "no goal is far enough from any start that leads to it".into(),
-            });
+            let problem = "no goal is far enough from any start that leads to it".into();
+            return Err(StreetMapError { problem });
         }
         Ok(streets)
     }
@@ -94,9 +85,8 @@ impl Nav2d {
     /// Sites at which an episode with this goal site succeeds.
     pub fn goal_sites(&self, goal: usize) -> Vec<usize> {
         let goal = self.sites()[goal].place;
-        (0..self.sites().len())
-            .filter(|&site| distance(self.sites()[site].place, goal) <= self.map().success_radius)
-            .collect()
+        let is_near = |site: &usize| distance(self.sites()[*site].place, goal) <= self.map().success_radius;
+        (0..self.sites().len()).filter(is_near).collect()
     }
 
     /// Whether the two sites are a task: far apart, and a path leads from the first to the second.

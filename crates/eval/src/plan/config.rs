@@ -1,4 +1,4 @@
-//! A planner from a dataset: which distance it reads, and over which transitions.
+//! A planner from a dataset: how it searches, which distance it reads, and over which transitions.
 
 use super::{error::PlanError, method::PlanMethod, planner::Planner, transitions::Transitions};
 use crate::{calibration::Calibrated, round_trip::RoundTrip};

@@ -4,7 +4,8 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// Edges against their direction: the states that lead to a state, and how far they are, in nats.
 pub(super) struct Graph {
-    max_edge: f32,
+    /// The longest edge, in nats.
+    pub(super) max_edge: f32,
     into: Vec<Vec<(u32, f32)>>,
 }
 
@@ -19,17 +20,10 @@ impl Graph {
         Self { max_edge, into: (0..n).map(edges).collect() }
     }
 
-    /// The longest edge, in nats.
-    pub(super) fn max_edge(&self) -> f32 {
-        self.max_edge
-    }
-
     /// The length of the shortest path from every state to a goal that is `straight[state]` from it, by Dijkstra's search from the goal; infinite where there is none.
     pub(super) fn to_goal(&self, straight: &[f32]) -> Vec<f32> {
-        let mut cost: Vec<f32> = straight
-            .iter()
-            .map(|&nats| if nats <= self.max_edge { nats.max(0.0) } else { f32::INFINITY })
-            .collect();
+        let direct = |&nats: &f32| if nats <= self.max_edge { nats.max(0.0) } else { f32::INFINITY };
+        let mut cost: Vec<f32> = straight.iter().map(direct).collect();
         // Numbers that are not negative sort like their bits.
         let mut open: BinaryHeap<Reverse<(u32, u32)>> = (0..cost.len() as u32)
             .filter(|&state| cost[state as usize].is_finite())

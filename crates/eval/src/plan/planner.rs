@@ -1,13 +1,6 @@
 //! The planner: a method, a distance and the transitions it searches.
 
-use super::{
-    error::{PlanError, check, check_state},
-    graph::Graph,
-    greedy,
-    method::PlanMethod,
-    path::Path,
-    transitions::Transitions,
-};
+use super::{Path, PlanError, PlanMethod, Transitions, error, graph::Graph, greedy};
 use isochrone_core::{TemporalDistance, statistics};
 use std::{
     collections::HashMap,
@@ -38,7 +31,7 @@ impl<D: TemporalDistance> Planner<D> {
     /// # Errors
     /// If there is no transition, a row is incomplete, or a setting is not a positive number.
     pub fn new(method: PlanMethod, distance: D, transitions: Transitions) -> Result<Self, PlanError> {
-        check(method, &transitions, distance.width())?;
+        error::check(method, &transitions, distance.width())?;
         let search = match method {
             PlanMethod::Greedy { radius } => Search::Greedy { radius },
             PlanMethod::Graph { max_edge_steps } => {
@@ -84,10 +77,9 @@ impl<D: TemporalDistance> Planner<D> {
     pub(super) fn to_goals(&self, goals: &[f32]) -> Vec<Arc<Vec<f32>>> {
         let keys: Vec<Vec<u32>> =
             goals.chunks_exact(self.width()).map(|goal| goal.iter().map(|x| x.to_bits()).collect()).collect();
-        let known = |key: &Vec<u32>| {
-            self.to_goals.lock().expect("no thread panics while holding it").get(key).cloned()
-        };
-        let mut found: Vec<Option<Arc<Vec<f32>>>> = keys.iter().map(known).collect();
+        let cache = || self.to_goals.lock().expect("no thread panics while holding it");
+        let mut found: Vec<Option<Arc<Vec<f32>>>> =
+            keys.iter().map(|key| cache().get(key).cloned()).collect();
         let unknown: Vec<usize> = (0..keys.len()).filter(|&row| found[row].is_none()).collect();
         if !unknown.is_empty() {
             let rows: Vec<f32> = unknown.iter().flat_map(|&row| self.row(goals, row)).copied().collect();
@@ -100,7 +92,7 @@ impl<D: TemporalDistance> Planner<D> {
                     Search::Graph(graph) => graph.to_goal(&straight),
                 }));
             }
-            let mut known = self.to_goals.lock().expect("no thread panics while holding it");
+            let mut known = cache();
             if known.len() + unknown.len() > MAX_CACHED_GOALS {
                 known.clear();
             }
@@ -114,12 +106,9 @@ impl<D: TemporalDistance> Planner<D> {
     /// # Shapes
     /// `[n, width]` twice gives `[n, width]`.
     pub fn next(&self, from: &[f32], goals: &[f32]) -> Vec<f32> {
-        self.next_rows(from, goals, &[])
-            .into_iter()
-            .zip(goals.chunks_exact(self.width()))
-            .flat_map(|(next, goal)| self.target(next, goal))
-            .copied()
-            .collect()
+        let next = self.next_rows(from, goals, &[]).into_iter().zip(goals.chunks_exact(self.width()));
+        let rows = next.flat_map(|(next, goal)| next.map_or(goal, |node| self.row(self.nodes(), node)));
+        rows.copied().collect()
     }
 
     /// The number of the next node for every row; `None` for the goal itself. A greedy search skips transitions that are `visited`.
@@ -148,15 +137,8 @@ impl<D: TemporalDistance> Planner<D> {
     /// `[n, width]` twice gives `[n]`.
     pub fn is_reachable(&self, from: &[f32], goals: &[f32]) -> Vec<bool> {
         let pairs = from.chunks_exact(self.width()).zip(goals.chunks_exact(self.width()));
-        let next = self.next_rows(from, goals, &[]);
-        next.into_iter()
-            .zip(pairs)
-            .map(|(next, (from, goal))| next.is_some() || self.is_near(from, goal))
-            .collect()
-    }
-
-    fn target<'b>(&'b self, next: Option<usize>, goal: &'b [f32]) -> &'b [f32] {
-        next.map_or(goal, |number| self.row(self.nodes(), number))
+        let next = self.next_rows(from, goals, &[]).into_iter().zip(pairs);
+        next.map(|(next, (from, goal))| next.is_some() || self.is_near(from, goal)).collect()
     }
 
     /// Plans a path from a state to a goal. A greedy plan takes no transition twice.
@@ -164,8 +146,8 @@ impl<D: TemporalDistance> Planner<D> {
     /// # Errors
     /// [`PlanError::NoPath`] if the search does not reach the goal, [`PlanError::Shape`] if a state has the wrong width.
     pub fn plan(&self, from: &[f32], goal: &[f32]) -> Result<Path, PlanError> {
-        check_state("from", from, self.width())?;
-        check_state("goal", goal, self.width())?;
+        error::check_state("from", from, self.width())?;
+        error::check_state("goal", goal, self.width())?;
         let mut visited = vec![false; self.transitions.states.len() / self.width()];
         let (mut states, mut here) = (from.to_vec(), from.to_vec());
         loop {
@@ -176,7 +158,7 @@ impl<D: TemporalDistance> Planner<D> {
                 Some(next) if visited[next] => return Err(PlanError::NoPath),
                 Some(next) => {
                     visited[next] = true;
-                    here = self.target(Some(next), goal).to_vec();
+                    here = self.row(self.nodes(), next).to_vec();
                     states.extend(&here);
                 }
             }
@@ -188,7 +170,7 @@ impl<D: TemporalDistance> Planner<D> {
     fn is_near(&self, from: &[f32], goal: &[f32]) -> bool {
         match &self.search {
             Search::Greedy { radius } => greedy::apart(from, goal) <= *radius,
-            Search::Graph(graph) => self.distance.paired_nats(from, goal)[0] <= graph.max_edge(),
+            Search::Graph(graph) => self.distance.paired_nats(from, goal)[0] <= graph.max_edge,
         }
     }
 }

@@ -1,9 +1,6 @@
 //! A policy that follows a plan.
 
-use super::{
-    greedy,
-    planner::{Planner, Search},
-};
+use super::{Planner, greedy, planner::Search};
 use isochrone_core::{GoalPolicy, TemporalDistance};
 
 /// Any policy with a planner above it.

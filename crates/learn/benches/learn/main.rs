@@ -1,7 +1,7 @@
 //! Steps per second of every algorithm, what the trainer adds to them, and CMD-1 beside JAX: `just bench-learn`.
 
 use isochrone_core::{Discount, rng};
-use isochrone_data::{Dataset, DatasetBuilder, Episode, EpisodeSink as _, Spec};
+use isochrone_data::Dataset;
 use isochrone_learn::{
     Algorithm, Callbacks, DeviceBatch, Learner, LearnerConfig, LearnerContext, Preset, Training,
     internals::{BatchTransform, Scaling, sampler},
@@ -71,20 +71,10 @@ fn bench(is_quick: bool) {
 /// Random walks: only sizes matter here.
 fn noise() -> Dataset {
     let mut random = rng::stream(1, 0);
-    let spec = Spec::new(OBSERVATION, ACTION);
-    let mut builder = DatasetBuilder::default();
-    builder.begin(&spec).expect("memory");
-    for _ in 0..100 {
-        let mut draw =
-            |n: usize| (0..n).map(|_| 2.0 * rng::unit_f64(&mut random) as f32 - 1.0).collect::<Vec<f32>>();
-        let episode = Episode {
-            observations: draw(OBSERVATION * 501),
-            actions: draw(ACTION * 500),
-            ..Episode::default()
-        };
-        builder.episode(&episode.view(&spec).expect("widths fit")).expect("memory");
-    }
-    builder.finish()
+    let mut draw =
+        |n: usize| (0..n).map(|_| 2.0 * rng::unit_f64(&mut random) as f32 - 1.0).collect::<Vec<f32>>();
+    let episodes = (0..100).map(|_| (draw(OBSERVATION * 501), draw(ACTION * 500)));
+    Dataset::from_arrays(OBSERVATION, ACTION, episodes).expect("widths fit")
 }
 
 /// A learner with batches that are ready.

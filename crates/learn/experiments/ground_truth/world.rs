@@ -5,7 +5,7 @@ use isochrone_core::{
     exact::{AllPairs, Direction, ExactSolver, GridWorld, TabularMdp},
     rng,
 };
-use isochrone_data::{Dataset, DatasetBuilder, Episode, EpisodeSink as _, Spec};
+use isochrone_data::Dataset;
 use rand_chacha::ChaCha8Rng;
 
 /// Cells on each side.
@@ -90,16 +90,13 @@ fn random_walk(process: &TabularMdp) -> TabularMdp {
 
 /// Episodes of the random walk from random cells; actions are directions in the plane.
 fn walk(grid: &GridWorld, process: &TabularMdp, random: &mut ChaCha8Rng) -> Dataset {
-    let spec = Spec::new(2, 2);
-    let mut builder = DatasetBuilder::default();
-    builder.begin(&spec).expect("memory");
-    for _ in 0..EPISODES {
+    let episodes = (0..EPISODES).map(|_| {
         let mut state = rng::below(random, grid.n_states());
-        let mut episode = Episode { observations: World::place(grid, state).to_vec(), ..Episode::default() };
+        let (mut observations, mut actions) = (World::place(grid, state).to_vec(), Vec::new());
         for _ in 0..EPISODE_STEPS {
             let action = rng::below(random, 4);
             let (down, right) = Direction::ALL[action].offset();
-            episode.actions.extend([right as f32, down as f32]);
+            actions.extend([right as f32, down as f32]);
             let draw = rng::unit_f64(random);
             let row = process.action_row(state, action).expect("every cell has four moves");
             let mut up_to = 0.0;
@@ -109,9 +106,9 @@ fn walk(grid: &GridWorld, process: &TabularMdp, random: &mut ChaCha8Rng) -> Data
             });
             // Rounding may leave a sliver above the last.
             state = arrived.or(row.iter().last()).expect("rows are not empty").0;
-            episode.observations.extend(World::place(grid, state));
+            observations.extend(World::place(grid, state));
         }
-        builder.episode(&episode.view(&spec).expect("widths fit")).expect("memory");
-    }
-    builder.finish()
+        (observations, actions)
+    });
+    Dataset::from_arrays(2, 2, episodes).expect("widths fit")
 }

@@ -11,7 +11,7 @@
 //! Every episode stays in one corridor, so that none goes from A to C. Actions are pushes in the plane; walls stop them.
 
 use isochrone_core::rng;
-use isochrone_data::{Dataset, DatasetBuilder, Episode, EpisodeSink as _, Spec};
+use isochrone_data::Dataset;
 use rand_chacha::ChaCha8Rng;
 
 /// Half the width of a corridor.
@@ -79,14 +79,11 @@ fn somewhere(is_first: bool, random: &mut ChaCha8Rng) -> Point {
 /// Walks to and fro between random points of one corridor.
 pub fn walks(seed: u64) -> Dataset {
     let mut random = rng::stream(seed, 77);
-    let spec = Spec::new(2, 2);
-    let mut builder = DatasetBuilder::default();
-    builder.begin(&spec).expect("memory");
-    for number in 0..EPISODES {
+    let episodes = (0..EPISODES).map(|number| {
         let is_first = number % 2 == 0;
         let mut at = somewhere(is_first, &mut random);
         let mut target = somewhere(is_first, &mut random);
-        let mut episode = Episode { observations: at.map(|x| x as f32).to_vec(), ..Episode::default() };
+        let (mut observations, mut actions) = (at.map(|x| x as f32).to_vec(), Vec::new());
         for _ in 0..EPISODE_STEPS {
             if apart(at, target) < STEP {
                 target = somewhere(is_first, &mut random);
@@ -95,16 +92,11 @@ pub fn walks(seed: u64) -> Dataset {
             let push = [0, 1].map(|axis| {
                 ((target[axis] - at[axis]) / distance + WOBBLE * normal(&mut random)).clamp(-1.0, 1.0)
             });
-            at = moved(
-                at,
-                push,
-                &mut random,
-                |point| if is_first { in_first(point) } else { in_second(point) },
-            );
-            episode.actions.extend(push.map(|x| x as f32));
-            episode.observations.extend(at.map(|x| x as f32));
+            at = moved(at, push, &mut random, if is_first { in_first } else { in_second });
+            actions.extend(push.map(|x| x as f32));
+            observations.extend(at.map(|x| x as f32));
         }
-        builder.episode(&episode.view(&spec).expect("widths fit")).expect("memory");
-    }
-    builder.finish()
+        (observations, actions)
+    });
+    Dataset::from_arrays(2, 2, episodes).expect("widths fit")
 }

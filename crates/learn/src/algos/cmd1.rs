@@ -1,25 +1,6 @@
 //! Contrastive metric distillation, in one step.
 
-use crate::{
-    algorithm::AlgorithmDef,
-    batch::DeviceBatch,
-    components::{
-        self, CriticInput, Extraction, MetricDistance, OptimizerConfig, Policy, PolicyConfig, Preset,
-        QuasimetricConfig, TrainState,
-    },
-    context::LearnerContext,
-    learner::{Learner, TensorDistance},
-    metrics::Metrics,
-};
-use burn::{module::Module, tensor::Tensor};
-use isochrone_data::sampling::GoalDistributionConfig;
-use isochrone_nn::{
-    error::{ConfigError, StateError},
-    loss::{ContrastiveOptions, InfoNce, Loss, infonce},
-    module::{Actor, Metric, Potential},
-    state_dict::StateDict,
-};
-use serde::{Deserialize, Serialize};
+use super::prelude::*;
 
 /// Settings of [`Cmd1`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -88,7 +69,7 @@ impl AlgorithmDef for Cmd1 {
     }
 
     fn new(config: Cmd1Config, context: &LearnerContext) -> Result<Self, ConfigError> {
-        components::fraction("state_only_fraction", config.state_only_fraction)?;
+        fraction("state_only_fraction", config.state_only_fraction)?;
         config.extraction.check()?;
         let input = CriticInput::new(context);
         let inside = |error: ConfigError| error.inside("critic");

@@ -1,28 +1,7 @@
 //! Contrastive metric distillation, in two steps.
 
-use crate::{
-    algorithm::AlgorithmDef,
-    batch::DeviceBatch,
-    components::{
-        self, ContrastiveConfig, ContrastiveCritic, CriticInput, Extraction, MetricDistance, OptimizerConfig,
-        Policy, PolicyConfig, Preset, QuasimetricConfig, TrainState,
-    },
-    context::LearnerContext,
-    learner::{Learner, TensorDistance},
-    metrics::Metrics,
-};
-use burn::{
-    module::{Module, Param},
-    tensor::Tensor,
-};
-use isochrone_data::sampling::GoalDistributionConfig;
-use isochrone_nn::{
-    error::{ConfigError, StateError},
-    loss::{Dual, DualConfig, InfoNce, Loss, contrastive_targets, distill, infonce_of_logits},
-    module::{Actor, Metric},
-    state_dict::StateDict,
-};
-use serde::{Deserialize, Serialize};
+use super::prelude::*;
+use burn::module::Param;
 
 /// Settings of [`Cmd2`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -103,9 +82,9 @@ impl AlgorithmDef for Cmd2 {
     }
 
     fn new(config: Cmd2Config, context: &LearnerContext) -> Result<Self, ConfigError> {
-        components::fraction("state_only_fraction", config.state_only_fraction)?;
-        components::positive("initial_temperature", config.initial_temperature)?;
-        components::dual("constraint", &config.constraint)?;
+        fraction("state_only_fraction", config.state_only_fraction)?;
+        positive("initial_temperature", config.initial_temperature)?;
+        dual("constraint", &config.constraint)?;
         config.extraction.check()?;
         let input = CriticInput::new(context);
         let embeddings = config.contrast.init(input, context.observation_width, &mut context.initializer(0));

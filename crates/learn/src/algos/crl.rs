@@ -1,25 +1,7 @@
 //! Contrastive reinforcement learning, with two losses.
 
-use crate::{
-    algorithm::AlgorithmDef,
-    batch::DeviceBatch,
-    components::{
-        self, ContrastiveConfig, ContrastiveCritic, ContrastiveDistance, CriticInput, Extraction,
-        OptimizerConfig, Policy, PolicyConfig, Preset, TrainState,
-    },
-    context::LearnerContext,
-    learner::{Learner, TensorDistance},
-    metrics::Metrics,
-};
-use burn::tensor::Tensor;
-use isochrone_data::sampling::GoalDistributionConfig;
-use isochrone_nn::{
-    error::{ConfigError, StateError},
-    loss::{ContrastiveOptions, InfoNce, Loss, binary_nce, infonce},
-    module::{Actor, PairHead, PairHeadConfig},
-    state_dict::StateDict,
-};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use super::prelude::*;
+use serde::de::DeserializeOwned;
 
 /// A contrastive loss of [`Crl`]: [`Nce`] or [`InfoNce`].
 pub trait CrlLoss: Serialize + DeserializeOwned + Default + Copy + Send + 'static {
@@ -110,7 +92,7 @@ impl<L: CrlLoss> AlgorithmDef for Crl<L> {
     }
 
     fn new(config: CrlConfig<L>, context: &LearnerContext) -> Result<Self, ConfigError> {
-        components::fraction("state_only_fraction", config.state_only_fraction)?;
+        fraction("state_only_fraction", config.state_only_fraction)?;
         config.extraction.check()?;
         let input = CriticInput::new(context);
         let critic = config.critic.init(input, context.observation_width, &mut context.initializer(0));
@@ -137,12 +119,6 @@ impl<L: CrlLoss> Crl<L> {
     }
 }
 
-/// Minus the smallest `f` of all members: far is unlikely.
-fn unlikeliness(critic: &ContrastiveCritic, rows: &Tensor<2>, goals: &Tensor<2>) -> Tensor<1> {
-    let all = critic.members.iter().map(|member| member.rowwise(rows.clone(), goals.clone()));
-    all.reduce(Tensor::min_pair).expect("there is at least one member").neg()
-}
-
 impl<L: CrlLoss> Learner for Crl<L> {
     fn goals(&self) -> Vec<GoalDistributionConfig> {
         vec![self.config.critic_goals, self.config.policy.goals]
@@ -156,7 +132,11 @@ impl<L: CrlLoss> Learner for Crl<L> {
 
         if let Some(policy) = &mut self.policy {
             let (critic, goals) = (self.critic.frozen(), &batch.goals[1]);
-            let nats = |rows: Tensor<2>| unlikeliness(&critic, &rows, &goals.observations);
+            // Minus the smallest `f` of all members: far is unlikely.
+            let nats = |rows: Tensor<2>| {
+                let f = |member: &Embedding| member.rowwise(rows.clone(), goals.observations.clone());
+                critic.members.iter().map(f).reduce(Tensor::min_pair).expect("there is a member").neg()
+            };
             let shown = (self.input, self.context.discount);
             let loss = policy.extract_from_rows(self.config.extraction, batch, goals, shown, nats);
             metrics.add("actor", &loss);

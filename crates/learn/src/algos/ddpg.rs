@@ -1,26 +1,6 @@
 //! Deep deterministic policy gradients with hindsight goals.
 
-use crate::{
-    algorithm::AlgorithmDef,
-    batch::DeviceBatch,
-    components::{
-        self, Extraction, OptimizerConfig, Policy, PolicyConfig, Preset, TrainState, ValueConfig,
-        ValueDistance, Values, hindsight_goals, polyak_update, value_of_reward,
-    },
-    context::LearnerContext,
-    learner::{Learner, TensorDistance},
-    metrics::Metrics,
-};
-use burn::{module::Module, tensor::Tensor};
-use isochrone_core::Discount;
-use isochrone_data::sampling::GoalDistributionConfig;
-use isochrone_nn::{
-    error::{ConfigError, StateError},
-    loss::{Loss, expectile},
-    module::Actor,
-    state_dict::StateDict,
-};
-use serde::{Deserialize, Serialize};
+use super::prelude::*;
 
 /// Settings of [`Ddpg`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -76,7 +56,7 @@ impl AlgorithmDef for Ddpg {
     }
 
     fn new(config: DdpgConfig, context: &LearnerContext) -> Result<Self, ConfigError> {
-        components::fraction("tau", f64::from(config.tau))?;
+        fraction("tau", f64::from(config.tau))?;
         if !(config.bc_weight.is_finite() && config.bc_weight >= 0.0) {
             let hint = "0.1 is typical, 0 turns cloning off";
             return Err(ConfigError::new("bc_weight", config.bc_weight, "is out of range", hint));
@@ -90,11 +70,6 @@ impl AlgorithmDef for Ddpg {
         let target_actor = policy.frozen();
         Ok(Self { config, context: context.clone(), critic, target, policy, target_actor })
     }
-}
-
-/// Values clamped to what a goal can be worth.
-fn possible(values: Tensor<1>, discount: Discount) -> Tensor<1> {
-    values.clamp(-1.0 / (1.0 - discount.gamma()), 0.0)
 }
 
 impl Learner for Ddpg {
@@ -111,7 +86,9 @@ impl Learner for Ddpg {
 
         let next_actions = self.target_actor.forward(next.clone(), goals.policy_goals.clone()).mode();
         let next_values = self.target.min(vec![next.clone(), next_actions, g.clone()]);
-        let target = value_of_reward(possible(next_values, discount), goals.at_goal.clone(), discount);
+        // What a goal can be worth.
+        let next_values = next_values.clamp(-1.0 / (1.0 - discount.gamma()), 0.0);
+        let target = value_of_reward(next_values, goals.at_goal.clone(), discount);
         let members = self.critic.network().all(vec![s.clone(), a.clone(), g.clone()]);
         let losses = members.into_iter().map(|values| expectile(values, target.clone(), 0.5));
         let critic_loss = Loss::sum(losses).expect("there are two");

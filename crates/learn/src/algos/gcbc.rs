@@ -1,20 +1,6 @@
 //! Goal-conditioned behavior cloning.
 
-use crate::{
-    algorithm::AlgorithmDef,
-    batch::DeviceBatch,
-    components::{Policy, PolicyConfig, Preset},
-    context::LearnerContext,
-    learner::Learner,
-    metrics::Metrics,
-};
-use isochrone_data::sampling::GoalDistributionConfig;
-use isochrone_nn::{
-    error::{ConfigError, StateError},
-    module::Actor,
-    state_dict::StateDict,
-};
-use serde::{Deserialize, Serialize};
+use super::prelude::*;
 
 /// Settings of [`Gcbc`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -1,25 +1,6 @@
 //! Goal-conditioned implicit Q-learning.
 
-use crate::{
-    algorithm::AlgorithmDef,
-    batch::DeviceBatch,
-    components::{
-        self, Extraction, OptimizerConfig, Policy, PolicyConfig, Preset, TrainState, ValueConfig,
-        ValueDistance, Values, hindsight_goals, polyak_update, value_of_reward,
-    },
-    context::LearnerContext,
-    learner::{Learner, TensorDistance},
-    metrics::Metrics,
-};
-use burn::{module::Module, tensor::Tensor};
-use isochrone_data::sampling::GoalDistributionConfig;
-use isochrone_nn::{
-    error::{ConfigError, StateError},
-    loss::{Loss, expectile},
-    module::Actor,
-    state_dict::StateDict,
-};
-use serde::{Deserialize, Serialize};
+use super::prelude::*;
 
 /// Settings of [`Gciql`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -48,7 +29,7 @@ pub struct GciqlConfig {
 /// - `Q(s, a, g)`: regressed to `-1 + gamma V(s', g)`, and 0 at the goal; twin critics; target networks
 ///
 /// `V = -(1 - E[gamma^H]) / (1 - gamma)`, so that a value is a distance
-/// ([`nats_of_value`](crate::components::nats_of_value)); where transitions are random, an expectile takes luck for skill.
+/// ([`nats_of_value`]); where transitions are random, an expectile takes luck for skill.
 ///
 /// Kostrikov, Nair, Levine, "Offline Reinforcement Learning with Implicit Q-Learning" (2022), with goals as in OGBench.
 pub struct Gciql {
@@ -81,8 +62,8 @@ impl AlgorithmDef for Gciql {
     }
 
     fn new(config: GciqlConfig, context: &LearnerContext) -> Result<Self, ConfigError> {
-        components::fraction("expectile", f64::from(config.expectile))?;
-        components::fraction("tau", f64::from(config.tau))?;
+        fraction("expectile", f64::from(config.expectile))?;
+        fraction("tau", f64::from(config.tau))?;
         config.extraction.check()?;
         let inside = |error: ConfigError| error.inside("critic");
         let train_state = |values| {

@@ -9,6 +9,7 @@ mod crl;
 mod ddpg;
 mod gcbc;
 mod gciql;
+mod prelude;
 mod qrl;
 
 pub use cmd1::{Cmd1, Cmd1Config};

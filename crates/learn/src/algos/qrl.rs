@@ -1,25 +1,8 @@
 //! Quasimetric reinforcement learning.
 
-use crate::{
-    algorithm::AlgorithmDef,
-    batch::DeviceBatch,
-    components::{
-        self, Extraction, OptimizerConfig, Policy, PolicyConfig, Preset, QuasimetricConfig,
-        StepMetricDistance, TrainState,
-    },
-    context::LearnerContext,
-    learner::{Learner, TensorDistance},
-    metrics::Metrics,
-};
-use burn::{module::Module, tensor::Tensor};
-use isochrone_data::sampling::{GoalDistributionConfig, GoalMixture};
-use isochrone_nn::{
-    error::{ConfigError, StateError},
-    loss::{Dual, DualConfig, Loss, local_constraint, qrl_spread},
-    module::{Actor, Encoder, EncoderConfig, Metric, MetricMember},
-    state_dict::StateDict,
-};
-use serde::{Deserialize, Serialize};
+use super::prelude::*;
+use isochrone_data::sampling::GoalMixture;
+use isochrone_nn::module::MetricMember;
 
 /// Settings of [`Qrl`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -111,9 +94,9 @@ impl AlgorithmDef for Qrl {
     }
 
     fn new(config: QrlConfig, context: &LearnerContext) -> Result<Self, ConfigError> {
-        components::positive("push_offset", f64::from(config.push_offset))?;
-        components::positive("push_beta", f64::from(config.push_beta))?;
-        components::dual("constraint", &config.constraint)?;
+        positive("push_offset", f64::from(config.push_offset))?;
+        positive("push_beta", f64::from(config.push_beta))?;
+        dual("constraint", &config.constraint)?;
         config.extraction.check()?;
         let inside = |error: ConfigError| error.inside("critic");
         let metric =

@@ -3,9 +3,6 @@
 use isochrone_nn::{error::ConfigError, loss::DualConfig};
 
 /// Checks that a value lies strictly between 0 and 1.
-///
-/// # Errors
-/// If it does not.
 pub fn fraction(field: &str, value: f64) -> Result<(), ConfigError> {
     if value > 0.0 && value < 1.0 {
         return Ok(());
@@ -14,9 +11,6 @@ pub fn fraction(field: &str, value: f64) -> Result<(), ConfigError> {
 }
 
 /// Checks that a value is a positive number.
-///
-/// # Errors
-/// If it is not.
 pub fn positive(field: &str, value: f64) -> Result<(), ConfigError> {
     if value.is_finite() && value > 0.0 {
         return Ok(());
@@ -25,13 +19,8 @@ pub fn positive(field: &str, value: f64) -> Result<(), ConfigError> {
 }
 
 /// Checks that every number of a constraint is positive.
-///
-/// # Errors
-/// If one is not.
 pub fn dual(field: &str, config: &DualConfig) -> Result<(), ConfigError> {
-    let inside = |error: ConfigError| error.inside(field);
-    positive("margin", config.margin).map_err(inside)?;
-    positive("learning_rate", config.learning_rate).map_err(inside)?;
-    positive("initial", config.initial).map_err(inside)?;
-    positive("floor", config.floor).map_err(inside)
+    let DualConfig { margin, learning_rate, initial, floor } = *config;
+    let all = [("margin", margin), ("learning_rate", learning_rate), ("initial", initial), ("floor", floor)];
+    all.into_iter().try_for_each(|(name, value)| positive(name, value)).map_err(|error| error.inside(field))
 }

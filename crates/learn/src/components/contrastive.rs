@@ -26,10 +26,7 @@ impl ContrastiveConfig {
         Self { trunk: preset.trunk(), embedding: 64, ensemble: Ensemble::Single }
     }
 
-    /// Builds the networks for rows and goals of these widths.
-    ///
-    /// # Errors
-    /// If a size is zero.
+    /// Builds the networks for rows and goals of these widths; no size may be zero.
     pub fn init(
         &self,
         input: CriticInput,

@@ -1,7 +1,11 @@
 //! What a critic is shown: a state, with or without an action.
 
-use crate::{batch::DeviceBatch, context::LearnerContext, step_rng};
-use burn::tensor::Tensor;
+use crate::{batch::DeviceBatch, context::LearnerContext};
+use burn::tensor::{Tensor, TensorData};
+use isochrone_core::rng;
+
+/// Random streams with this bit belong to updates; sampling and parameters have others.
+const UPDATES: u64 = 1 << 62;
 
 /// Rows `[s, a, 1]` for a state with an action, and `[s, 0, 0]` for a state alone.
 ///
@@ -52,16 +56,18 @@ impl CriticInput {
         self.mask_actions(observations, actions, mask)
     }
 
-    /// The rows of a batch: a fraction of them, drawn anew at every step, states alone, the others with their actions.
+    /// The rows of a batch: a fraction of them, drawn anew at every step, states alone, the others with their actions. The draw
+    /// is a pure function of seed and step.
     pub fn of_batch(
         &self,
         batch: &DeviceBatch,
         context: &LearnerContext,
         state_only_fraction: f64,
     ) -> Tensor<2> {
-        let LearnerContext { seed, device, .. } = context;
-        let (rows, probability) = (batch.rows(), 1.0 - state_only_fraction);
-        let mask = step_rng::bernoulli_mask(*seed, batch.step, rows, probability, device);
+        let mut random = rng::stream(context.seed, UPDATES | batch.step);
+        let mut draw = || f32::from(u8::from(rng::unit_f64(&mut random) < 1.0 - state_only_fraction));
+        let mask = (0..batch.rows()).map(|_| draw()).collect();
+        let mask = Tensor::from_data(TensorData::new(mask, [batch.rows(), 1]), &context.device);
         self.mask_actions(batch.observations.clone(), batch.actions.clone(), mask)
     }
 

@@ -38,18 +38,11 @@ impl QuasimetricConfig {
         Self { head: PairHeadConfig::Iqe { group_width: 8 }, ..Self::preset(preset) }
     }
 
-    /// Builds the networks for rows of `inputs` numbers.
-    ///
-    /// # Errors
-    /// If a size is zero or does not divide, or the head is no quasimetric.
+    /// Builds the networks for rows of `inputs` numbers, if the sizes are possible and the head is a quasimetric.
     pub fn init(&self, inputs: usize, init: &mut Initializer) -> Result<Metric, ConfigError> {
         if self.head == PairHeadConfig::InnerProduct {
-            return Err(ConfigError::new(
-                "head.kind",
-                "inner_product",
-                "is not a quasimetric",
-                "use mrn, iqe or max_relu",
-            ));
+            let (problem, hint) = ("is not a quasimetric", "use mrn, iqe or max_relu");
+            return Err(ConfigError::new("head.kind", "inner_product", problem, hint));
         }
         let encoder = EncoderConfig { inputs, outputs: self.latent, trunk: self.trunk };
         MetricConfig { encoder, head: self.head, ensemble: self.ensemble }.init(init)

@@ -64,9 +64,6 @@ impl Default for Extraction {
 
 impl Extraction {
     /// Checks that every number is in its range.
-    ///
-    /// # Errors
-    /// If one is not.
     pub fn check(&self) -> Result<(), ConfigError> {
         let (field, value, is_right) = match *self {
             Self::DdpgBc { bc_weight } => ("bc_weight", bc_weight, bc_weight.is_finite() && bc_weight >= 0.0),
@@ -120,9 +117,6 @@ impl Policy {
     const STREAM: u32 = 100;
 
     /// A policy before its first update; `None` if the dataset has no actions.
-    ///
-    /// # Errors
-    /// If a setting is impossible.
     pub fn new(config: &PolicyConfig, context: &LearnerContext) -> Result<Option<Self>, ConfigError> {
         if !context.has_actions() {
             return Ok(None);
@@ -200,9 +194,6 @@ impl Policy {
     }
 
     /// Saves or loads the policy; see [`Learner::visit_state`](crate::Learner::visit_state).
-    ///
-    /// # Errors
-    /// If the state dict lacks something.
     pub fn visit_state(&mut self, state: &mut StateDict) -> Result<(), StateError> {
         self.actor.visit_state("actor", state)
     }

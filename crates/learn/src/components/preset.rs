@@ -20,15 +20,6 @@ impl Preset {
     /// All presets, small to large.
     pub const ALL: [Self; 3] = [Self::Small, Self::Standard, Self::Paper];
 
-    /// The name of the preset: `small`, `standard` or `paper`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Small => "small",
-            Self::Standard => "standard",
-            Self::Paper => "paper",
-        }
-    }
-
     /// Hidden layers.
     pub fn trunk(self) -> TrunkConfig {
         let (width, depth, activation, normalization) = match self {
@@ -39,12 +30,8 @@ impl Preset {
         TrunkConfig { width, depth, activation, normalization }
     }
 
-    /// Width of the latent rows that a quasimetric compares.
+    /// Width of the latent rows that a quasimetric compares: that of the hidden layers.
     pub fn latent(self) -> usize {
-        match self {
-            Self::Small => 64,
-            Self::Standard => 256,
-            Self::Paper => 512,
-        }
+        self.trunk().width
     }
 }

@@ -51,10 +51,7 @@ impl ValueConfig {
         Self { trunk: preset.trunk() }
     }
 
-    /// Builds `count` independent values of states, with actions or without, and whole goals.
-    ///
-    /// # Errors
-    /// If a size is zero.
+    /// Builds `count` independent values of states, with actions or without, and whole goals; no size may be zero.
     pub fn init(
         &self,
         context: &LearnerContext,

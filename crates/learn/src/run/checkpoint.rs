@@ -151,10 +151,7 @@ impl Checkpoints {
         Ok(())
     }
 
-    /// Removes those after a step: what a run that goes on from there will make again.
-    ///
-    /// # Errors
-    /// [`LearnError::NotOurs`] if one holds a file that is not part of a checkpoint; none is removed then.
+    /// Removes those after a step: what a run that goes on from there will make again. None if one holds a file that is not ours.
     pub fn remove_after(&self, step: u64) -> Result<(), LearnError> {
         let steps = self.steps()?.into_iter().filter(|later| *later > step);
         let later: Vec<PathBuf> = steps.map(|step| self.path(step)).collect();
@@ -173,16 +170,11 @@ impl Checkpoints {
     }
 
     /// What is needed to use a checkpoint, but not to go on.
-    ///
-    /// # Errors
-    /// As [`load`](Self::load).
     pub fn load_weights(&self, step: u64) -> Result<Checkpoint, LearnError> {
         if !self.path(step).exists() {
             let steps: Vec<String> = self.steps()?.iter().map(u64::to_string).collect();
-            let hint = format!(
-                "there are {}",
-                if steps.is_empty() { "none yet".to_owned() } else { steps.join(", ") }
-            );
+            let there = if steps.is_empty() { "none yet".to_owned() } else { steps.join(", ") };
+            let hint = format!("there are {there}");
             return Err(LearnError::malformed(&self.path(step), "there is no such checkpoint", hint));
         }
         let Contents { progress, numbers, .. } = self.contents(step)?;
@@ -216,21 +208,18 @@ impl Checkpoints {
     }
 
     fn check_identity(&self, known: &Identity, since: Option<u64>) -> Result<(), LearnError> {
-        let name = match () {
-            () if self.accepts_edits || self.run == *known => return Ok(()),
-            () if self.run.config_sha256 != known.config_sha256 => "config.toml",
-            () => "manifest.json",
-        };
+        if self.accepts_edits || self.run == *known {
+            return Ok(());
+        }
+        let is_same_config = self.run.config_sha256 == known.config_sha256;
+        let name = if is_same_config { "manifest.json" } else { "config.toml" };
         Err(LearnError::Edited { path: self.folder.with_file_name(name), since })
     }
 
     /// The error of a checkpoint that does not fit its run.
     pub(crate) fn other(&self, step: u64, problem: &StateError) -> LearnError {
-        LearnError::malformed(
-            &self.path(step),
-            problem.to_string(),
-            "it belongs to another configuration than config.toml",
-        )
+        let hint = "it belongs to another configuration than config.toml";
+        LearnError::malformed(&self.path(step), problem.to_string(), hint)
     }
 
     fn archive(&self, step: u64, name: &str) -> Result<Archive, LearnError> {
@@ -251,12 +240,10 @@ impl Checkpoints {
         let (path, sums) = (folder.join(name), read(&folder.join(SUMS))?);
         let bytes = read(&path)?;
         let sum = format!("{}  {name}", sha256(&bytes));
-        match String::from_utf8_lossy(&sums).lines().any(|line| line == sum) {
-            true => Ok(bytes),
-            false => {
-                Err(LearnError::Corrupt { path, problem: "its SHA-256 is not the one in SHA256SUMS".into() })
-            }
+        if String::from_utf8_lossy(&sums).lines().any(|line| line == sum) {
+            return Ok(bytes);
         }
+        Err(LearnError::Corrupt { path, problem: "its SHA-256 is not the one in SHA256SUMS".into() })
     }
 
     /// The last that is whole, nothing where there is none at all, and warnings about those after it.
@@ -279,12 +266,13 @@ impl Checkpoints {
             }
         }
         match damaged.first() {
-            Some(error) => Err(LearnError::malformed(
-                &self.folder,
-                format!("none of {} checkpoints is whole; of the last: {}", damaged.len(), error.problem()),
-                "take one from a copy, or begin another run",
-            )),
-            None => Ok((None, Vec::new())),
+            Some(LearnError::Corrupt { path, problem }) => {
+                let (n, name) = (damaged.len(), path.file_name().unwrap_or_default().to_string_lossy());
+                let problem = format!("none of {n} checkpoints is whole; of the last: {name}, {problem}");
+                let hint = "take one from a copy, or begin another run";
+                Err(LearnError::malformed(&self.folder, problem, hint))
+            }
+            _ => Ok((None, Vec::new())),
         }
     }
 }

@@ -133,9 +133,6 @@ impl RunConfig {
     }
 
     /// Refuses settings that cannot work for these data, before anything is written.
-    ///
-    /// # Errors
-    /// As beginning to train would.
     pub fn check_for(&self, data: &Dataset) -> Result<(), LearnError> {
         let context = self.context(data.spec(), &crate::cpu());
         sampler(self.learner.init(&context)?.goals(), data, self.batch_size, &context)?;
@@ -153,13 +150,10 @@ impl RunConfig {
             ("checkpoints.keep_last", self.checkpoints.keep_last as u64, 1),
         ];
         match whole.into_iter().find(|(_, value, least)| value < least) {
-            Some((field, value, least)) => Err(ConfigError::new(
-                field,
-                value,
-                &format!("must be at least {least}"),
-                "leave it out for the default",
-            )
-            .into()),
+            Some((field, value, least)) => {
+                let problem = format!("must be at least {least}");
+                Err(ConfigError::new(field, value, &problem, "leave it out for the default").into())
+            }
             None => Ok(()),
         }
     }

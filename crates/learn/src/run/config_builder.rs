@@ -47,9 +47,6 @@ const COMMON: [&str; 8] =
 impl ConfigBuilder {
     /// Where the data are and how they are read, with absolute paths; `None` if no path is set. Paths of a file are relative
     /// to the file.
-    ///
-    /// # Errors
-    /// If a setting is unknown or has the wrong type.
     pub fn data(&self) -> Result<Option<DataConfig>, LearnError> {
         let mut table = settings::to_table(&DataConfig::default())?;
         let mut has_path = false;
@@ -70,10 +67,7 @@ impl ConfigBuilder {
         Ok(Some(data))
     }
 
-    /// The whole configuration for these data.
-    ///
-    /// # Errors
-    /// If a setting is unknown, has the wrong type or an impossible value; the error has its dotted name.
+    /// The whole configuration for these data; errors have the dotted name of the setting.
     pub fn resolve(&self, data: DataConfig, index: &EpisodeIndex) -> Result<RunConfig, LearnError> {
         let algorithm = self.algorithm()?;
         let from_file: Vec<(String, Value)> =
@@ -111,13 +105,9 @@ impl ConfigBuilder {
         // What a file sets for one algorithm means nothing to another, but for network sizes and optimizers.
         if self.algorithm_of_file()?.is_some_and(|of_file| of_file != algorithm) {
             let preset = algorithm.preset(self.preset);
-            leaves.retain(|(name, _)| match name.strip_prefix("learner.") {
-                None => true,
-                Some(inner) => {
-                    let last = inner.rsplit('.').next().unwrap_or(inner);
-                    COMMON.contains(&last) && preset.get(inner).is_some()
-                }
-            });
+            let ends_alike = |name: &str| name.rsplit('.').next().is_some_and(|last| COMMON.contains(&last));
+            let is_common = |name: &str| ends_alike(name) && preset.get(name).is_some();
+            leaves.retain(|(name, _)| name.strip_prefix("learner.").is_none_or(is_common));
         }
         leaves.retain(|(name, _)| name != ALGORITHM);
         kinds_first(&mut leaves);
@@ -158,11 +148,9 @@ impl ConfigBuilder {
 
     /// The algorithm that is set; CMD-1 if none is.
     fn algorithm(&self) -> Result<Algorithm, LearnError> {
-        if let Some(algorithm) = self.algorithm {
+        let of_base = || self.base.as_ref().map(|base| base.learner.algorithm());
+        if let Some(algorithm) = self.algorithm.or_else(of_base) {
             return Ok(algorithm);
-        }
-        if let Some(base) = &self.base {
-            return Ok(base.learner.algorithm());
         }
         let named = |(name, _): &(String, Value)| name == ALGORITHM || name == LearnerConfig::ALGORITHM;
         match self.plain_assignments().filter(named).last() {

@@ -4,6 +4,7 @@ use crate::error::LearnError;
 use isochrone_data::atomic::{self, AtomicFolder, UNFINISHED};
 use std::{
     fs,
+    io::ErrorKind,
     path::{Path, PathBuf},
 };
 
@@ -22,10 +23,7 @@ pub fn write_folder(path: &Path, files: &[(&str, &[u8])]) -> Result<(), LearnErr
     write().map_err(|error| LearnError::write(path, error))
 }
 
-/// Removes a folder of the files `names` so that it is never seen half empty under its name.
-///
-/// # Errors
-/// [`LearnError::NotOurs`] if there is anything else in it; nothing is removed then.
+/// Removes a folder of the files `names` so that it is never seen half empty under its name; with anything else in it, it stays.
 pub fn remove_folder(path: &Path, names: &[&str]) -> Result<(), LearnError> {
     check_contents(path, names)?;
     let name = path.file_name().expect("our folders have names").to_string_lossy();
@@ -64,22 +62,18 @@ pub fn is_unfinished(path: &Path) -> bool {
 /// Removes file by file, never a whole tree: what is not ours stays, whenever somebody put it there.
 fn empty_and_remove(folder: &Path, names: &[&str]) -> Result<(), LearnError> {
     check_contents(folder, names)?;
-    let removed = names.iter().try_for_each(|name| remove_if_there(&folder.join(name)));
-    removed.and_then(|()| fs::remove_dir(folder)).map_err(|error| LearnError::write(folder, error))
-}
-
-fn remove_if_there(path: &Path) -> std::io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+    let removed = names.iter().try_for_each(|name| match fs::remove_file(folder.join(name)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         outcome => outcome,
-    }
+    });
+    removed.and_then(|()| fs::remove_dir(folder)).map_err(|error| LearnError::write(folder, error))
 }
 
 /// What is in a folder, sorted; nothing if there is no such folder.
 pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, LearnError> {
     let listing = match fs::read_dir(folder) {
         Ok(listing) => listing,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(LearnError::read(folder, error)),
     };
     let paths = listing.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>();

@@ -26,10 +26,7 @@ pub fn to_json(contents: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec_pretty(&Versioned { format: FORMAT, contents }).expect("plain data")
 }
 
-/// Reads what [`to_json`] made; text that is none is an error that `malformed` makes.
-///
-/// # Errors
-/// [`LearnError::Format`] if another version made it.
+/// Reads what [`to_json`] made in this version; text that is no JSON is an error that `malformed` makes.
 pub fn from_json<T: DeserializeOwned>(
     path: &Path,
     bytes: &[u8],

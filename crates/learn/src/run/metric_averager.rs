@@ -12,16 +12,11 @@ pub struct MetricAverager {
 impl MetricAverager {
     /// Adds what one update measured.
     pub fn add(&mut self, metrics: &Metrics) {
-        for (index, (name, value)) in metrics.iter().enumerate() {
-            // Learners report the same numbers in the same order.
-            let place = match self.sums.get(index) {
-                Some((known, ..)) if known == name => Some(index),
-                _ => self.sums.iter().position(|(known, ..)| known == name),
-            };
-            match place {
-                Some(place) => {
-                    self.sums[place].1 += value;
-                    self.sums[place].2 += 1;
+        for (name, value) in metrics.iter() {
+            match self.sums.iter_mut().find(|(known, ..)| known == name) {
+                Some((_, sum, count)) => {
+                    *sum += value;
+                    *count += 1;
                 }
                 None => self.sums.push((name.to_owned(), value, 1)),
             }

@@ -99,10 +99,7 @@ pub struct Lock {
 }
 
 impl Run {
-    /// Begins a run in a folder of its own, with the right to train in it.
-    ///
-    /// # Errors
-    /// If there is already a run in the folder, or another process is about to make one.
+    /// Begins a run in a folder of its own, in which there is none yet, with the right to train in it.
     pub fn create(
         folder: &Path,
         config: RunConfig,
@@ -123,10 +120,8 @@ impl Run {
         files::write(&folder.join("manifest.json"), &json)?;
         // Last: a folder with a configuration is a run.
         files::write(&path, text.as_bytes())?;
-        let identity = Identity {
-            config_sha256: manifest.config_sha256.clone(),
-            manifest_sha256: checkpoint::sha256(&json),
-        };
+        let manifest_sha256 = checkpoint::sha256(&json);
+        let identity = Identity { config_sha256: manifest.config_sha256.clone(), manifest_sha256 };
         Ok((Self { folder: folder.into(), config, manifest, identity, accepts_edits: false }, lock))
     }
 
@@ -148,17 +143,11 @@ impl Run {
     }
 
     /// Opens a run of an algorithm that this crate does not have, or one that was edited.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open), but for what the options allow.
     pub fn open_with(folder: &Path, options: &OpenOptions) -> Result<Self, LearnError> {
         let path = folder.join("config.toml");
         if !path.exists() {
-            return Err(LearnError::malformed(
-                folder,
-                "not a run: it has no config.toml",
-                "give the folder of a run",
-            ));
+            let (problem, hint) = ("not a run: it has no config.toml", "give the folder of a run");
+            return Err(LearnError::malformed(folder, problem, hint));
         }
         plain::check(folder)?;
         let text = read(&path)?;
@@ -166,8 +155,7 @@ impl Run {
         format::check(&path, format)?;
         let manifest_path = folder.join("manifest.json");
         let json = read(&manifest_path)?;
-        let damaged =
-            |problem| LearnError::malformed(&manifest_path, problem, "it is damaged: take it from a copy");
+        let damaged = |problem| LearnError::malformed(&manifest_path, problem, DAMAGED);
         let manifest: Manifest = format::from_json(&manifest_path, &json, damaged)?;
         // Each was read once: what is checked is what is used.
         let identity =
@@ -212,12 +200,10 @@ impl Run {
     /// How far it is; at its start if it never said.
     pub fn status(&self) -> Result<Status, LearnError> {
         let path = self.folder.join("status.json");
-        if path.exists() {
-            let damaged =
-                |problem| LearnError::malformed(&path, problem, "it is damaged: take it from a copy");
-            return format::from_json(&path, &read(&path)?, damaged);
+        if !path.exists() {
+            return Ok(Status { state: State::Running, step: 0, seconds: 0.0, best: None, reason: None });
         }
-        Ok(Status { state: State::Running, step: 0, seconds: 0.0, best: None, reason: None })
+        format::from_json(&path, &read(&path)?, |problem| LearnError::malformed(&path, problem, DAMAGED))
     }
 
     pub(crate) fn set_status(&self, status: &Status) -> Result<(), LearnError> {
@@ -241,10 +227,7 @@ impl Run {
         }
     }
 
-    /// Takes the right to train, and clears away what an interrupted process left.
-    ///
-    /// # Errors
-    /// If another process has it.
+    /// Takes the right to train, if no other process has it, and clears away what an interrupted one left.
     pub fn lock(&self) -> Result<Lock, LearnError> {
         let lock = Lock::take(&self.folder)?;
         let checkpoints = self.folder.join("checkpoints");
@@ -264,10 +247,7 @@ impl Run {
 }
 
 impl Lock {
-    /// Takes the right to a folder. Waits a moment: whoever only looks whether somebody trains holds the lock for an instant.
-    ///
-    /// # Errors
-    /// If another process has it.
+    /// Takes the right to a folder, if no other process has it. Waits a moment: whoever only looks holds the lock for an instant.
     pub fn take(folder: &Path) -> Result<Self, LearnError> {
         let path = folder.join("lock");
         let file = plain::append(&path)?;
@@ -292,6 +272,9 @@ impl RunConfig {
         Ok(table)
     }
 }
+
+/// The hint of a file of JSON that cannot be read.
+const DAMAGED: &str = "it is damaged: take it from a copy";
 
 /// In `config.toml`, the number of the format; not a setting.
 const FORMAT_KEY: &str = "format";

@@ -16,9 +16,6 @@ const NAMES: [&str; 7] =
     ["config.toml", "manifest.json", "status.json", "metrics.jsonl", "sessions.jsonl", "lock", "checkpoints"];
 
 /// Refuses a folder in which something of a run is a link, a pipe or a device.
-///
-/// # Errors
-/// [`LearnError::NotPlain`], with what it is.
 pub fn check(folder: &Path) -> Result<(), LearnError> {
     for path in files::entries(folder)? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -46,10 +43,8 @@ fn check_one(path: &Path) -> Result<(), LearnError> {
     }
 }
 
-/// Opens a file of a run to write at its end, and makes it if it is not there; what is there stays.
-///
-/// # Errors
-/// [`LearnError::NotPlain`] for a link, wherever it leads.
+/// Opens a file of a run to write at its end, and makes it if it is not there; what is there stays. A link is refused, wherever
+/// it leads.
 pub fn append(path: &Path) -> Result<File, LearnError> {
     let failed = |error| LearnError::write(path, error);
     // The system makes no file where there is a link, not even one that leads nowhere.

@@ -22,7 +22,7 @@ fn trained(folder: &Path, keep_last: usize) -> Run {
 /// Resumes a run; with what it told.
 fn resumed(run: &Run, data: &Dataset) -> Result<(TrainingResult, (u64, Vec<String>)), LearnError> {
     let told = Told::default();
-    let result = Training::default().resume(run.folder()).callbacks(told.clone()).train(data)?;
+    let result = Training::from_run(Run::open(run.folder())?).callbacks(told.clone()).train(data)?;
     let told = told.0.lock().unwrap().clone();
     Ok((result, told))
 }
@@ -122,7 +122,7 @@ fn what_was_just_saved_is_never_removed() {
     flip(&run.checkpoints().path(10).join("weights.safetensors"));
     let stop = StopHandle::default();
     stop.stop();
-    Training::default().resume(run.folder()).stop(stop).train(&walks(4, 30)).unwrap();
+    Training::from_run(Run::open(run.folder()).unwrap()).stop(stop).train(&walks(4, 30)).unwrap();
     assert_eq!(run.checkpoints().steps().unwrap(), [8]);
 }
 

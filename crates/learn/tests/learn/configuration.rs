@@ -54,6 +54,17 @@ fn assignments_are_stronger_than_the_file_and_the_file_than_defaults() {
     assert_eq!(settings["push_offset"], 7.5.into());
 }
 
+#[test]
+fn every_listed_default_can_be_set() {
+    for algorithm in Algorithm::ALL {
+        for setting in algorithm.settings(Preset::Small) {
+            let Some(default) = setting.default else { continue };
+            let training = Training::new(algorithm).preset(Preset::Small).set(&setting.name, default);
+            training.config(&walks(10, 300)).unwrap_or_else(|error| panic!("{algorithm}: {error}"));
+        }
+    }
+}
+
 fn awr() -> toml::Value {
     let awr: toml::Table = "kind = \"awr\"\nalpha = 10.0\nmax_weight = 100.0".parse().unwrap();
     awr.into()

@@ -2,7 +2,7 @@
 
 use crate::support::{StopAfter, begun, config, in_folder, states_only, walks};
 use isochrone_core::{GoalPolicy as _, TemporalDistance as _, rng};
-use isochrone_data::{Dataset, EpisodeSink as _};
+use isochrone_data::Dataset;
 use isochrone_learn::{
     Algorithm, LearnerConfig, Outcome, Preset, StopHandle, Training,
     internals::restore,
@@ -45,7 +45,7 @@ fn changed(preset: LearnerConfig, changes: &[(&str, &str)]) -> Option<LearnerCon
 /// Resumes a run until `until`, or to the end.
 fn train(run: &Run, data: &Dataset, until: u64) -> Outcome {
     let stop = StopHandle::default();
-    let training = Training::default().resume(run.folder()).evaluate_training_data();
+    let training = Training::from_run(Run::open(run.folder()).unwrap()).evaluate_training_data();
     let training = training.callbacks(StopAfter(until, stop.clone())).stop(stop);
     training.train(data).unwrap().outcome
 }
@@ -202,13 +202,7 @@ fn everything_saved_is_read() {
 /// States of zeros, unscaled, are states like others.
 #[test]
 fn a_state_of_zeros_is_no_accident() {
-    let spec = isochrone_data::Spec::new(2, 1);
-    let mut builder = isochrone_data::DatasetBuilder::default();
-    builder.begin(&spec).unwrap();
-    let episode =
-        isochrone_data::Episode { observations: vec![0.0; 40], actions: vec![0.0; 19], ..Default::default() };
-    builder.episode(&episode.view(&spec).unwrap()).unwrap();
-    let data = builder.finish();
+    let data = Dataset::from_arrays(2, 1, [(vec![0.0; 40], vec![0.0; 19])]).unwrap();
     for learner in presets() {
         let folder = tempfile::tempdir().unwrap();
         let mut config = config(learner, &data, 3);

@@ -1,7 +1,7 @@
 //! Small problems and runs.
 
 use isochrone_core::rng;
-use isochrone_data::{Dataset, DatasetBuilder, Episode, EpisodeSink as _, Spec};
+use isochrone_data::{Dataset, Episode, Spec};
 use isochrone_learn::{
     Callbacks, LearnerConfig, Outcome, StopHandle, Training,
     run::{DataConfig, DatasetInfo, Manifest, Run, RunConfig},
@@ -15,9 +15,7 @@ use std::{
 pub fn walks(episodes: usize, steps: usize) -> Dataset {
     let spec = Spec { goal: Some(0..2), ..Spec::new(4, 2) };
     let mut random = rng::stream(5, 0);
-    let mut builder = DatasetBuilder::default();
-    builder.begin(&spec).unwrap();
-    for _ in 0..episodes {
+    let episodes = (0..episodes).map(|_| {
         let mut draw = || 2.0 * rng::unit_f64(&mut random) as f32 - 1.0;
         let mut state = [10.0 * draw(), 10.0 * draw(), 0.0, 0.0];
         let mut episode = Episode { observations: state.to_vec(), ..Episode::default() };
@@ -30,23 +28,16 @@ pub fn walks(episodes: usize, steps: usize) -> Dataset {
             episode.actions.extend(push);
             episode.observations.extend(state);
         }
-        builder.episode(&episode.view(&spec).unwrap()).unwrap();
-    }
-    builder.finish()
+        episode
+    });
+    Dataset::from_episodes(&spec, episodes).unwrap()
 }
 
 /// The same without actions.
 pub fn states_only() -> Dataset {
     let walks = walks(6, 40);
-    let spec = Spec::new(4, 0);
-    let mut builder = DatasetBuilder::default();
-    builder.begin(&spec).unwrap();
-    for number in 0..walks.n_episodes() {
-        let observations = walks.episode(number).observations.to_vec();
-        let episode = Episode { observations, ..Episode::default() };
-        builder.episode(&episode.view(&spec).unwrap()).unwrap();
-    }
-    builder.finish()
+    let episodes = (0..walks.n_episodes()).map(|number| (walks.episode(number).observations, []));
+    Dataset::from_arrays(4, 0, episodes).unwrap()
 }
 
 /// A run of `steps` small steps.

@@ -4,10 +4,11 @@
 //! threads. Nothing of size `n * m * width` is ever held.
 
 use super::{
-    PairForm, interval,
+    PairForm,
+    interval::{self, Target},
     math::sum_lanes,
     matrix::{Matrix, multiply_into},
-    max_l2,
+    max_l2::{self, Side},
     panel::{GROUP, PANEL, QUAD, Strips, transpose_in_panels},
     vectorise::vectorised,
 };
@@ -26,12 +27,6 @@ pub struct Pairs<'a> {
     order: Vec<u32>,
     /// Some number is not finite: comparisons would pass over it, so its pairs are set to NaN.
     broken: bool,
-}
-
-/// Packed copies that only the backward pass needs.
-pub struct BackwardPack {
-    x: Strips,
-    y: Strips,
 }
 
 /// What the forward pass of a block leaves for its backward pass: for each pair and component, the winning feature and,
@@ -76,20 +71,14 @@ impl<'a> Pairs<'a> {
             x.len().is_multiple_of(width) && y.len().is_multiple_of(width),
             "rows of another width than {width}"
         );
-        let indices = match form {
-            PairForm::MaxL2 { max_width, .. } => max_width,
-            PairForm::Interval { groups, .. } => groups,
-            PairForm::InnerProduct { .. } => 0,
+        let (indices, panels, order) = match form {
+            PairForm::MaxL2 { max_width, .. } => (max_width, transpose_in_panels(y, width), Vec::new()),
+            PairForm::Interval { groups, group_width } => {
+                (groups, transpose_in_panels(y, width), interval::sort_features(x, width, group_width))
+            }
+            PairForm::InnerProduct { .. } => (0, Vec::new(), Vec::new()),
         };
         assert!(indices < usize::from(u16::MAX), "winners are recorded in 16 bits: {form:?}");
-        let (panels, order) = match form {
-            PairForm::InnerProduct { .. } => (Vec::new(), Vec::new()),
-            PairForm::MaxL2 { .. } => (transpose_in_panels(y, width), Vec::new()),
-            PairForm::Interval { groups, group_width } => {
-                let widths = interval::Widths { groups, group_width };
-                (transpose_in_panels(y, width), interval::sort_features(x, widths))
-            }
-        };
         let broken = !(all_finite(arch, x) && all_finite(arch, y));
         Self { form, x, y, mix, arch, panels, order, broken }
     }
@@ -110,20 +99,19 @@ impl<'a> Pairs<'a> {
         (LARGEST_BLOCK_BYTES / row_bytes).clamp(GROUP, most) / GROUP * GROUP
     }
 
-    /// Packs what [`Pairs::backward`] reads besides.
-    pub fn pack_for_backward(&self) -> BackwardPack {
+    /// Packed copies of `x` and `y` that only [`Pairs::backward`] needs.
+    pub(super) fn pack_for_backward(&self) -> [Strips; 2] {
         let spans = match self.form {
             PairForm::MaxL2 { components, max_width, l2_width } => {
                 max_l2::Widths { components, max_width, l2_width }.l2_spans()
             }
             _ => Vec::new(),
         };
-        let width = self.form.width();
-        BackwardPack { x: Strips::pack(self.x, width, &spans), y: Strips::pack(self.y, width, &spans) }
+        [self.x, self.y].map(|rows| Strips::pack(rows, self.form.width(), &spans))
     }
 
     /// Gradients of this problem, all zero.
-    pub fn zero_gradients(&self) -> PairGradients {
+    pub(super) fn zero_gradients(&self) -> PairGradients {
         PairGradients { dx: vec![0.0; self.x.len()], dy: vec![0.0; self.y.len()], dmix: 0.0 }
     }
 
@@ -150,28 +138,24 @@ impl<'a> Pairs<'a> {
             multiply_into(x, Matrix::new(self.y, width).transposed(), out, false);
             return;
         }
+        let outs = out.par_chunks_mut(GROUP * m).enumerate();
         let Some(tape) = tape else {
-            out.par_chunks_mut(GROUP * m).enumerate().for_each(|(group, out)| {
-                self.forward_group(rows.start + group * GROUP, out, None);
-            });
+            outs.for_each(|(group, out)| self.forward_group(rows.start + group * GROUP, out, None));
             return;
         };
         let records = GROUP * m.next_multiple_of(PANEL) * self.form.slots();
         let groups = rows.len().div_ceil(GROUP);
         tape.argmax.resize(groups * records, 0);
-        let group_argmax = tape.argmax.par_chunks_mut(records);
-        let outs = out.par_chunks_mut(GROUP * m).enumerate();
         if matches!(self.form, PairForm::MaxL2 { .. }) {
             tape.inverse_l2.resize(groups * records, 0.0);
-            let tapes = tape.inverse_l2.par_chunks_mut(records).zip(group_argmax);
-            outs.zip(tapes).for_each(|((group, out), (inverse_l2, argmax))| {
-                self.forward_group(rows.start + group * GROUP, out, Some((inverse_l2, argmax)));
-            });
-        } else {
-            outs.zip(group_argmax).for_each(|((group, out), argmax)| {
-                self.forward_group(rows.start + group * GROUP, out, Some((&mut [], argmax)));
-            });
         }
+        let mut inverse_l2 = tape.inverse_l2.chunks_mut(records);
+        let argmax = tape.argmax.chunks_mut(records);
+        // An interval form has no lengths: its slices are not looked at.
+        let tapes: Vec<_> = argmax.map(|argmax| (inverse_l2.next().unwrap_or_default(), argmax)).collect();
+        outs.zip(tapes).for_each(|((group, out), tape)| {
+            self.forward_group(rows.start + group * GROUP, out, Some(tape));
+        });
     }
 
     /// Up to [`GROUP`] rows from `first` on against all panels.
@@ -180,9 +164,10 @@ impl<'a> Pairs<'a> {
         let rows = out.len() / m;
         // A tape is written whole, its padding too: the buffer may be an old one.
         let recorded = if tape.is_some() { GROUP } else { rows };
+        let size = self.form.slots() * GROUP * PANEL;
         for (p, panel) in self.panels.chunks_exact(width * PANEL).enumerate() {
             let columns = PANEL.min(m - p * PANEL);
-            let records = p * self.form.slots() * GROUP * PANEL..(p + 1) * self.form.slots() * GROUP * PANEL;
+            let records = p * size..(p + 1) * size;
             match self.form {
                 PairForm::MaxL2 { components, max_width, l2_width } => {
                     for quad in (0..recorded).step_by(QUAD) {
@@ -193,11 +178,7 @@ impl<'a> Pairs<'a> {
                             panel,
                             out: &mut values,
                             tape: tape.as_mut().map(|(inverse_l2, argmax)| {
-                                let tile = max_l2::TapeTile {
-                                    inverse_l2: &mut inverse_l2[records.clone()],
-                                    argmax: &mut argmax[records.clone()],
-                                };
-                                (tile, quad)
+                                (&mut inverse_l2[records.clone()], &mut argmax[records.clone()], quad)
                             }),
                         });
                         for (row, values) in (quad..rows).zip(&values) {
@@ -205,11 +186,11 @@ impl<'a> Pairs<'a> {
                         }
                     }
                 }
-                PairForm::Interval { groups, group_width } => {
+                PairForm::Interval { group_width, .. } => {
                     for row in 0..recorded {
                         let mut values = [0.0; PANEL];
                         self.arch.dispatch(interval::ForwardTile {
-                            widths: interval::Widths { groups, group_width },
+                            group_width,
                             mix: self.mix,
                             x: self.sorted_row(first + row.min(rows - 1)),
                             panel,
@@ -240,39 +221,30 @@ impl<'a> Pairs<'a> {
     /// Adds to `sums` (where the rows of `x` must still be zero) the gradients of `sum_ij gradient_ij * value_ij` over a block whose forward pass was recorded.
     ///
     /// `gradient: [rows, m]`. `rows` must be the range given to [`Pairs::forward`] with `tape`.
-    pub fn backward(
+    pub(super) fn backward(
         &self,
         rows: Range<usize>,
         gradient: &[f32],
         tape: &Tape,
-        pack: &BackwardPack,
+        pack: &[Strips; 2],
         sums: &mut PairGradients,
     ) {
         let (width, m) = (self.form.width(), self.m());
         assert_eq!(gradient.len(), rows.len() * m);
         let dx = &mut sums.dx[rows.start * width..rows.end * width];
         let block = Block { pairs: self, rows, gradient, tape, pack };
+        let groups = dx.par_chunks_mut(GROUP * width).enumerate();
+        let panels = sums.dy.par_chunks_mut(PANEL * width).enumerate();
         match self.form {
             PairForm::MaxL2 { components, max_width, l2_width } => {
                 let widths = max_l2::Widths { components, max_width, l2_width };
-                dx.par_chunks_mut(GROUP * width)
-                    .enumerate()
-                    .for_each(|(group, dx)| block.max_l2_rows(widths, group, dx));
-                sums.dy
-                    .par_chunks_mut(PANEL * width)
-                    .enumerate()
-                    .for_each(|(p, dy)| block.max_l2_columns(widths, p, dy));
+                groups.for_each(|(group, dx)| block.max_l2(widths, Side::Rows, group, dx));
+                panels.for_each(|(panel, dy)| block.max_l2(widths, Side::Columns, panel, dy));
             }
-            PairForm::Interval { groups, group_width } => {
-                let widths = interval::Widths { groups, group_width };
-                let groups = dx.par_chunks_mut(GROUP * width).enumerate();
-                let dmix: Vec<f64> =
-                    groups.map(|(group, dx)| block.interval_rows(widths, group, dx)).collect();
-                sums.dmix += dmix.iter().sum::<f64>();
-                sums.dy
-                    .par_chunks_mut(PANEL * width)
-                    .enumerate()
-                    .for_each(|(p, dy)| block.interval_columns(widths, p, dy));
+            PairForm::Interval { group_width, .. } => {
+                let dmix = groups.map(|(group, dx)| block.interval_rows(group_width, group, dx));
+                sums.dmix += dmix.collect::<Vec<f64>>().iter().sum::<f64>();
+                panels.for_each(|(panel, dy)| block.interval_columns(group_width, panel, dy));
             }
             PairForm::InnerProduct { width } => {
                 let gradient = Matrix::new(gradient, m);
@@ -297,7 +269,7 @@ struct Block<'a> {
     rows: Range<usize>,
     gradient: &'a [f32],
     tape: &'a Tape,
-    pack: &'a BackwardPack,
+    pack: &'a [Strips; 2],
 }
 
 impl Block<'_> {
@@ -305,33 +277,10 @@ impl Block<'_> {
         self.pairs.m().div_ceil(PANEL)
     }
 
-    fn groups(&self) -> usize {
-        self.rows.len().div_ceil(GROUP)
-    }
-
-    /// Copies one tile of the gradient to `[GROUP][PANEL]`, zero where there is no pair.
-    fn copy_gradient(&self, group: usize, panel: usize, to: &mut [f32]) {
+    /// The gradients of one row of a panel: [`PANEL`] or, in the last panel, what is left.
+    fn gradient(&self, row: usize, panel: usize) -> &[f32] {
         let m = self.pairs.m();
-        let columns = PANEL.min(m - panel * PANEL);
-        for (row, to) in (group * GROUP..self.rows.len()).zip(to.chunks_exact_mut(PANEL)) {
-            to[..columns].copy_from_slice(&self.gradient[row * m + panel * PANEL..][..columns]);
-        }
-    }
-
-    /// The gradient of the tiles of one row group, `[panel][GROUP][PANEL]`.
-    fn gradient_of_group(&self, group: usize) -> Vec<f32> {
-        let mut tiles = vec![0.0; self.panels() * GROUP * PANEL];
-        let each = tiles.chunks_exact_mut(GROUP * PANEL).enumerate();
-        each.for_each(|(panel, tile)| self.copy_gradient(group, panel, tile));
-        tiles
-    }
-
-    /// The gradient of the tiles of one panel, `[row group][GROUP][PANEL]`.
-    fn gradient_of_panel(&self, panel: usize) -> Vec<f32> {
-        let mut tiles = vec![0.0; self.groups() * GROUP * PANEL];
-        let each = tiles.chunks_exact_mut(GROUP * PANEL).enumerate();
-        each.for_each(|(group, tile)| self.copy_gradient(group, panel, tile));
-        tiles
+        &self.gradient[row * m..(row + 1) * m][panel * PANEL..m.min((panel + 1) * PANEL)]
     }
 
     /// The records of one tile.
@@ -341,74 +290,87 @@ impl Block<'_> {
         tile * size..(tile + 1) * size
     }
 
-    fn max_l2_tile(&self, group: usize, panel: usize) -> max_l2::BackwardTile<'_> {
-        let records = self.records(group, panel);
-        max_l2::BackwardTile {
+    /// Adds the gradient with respect to the rows of group `index`, or to the columns of panel `index`.
+    fn max_l2(&self, widths: max_l2::Widths, side: Side, index: usize, out: &mut [f32]) {
+        let [x, y] = self.pack;
+        let start = self.rows.start;
+        let (own, other, tiles): (_, _, Vec<(usize, usize)>) = match side {
+            Side::Rows => {
+                let tiles = (0..self.panels()).map(|panel| (index, panel)).collect();
+                ((x, start + index * GROUP), (y, 0), tiles)
+            }
+            Side::Columns => {
+                let tiles = (0..self.rows.len().div_ceil(GROUP)).map(|group| (group, index)).collect();
+                ((y, index * PANEL), (x, start), tiles)
+            }
+        };
+        let mut gradient = vec![0.0; tiles.len() * GROUP * PANEL];
+        for (&(group, panel), tile) in tiles.iter().zip(gradient.chunks_exact_mut(GROUP * PANEL)) {
+            for (row, to) in (group * GROUP..self.rows.len()).zip(tile.chunks_exact_mut(PANEL)) {
+                let from = self.gradient(row, panel);
+                to[..from.len()].copy_from_slice(from);
+            }
+        }
+        let tiles = tiles.into_iter().map(|(group, panel)| self.records(group, panel));
+        let tiles = tiles.map(|records| max_l2::BackwardTile {
             inverse_l2: &self.tape.inverse_l2[records.clone()],
             argmax: &self.tape.argmax[records],
-        }
+        });
+        let tiles: Vec<_> = tiles.collect();
+        max_l2::backward(self.pairs.arch, widths, side, &gradient, &tiles, own, other, out);
     }
 
-    fn max_l2_rows(&self, widths: max_l2::Widths, group: usize, dx: &mut [f32]) {
-        let tiles: Vec<_> = (0..self.panels()).map(|panel| self.max_l2_tile(group, panel)).collect();
-        let own = (&self.pack.x, self.rows.start + group * GROUP);
-        let gradient = self.gradient_of_group(group);
-        max_l2::backward(
-            self.pairs.arch,
-            widths,
-            max_l2::Side::Rows,
-            &gradient,
-            &tiles,
-            own,
-            (&self.pack.y, 0),
-            dx,
-        );
-    }
-
-    fn max_l2_columns(&self, widths: max_l2::Widths, panel: usize, dy: &mut [f32]) {
-        let tiles: Vec<_> = (0..self.groups()).map(|group| self.max_l2_tile(group, panel)).collect();
-        let other = (&self.pack.x, self.rows.start);
-        let gradient = self.gradient_of_panel(panel);
-        let own = (&self.pack.y, panel * PANEL);
-        max_l2::backward(self.pairs.arch, widths, max_l2::Side::Columns, &gradient, &tiles, own, other, dy);
-    }
-
-    fn interval_rows(&self, widths: interval::Widths, group: usize, dx: &mut [f32]) -> f64 {
-        let first = self.rows.start + group * GROUP;
-        let rows: Vec<_> =
-            (first..self.rows.end.min(first + GROUP)).map(|row| self.pairs.sorted_row(row)).collect();
-        let tiles: Vec<_> =
-            (0..self.panels()).map(|panel| &self.tape.argmax[self.records(group, panel)]).collect();
-        let gradient = self.gradient_of_group(group);
-        interval::backward_rows(
-            self.pairs.arch,
-            widths,
-            self.pairs.mix,
-            &rows,
-            &self.pairs.panels,
-            &gradient,
-            &tiles,
-            dx,
-        )
-    }
-
-    fn interval_columns(&self, widths: interval::Widths, panel: usize, dy: &mut [f32]) {
-        let rows: Vec<_> = self.rows.clone().map(|row| self.pairs.sorted_row(row)).collect();
-        let tiles: Vec<_> =
-            (0..self.groups()).map(|group| &self.tape.argmax[self.records(group, panel)]).collect();
-        let gradient = self.gradient_of_panel(panel);
+    /// The gradient of one row of the block against one panel.
+    fn interval_tile(
+        &self,
+        group_width: usize,
+        (row, panel): (usize, usize),
+        target: Target,
+        scratch: &mut [f32],
+    ) {
+        let mut gradient = [0.0; PANEL];
+        let from = self.gradient(row, panel);
+        gradient[..from.len()].copy_from_slice(from);
         let size = self.pairs.form.width() * PANEL;
-        let values = &self.pairs.panels[panel * size..(panel + 1) * size];
-        interval::backward_columns(
-            self.pairs.arch,
-            widths,
-            self.pairs.mix,
-            &rows,
-            values,
-            &gradient,
-            &tiles,
-            dy,
-        );
+        self.pairs.arch.dispatch(interval::BackwardTile {
+            group_width,
+            mix: self.pairs.mix,
+            x: self.pairs.sorted_row(self.rows.start + row),
+            panel: &self.pairs.panels[panel * size..(panel + 1) * size],
+            gradient: &gradient,
+            longest: &self.tape.argmax[self.records(row / GROUP, panel)][row % GROUP * PANEL..][..PANEL],
+            target,
+            scratch,
+        });
+    }
+
+    /// Adds the gradient of a group of rows: all panels, in order. Returns that of the mix.
+    fn interval_rows(&self, group_width: usize, group: usize, dx: &mut [f32]) -> f64 {
+        let width = self.pairs.form.width();
+        let (mut lanes, mut scratch) = (vec![0.0; width * PANEL], vec![0.0; 2 * group_width * PANEL]);
+        let mut dmix = 0.0;
+        for (row, dx) in (group * GROUP..).zip(dx.chunks_exact_mut(width)) {
+            lanes.fill(0.0);
+            for panel in 0..self.panels() {
+                let target = Target::Row(&mut lanes, &mut dmix);
+                self.interval_tile(group_width, (row, panel), target, &mut scratch);
+            }
+            let sums = lanes.chunks_exact(PANEL).map(|lanes| lanes.iter().sum::<f32>());
+            dx.iter_mut().zip(sums).for_each(|(to, sum)| *to += sum);
+        }
+        dmix
+    }
+
+    /// Adds the gradient of one panel of columns: all rows, in order.
+    fn interval_columns(&self, group_width: usize, panel: usize, dy: &mut [f32]) {
+        let width = self.pairs.form.width();
+        let (mut columns, mut scratch) = (vec![0.0; width * PANEL], vec![0.0; 2 * group_width * PANEL]);
+        for row in 0..self.rows.len() {
+            self.interval_tile(group_width, (row, panel), Target::Panel(&mut columns), &mut scratch);
+        }
+        for (lane, dy) in dy.chunks_exact_mut(width).enumerate() {
+            dy.iter_mut().zip(columns.chunks_exact(PANEL)).for_each(|(to, from)| *to += from[lane]);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! while it is small.
 
 use super::{
-    block::{BackwardPack, PairGradients, Pairs, Tape},
+    block::{PairGradients, Pairs, Tape},
     math::{LANES, exp, sigmoid, softplus, sum_lanes, sum_lanes_of_two},
     vectorise::vectorised,
 };
@@ -86,13 +86,10 @@ const COLUMNS: usize = 256;
 const ROWS: usize = 16;
 
 impl Contrast<'_> {
-    fn n(&self) -> usize {
-        self.pairs.n()
-    }
-
-    fn blocks(&self) -> impl Iterator<Item = Range<usize>> {
-        let n = self.n();
-        let rows = self.pairs.rows_per_block(BLOCK);
+    /// All rows at once where the matrix is kept.
+    fn blocks(&self, kept: bool) -> impl Iterator<Item = Range<usize>> {
+        let n = self.pairs.n();
+        let rows = if kept { n } else { self.pairs.rows_per_block(BLOCK) };
         (0..n).step_by(rows).map(move |start| start..n.min(start + rows))
     }
 
@@ -102,26 +99,23 @@ impl Contrast<'_> {
 
     /// The statistics in the order of [`STATISTICS`], and what the backward pass needs.
     pub fn forward(&self, keep: Option<&mut Kept>) -> ([f32; 6], LogSums) {
-        let n = self.n();
+        let (n, arch) = (self.pairs.n(), Arch::new());
         assert!(
             self.pairs.m() == n && self.potential.len() == n,
             "positives are on the diagonal of a square"
         );
+        // The running maximum and scaled sum of every column.
         let mut columns = vec![(f32::NEG_INFINITY, 0.0f32); n];
-        let mut rows = Vec::with_capacity(n);
-        if let Some(kept) = keep {
-            kept.values.resize(n * n, 0.0);
-            self.pairs.forward(0..n, &mut kept.values, Some(&mut kept.tape));
-            self.sum_rows(0..n, &kept.values, &mut rows);
-            self.sum_columns(&kept.values, &mut columns);
-        } else {
-            let mut values = Vec::new();
-            for block in self.blocks() {
-                values.resize(block.len() * n, 0.0);
-                self.pairs.forward(block.clone(), &mut values, None);
-                self.sum_rows(block, &values, &mut rows);
-                self.sum_columns(&values, &mut columns);
-            }
+        let mut rows: Vec<RowSummary> = Vec::with_capacity(n);
+        let (recorded, mut unkept) = (keep.is_some(), Kept::default());
+        let Kept { values, tape, .. } = keep.unwrap_or(&mut unkept);
+        for block in self.blocks(recorded) {
+            values.resize(block.len() * n, 0.0);
+            self.pairs.forward(block.clone(), values, recorded.then_some(&mut *tape));
+            let summaries = values.par_chunks(n).enumerate().with_min_len(ROWS);
+            rows.par_extend(summaries.map(|(r, values)| summarise_row(arch, self, block.start + r, values)));
+            let tasks = columns.par_chunks_mut(COLUMNS).enumerate();
+            tasks.for_each(|(task, columns)| update_columns(arch, self, values, task * COLUMNS, columns));
         }
         let columns: Vec<f32> = columns.into_iter().map(|(max, sum)| max + sum.ln()).collect();
         let statistics = self.statistics(&rows, &columns);
@@ -135,90 +129,34 @@ impl Contrast<'_> {
         kept: Option<&mut Kept>,
         upstream: f32,
     ) -> (PairGradients, Vec<f32>) {
-        let n = self.n();
+        let (n, arch) = (self.pairs.n(), Arch::new());
         let pack = self.pairs.pack_for_backward();
         let mut gradients = self.pairs.zero_gradients();
         let mut dpotential = vec![0.0; n];
-        if let Some(kept) = kept {
-            self.backward_block(
-                0..n,
-                &kept.values,
-                &kept.tape,
-                sums,
-                upstream,
-                &pack,
-                &mut kept.gradient,
-                &mut gradients,
-                &mut dpotential,
-            );
-            return (gradients, dpotential);
-        }
-        let mut gradient = Vec::new();
-        let (mut values, mut tape) = (Vec::new(), Tape::default());
-        for block in self.blocks() {
-            values.resize(block.len() * n, 0.0);
-            self.pairs.forward(block.clone(), &mut values, Some(&mut tape));
-            self.backward_block(
-                block,
-                &values,
-                &tape,
-                sums,
-                upstream,
-                &pack,
-                &mut gradient,
-                &mut gradients,
-                &mut dpotential,
-            );
+        let (recorded, mut unkept) = (kept.is_some(), Kept::default());
+        let Kept { values, tape, gradient } = kept.unwrap_or(&mut unkept);
+        for block in self.blocks(recorded) {
+            if !recorded {
+                values.resize(block.len() * n, 0.0);
+                self.pairs.forward(block.clone(), values, Some(&mut *tape));
+            }
+            gradient.resize(block.len() * n, 0.0);
+            let tasks = gradient.par_chunks_mut(ROWS * n).zip(values.par_chunks(ROWS * n)).enumerate();
+            let of_potential = tasks.map(|(task, (gradient, values))| {
+                let mut of_potential = vec![0.0; n];
+                let rows = gradient.chunks_exact_mut(n).zip(values.chunks_exact(n)).enumerate();
+                for (r, (gradient, values)) in rows {
+                    let row = block.start + task * ROWS + r;
+                    value_gradient(arch, self, row, values, sums, upstream, gradient, &mut of_potential);
+                }
+                of_potential
+            });
+            for part in of_potential.collect::<Vec<_>>() {
+                dpotential.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+            }
+            self.pairs.backward(block, gradient, tape, &pack, &mut gradients);
         }
         (gradients, dpotential)
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "the buffers of one block")]
-    fn backward_block(
-        &self,
-        block: Range<usize>,
-        values: &[f32],
-        tape: &Tape,
-        sums: &LogSums,
-        upstream: f32,
-        pack: &BackwardPack,
-        gradient: &mut Vec<f32>,
-        gradients: &mut PairGradients,
-        dpotential: &mut [f32],
-    ) {
-        let n = self.n();
-        let arch = Arch::new();
-        gradient.resize(block.len() * n, 0.0);
-        let tasks = gradient.par_chunks_mut(ROWS * n).zip(values.par_chunks(ROWS * n)).enumerate();
-        let of_potential = tasks.map(|(task, (gradient, values))| {
-            let mut of_potential = vec![0.0; n];
-            let rows = gradient.chunks_exact_mut(n).zip(values.chunks_exact(n)).enumerate();
-            for (r, (gradient, values)) in rows {
-                let row = block.start + task * ROWS + r;
-                logit_gradient(arch, self, row, values, sums, upstream, gradient);
-                from_logits_to_values(arch, gradient, self.slope, &mut of_potential);
-            }
-            of_potential
-        });
-        for part in of_potential.collect::<Vec<_>>() {
-            dpotential.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
-        }
-        self.pairs.backward(block, gradient, tape, pack, gradients);
-    }
-
-    fn sum_rows(&self, block: Range<usize>, values: &[f32], rows: &mut Vec<RowSummary>) {
-        let n = self.n();
-        let arch = Arch::new();
-        let summaries = values.par_chunks(n).enumerate().with_min_len(ROWS);
-        let summaries = summaries.map(|(r, values)| summarise_row(arch, self, block.start + r, values));
-        rows.extend(summaries.collect::<Vec<_>>());
-    }
-
-    /// Brings the running maximum and scaled sum of every column up to date.
-    fn sum_columns(&self, values: &[f32], columns: &mut [(f32, f32)]) {
-        let arch = Arch::new();
-        let tasks = columns.par_chunks_mut(COLUMNS).enumerate();
-        tasks.for_each(|(task, columns)| update_columns(arch, self, values, task * COLUMNS, columns));
     }
 
     fn statistics(&self, rows: &[RowSummary], columns: &[f32]) -> [f32; 6] {
@@ -243,14 +181,16 @@ impl Contrast<'_> {
 }
 
 vectorised! {
-    /// Gradient of `upstream * loss` with respect to the logits of one row.
-    fn logit_gradient(
+    /// Gradient of `upstream * loss` with respect to the values of one row; that of its logits is added to the
+    /// potential's.
+    fn value_gradient(
         contrast: &'a Contrast<'a>,
         row: usize,
         values: &'a [f32],
         sums: &'a LogSums,
         upstream: f32,
         gradient: &'a mut [f32],
+        of_potential: &'a mut [f32],
     ) {
         let n = values.len();
         match contrast.objective {
@@ -276,15 +216,9 @@ vectorised! {
                 gradient[row] -= each;
             }
         }
-        }
-}
-
-vectorised! {
-    /// Adds a row of gradients of logits to those of the potential, and turns it into gradients of values.
-    fn from_logits_to_values(gradient: &'a mut [f32], slope: f32, of_potential: &'a mut [f32]) {
         for (sum, g) in of_potential.iter_mut().zip(gradient) {
             *sum += *g;
-            *g *= slope;
+            *g *= contrast.slope;
         }
     }
 }
@@ -320,7 +254,7 @@ vectorised! {
             value_sum: sum_lanes(values, |value| value),
             binary,
         }
-        }
+    }
 }
 
 vectorised! {

@@ -18,14 +18,6 @@ const ROWS: usize = 32;
 /// Guards the variance of a constant row.
 pub const NORM_EPSILON: f32 = 1e-5;
 
-/// What the backward pass of a linear layer needs besides its input and weights.
-pub struct DenseOutput {
-    /// `activation(x w + b)`, `[n, outputs]`
-    pub y: Vec<f32>,
-    /// `x w + b`, where the derivative needs more than `y`.
-    pub z: Option<Vec<f32>>,
-}
-
 vectorised! {
     /// Adds the bias and applies the activation to some rows; `z` receives what the activation saw.
     fn finish_rows(y: &'a mut [f32], z: Option<&'a mut [f32]>, b: &'a [f32], activation: Activation) {
@@ -39,8 +31,15 @@ vectorised! {
     }
 }
 
-/// `activation(x w + b)` for `x: [n, inputs]`, `w: [inputs, outputs]`, `b: [outputs]`.
-pub fn linear(x: &[f32], w: &[f32], b: &[f32], activation: Activation, keep: bool) -> DenseOutput {
+/// `activation(x w + b)` for `x: [n, inputs]`, `w: [inputs, outputs]`, `b: [outputs]`; with `keep` also `x w + b`,
+/// where the derivative needs more than the output.
+pub fn linear(
+    x: &[f32],
+    w: &[f32],
+    b: &[f32],
+    activation: Activation,
+    keep: bool,
+) -> (Vec<f32>, Option<Vec<f32>>) {
     let outputs = b.len();
     let inputs = w.len() / outputs;
     let mut y = multiply(Matrix::new(x, inputs), Matrix::new(w, outputs));
@@ -49,10 +48,10 @@ pub fn linear(x: &[f32], w: &[f32], b: &[f32], activation: Activation, keep: boo
         let mut z = vec![0.0; y.len()];
         let tasks = y.par_chunks_mut(ROWS * outputs).zip(z.par_chunks_mut(ROWS * outputs));
         tasks.for_each(|(y, z)| finish_rows(arch, y, Some(z), b, activation));
-        return DenseOutput { y, z: Some(z) };
+        return (y, Some(z));
     }
     y.par_chunks_mut(ROWS * outputs).for_each(|y| finish_rows(arch, y, None, b, activation));
-    DenseOutput { y, z: None }
+    (y, None)
 }
 
 vectorised! {
@@ -86,26 +85,16 @@ pub fn linear_backward_bias(
     add_in_order(sums.collect(), outputs)
 }
 
-/// `dx = gradient w^T`
-pub fn linear_backward_input(gradient: &[f32], w: &[f32], outputs: usize) -> Vec<f32> {
-    multiply(Matrix::new(gradient, outputs), Matrix::new(w, outputs).transposed())
-}
-
-/// `dw = x^T gradient`
-pub fn linear_backward_weight(x: &[f32], gradient: &[f32], inputs: usize, outputs: usize) -> Vec<f32> {
-    multiply(Matrix::new(x, inputs).transposed(), Matrix::new(gradient, outputs))
-}
-
 vectorised! {
     /// Normalises some rows in place and writes their outputs and inverse deviations.
     fn normalise_rows(
         x: &'a mut [f32],
         y: &'a mut [f32],
         inverse: &'a mut [f32],
-        gain: &'a [f32],
-        shift: &'a [f32],
+        affine: [&'a [f32]; 2],
         activation: Activation,
     ) {
+        let [gain, shift] = affine;
         let width = gain.len();
         for ((x, y), inverse) in x.chunks_exact_mut(width).zip(y.chunks_exact_mut(width)).zip(inverse) {
             let mean = sum_lanes(x, |v| v) / width as f32;
@@ -122,20 +111,15 @@ vectorised! {
 
 /// `activation(gain * (x - mean) / sqrt(variance + 1e-5) + shift)` per row of `x: [n, width]`, and the inverse deviations `[n]`.
 ///
-/// Leaves `(x - mean) / deviation` in `x`: the backward pass reads it.
-pub fn layer_norm(
-    x: &mut [f32],
-    gain: &[f32],
-    shift: &[f32],
-    activation: Activation,
-) -> (Vec<f32>, Vec<f32>) {
-    let width = gain.len();
+/// `affine` is gain and shift. Leaves `(x - mean) / deviation` in `x`: the backward pass reads it.
+pub fn layer_norm(x: &mut [f32], affine: [&[f32]; 2], activation: Activation) -> (Vec<f32>, Vec<f32>) {
+    let width = affine[0].len();
     let arch = Arch::new();
     let mut y = vec![0.0; x.len()];
     let mut inverse_deviation = vec![0.0; x.len() / width];
     let tasks = x.par_chunks_mut(ROWS * width).zip(y.par_chunks_mut(ROWS * width));
     let tasks = tasks.zip(inverse_deviation.par_chunks_mut(ROWS));
-    tasks.for_each(|((x, y), inverse)| normalise_rows(arch, x, y, inverse, gain, shift, activation));
+    tasks.for_each(|((x, y), inverse)| normalise_rows(arch, x, y, inverse, affine, activation));
     (y, inverse_deviation)
 }
 
@@ -145,12 +129,12 @@ vectorised! {
         gradient: &'a mut [f32],
         normalised: &'a [f32],
         inverse: &'a [f32],
-        gain: &'a [f32],
-        shift: &'a [f32],
+        affine: [&'a [f32]; 2],
         activation: Activation,
         dgain: &'a mut [f32],
         dshift: &'a mut [f32],
     ) {
+        let [gain, shift] = affine;
         let width = gain.len();
         let mut z = vec![0.0; width];
         let rows = gradient.chunks_exact_mut(width).zip(normalised.chunks_exact(width)).zip(inverse);
@@ -179,26 +163,15 @@ pub fn layer_norm_backward(
     gradient: &mut [f32],
     normalised: &[f32],
     inverse_deviation: &[f32],
-    gain: &[f32],
-    shift: &[f32],
+    affine: [&[f32]; 2],
     activation: Activation,
 ) -> (Vec<f32>, Vec<f32>) {
-    let width = gain.len();
+    let width = affine[0].len();
     let arch = Arch::new();
     let tasks = gradient.par_chunks_mut(ROWS * width).zip(normalised.par_chunks(ROWS * width));
     let sums = tasks.zip(inverse_deviation.par_chunks(ROWS)).map(|((gradient, normalised), inverse)| {
         let (mut dgain, mut dshift) = (vec![0.0; width], vec![0.0; width]);
-        unnormalise_rows(
-            arch,
-            gradient,
-            normalised,
-            inverse,
-            gain,
-            shift,
-            activation,
-            &mut dgain,
-            &mut dshift,
-        );
+        unnormalise_rows(arch, gradient, normalised, inverse, affine, activation, &mut dgain, &mut dshift);
         (dgain, dshift)
     });
     let (dgain, dshift) = sums.collect::<Vec<_>>().into_iter().unzip();

@@ -7,23 +7,15 @@
 //! low_k = max(x_k, reach_{k-1});   reach_k = max(low_k, y_k);   length = sum_k reach_k - low_k
 //! ```
 
-use super::panel::{GROUP, PANEL};
+use super::panel::PANEL;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-/// Groups and their width.
-#[derive(Clone, Copy)]
-pub(super) struct Widths {
-    pub groups: usize,
-    pub group_width: usize,
-}
-
 /// Features of every row of `x`, ascending within each group: absolute feature numbers.
-pub(super) fn sort_features(x: &[f32], widths: Widths) -> Vec<u32> {
-    let width = widths.groups * widths.group_width;
+pub(super) fn sort_features(x: &[f32], width: usize, group_width: usize) -> Vec<u32> {
     let mut order: Vec<u32> = (0..x.len()).map(|at| (at % width) as u32).collect();
     order.par_chunks_mut(width).zip(x.par_chunks(width)).for_each(|(order, row)| {
-        for group in order.chunks_exact_mut(widths.group_width) {
+        for group in order.chunks_exact_mut(group_width) {
             group.sort_by(|&a, &b| row[a as usize].total_cmp(&row[b as usize]));
         }
     });
@@ -39,7 +31,7 @@ pub(super) struct SortedRow<'a> {
 
 /// Distances of one row of `x` to one panel of `y`.
 pub(super) struct ForwardTile<'a> {
-    pub widths: Widths,
+    pub group_width: usize,
     pub mix: f32,
     pub x: SortedRow<'a>,
     /// One panel, `[feature][PANEL]`.
@@ -77,13 +69,14 @@ impl WithSimd for ForwardTile<'_> {
     fn with_simd<S: Simd>(mut self, simd: S) {
         let vectors = PANEL / S::F32_LANES;
         let panel = S::as_simd_f32s(self.panel).0;
-        let mean_share = simd.splat_f32s((1.0 - self.mix) / self.widths.groups as f32);
+        let groups = self.x.order.chunks_exact(self.group_width);
+        let mean_share = simd.splat_f32s((1.0 - self.mix) / groups.len() as f32);
         let max_share = simd.splat_f32s(self.mix);
         for vector in 0..vectors {
             let mut sum = simd.splat_f32s(0.0);
             let mut largest = simd.splat_f32s(-1.0);
             let mut index = simd.splat_u32s(0);
-            for (g, group) in self.x.order.chunks_exact(self.widths.group_width).enumerate() {
+            for (g, group) in groups.clone().enumerate() {
                 let length = union_length(simd, self.x, group, panel, (vectors, vector), |_, _, _| ());
                 sum = simd.add_f32s(sum, length);
                 let greater = simd.greater_than_f32s(length, largest);
@@ -113,7 +106,7 @@ pub(super) enum Target<'a> {
 
 /// Gradient of one row of `x` against one panel of `y`.
 pub(super) struct BackwardTile<'a> {
-    pub widths: Widths,
+    pub group_width: usize,
     pub mix: f32,
     pub x: SortedRow<'a>,
     pub panel: &'a [f32],
@@ -132,18 +125,19 @@ impl WithSimd for BackwardTile<'_> {
     fn with_simd<S: Simd>(mut self, simd: S) {
         let vectors = PANEL / S::F32_LANES;
         let panel = S::as_simd_f32s(self.panel).0;
-        let (lows, reaches) = S::as_mut_simd_f32s(self.scratch).0.split_at_mut(self.widths.group_width);
+        let groups = self.x.order.chunks_exact(self.group_width);
+        let (lows, reaches) = S::as_mut_simd_f32s(self.scratch).0.split_at_mut(self.group_width);
         let zero = simd.splat_f32s(0.0);
         let one = simd.splat_f32s(1.0);
         let minus_one = simd.splat_f32s(-1.0);
-        let mean_share = simd.splat_f32s((1.0 - self.mix) / self.widths.groups as f32);
-        let one_by_groups = simd.splat_f32s(1.0 / self.widths.groups as f32);
+        let mean_share = simd.splat_f32s((1.0 - self.mix) / groups.len() as f32);
+        let one_by_groups = simd.splat_f32s(1.0 / groups.len() as f32);
         let longest: [u32; PANEL] = std::array::from_fn(|lane| u32::from(self.longest[lane]));
         for vector in 0..vectors {
             let gradient = S::as_simd_f32s(self.gradient).0[vector];
             let longest = S::as_simd_u32s(&longest).0[vector];
             let mut gap = zero; // max - mean of the lengths
-            for (g, group) in self.x.order.chunks_exact(self.widths.group_width).enumerate() {
+            for (g, group) in groups.clone().enumerate() {
                 let is_longest = simd.equal_u32s(longest, simd.splat_u32s(g as u32));
                 let share =
                     simd.add_f32s(mean_share, simd.select_f32s(is_longest, simd.splat_f32s(self.mix), zero));
@@ -187,72 +181,5 @@ impl WithSimd for BackwardTile<'_> {
                 **mix += f64::from(simd.reduce_sum_f32s(simd.mul_f32s(gradient, gap)));
             }
         }
-    }
-}
-
-/// Adds the gradient of a group of rows: all panels, in order.
-#[expect(clippy::too_many_arguments, reason = "plain slices of one kernel call")]
-pub(super) fn backward_rows(
-    arch: pulp::Arch,
-    widths: Widths,
-    mix: f32,
-    rows: &[SortedRow],
-    panels: &[f32],
-    gradient: &[f32],
-    tiles: &[&[u16]],
-    dx: &mut [f32],
-) -> f64 {
-    let width = widths.groups * widths.group_width;
-    let mut scratch = vec![0.0; 2 * widths.group_width * PANEL];
-    let mut lanes = vec![0.0; width * PANEL];
-    let mut dmix = 0.0;
-    for (row, (&x, dx)) in rows.iter().zip(dx.chunks_exact_mut(width)).enumerate() {
-        lanes.fill(0.0);
-        for (p, panel) in panels.chunks_exact(width * PANEL).enumerate() {
-            arch.dispatch(BackwardTile {
-                widths,
-                mix,
-                x,
-                panel,
-                gradient: &gradient[(p * GROUP + row) * PANEL..][..PANEL],
-                longest: &tiles[p][row * PANEL..][..PANEL],
-                target: Target::Row(&mut lanes, &mut dmix),
-                scratch: &mut scratch,
-            });
-        }
-        dx.iter_mut().zip(lanes.chunks_exact(PANEL)).for_each(|(to, lanes)| *to += lanes.iter().sum::<f32>());
-    }
-    dmix
-}
-
-/// Adds the gradient of one panel of columns: all rows, in order.
-#[expect(clippy::too_many_arguments, reason = "plain slices of one kernel call")]
-pub(super) fn backward_columns(
-    arch: pulp::Arch,
-    widths: Widths,
-    mix: f32,
-    rows: &[SortedRow],
-    panel: &[f32],
-    gradient: &[f32],
-    tiles: &[&[u16]],
-    dy: &mut [f32],
-) {
-    let width = widths.groups * widths.group_width;
-    let mut scratch = vec![0.0; 2 * widths.group_width * PANEL];
-    let mut columns = vec![0.0; width * PANEL];
-    for (row, &x) in rows.iter().enumerate() {
-        arch.dispatch(BackwardTile {
-            widths,
-            mix,
-            x,
-            panel,
-            gradient: &gradient[row * PANEL..][..PANEL],
-            longest: &tiles[row / GROUP][row % GROUP * PANEL..][..PANEL],
-            target: Target::Panel(&mut columns),
-            scratch: &mut scratch,
-        });
-    }
-    for (lane, dy) in dy.chunks_exact_mut(width).enumerate() {
-        dy.iter_mut().zip(columns.chunks_exact(PANEL)).for_each(|(to, from)| *to += from[lane]);
     }
 }

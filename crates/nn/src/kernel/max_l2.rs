@@ -10,14 +10,6 @@ use super::{
 };
 use pulp::{Simd, WithSimd};
 
-/// Records of the forward pass for [`GROUP`] rows and one panel: `[component][row][lane]`.
-pub(super) struct TapeTile<'a> {
-    /// `1 / ||x' - y'||`, or 0 where the rows coincide: the gradient there is taken as zero.
-    pub inverse_l2: &'a mut [f32],
-    /// The feature that attains the maximum, or `max_width` where the maximum is zero.
-    pub argmax: &'a mut [u16],
-}
-
 /// Shape of the form, passed around the kernels.
 #[derive(Clone, Copy)]
 pub(super) struct Widths {
@@ -34,15 +26,10 @@ impl Widths {
     /// The L2 features as strips (start, length), component by component.
     pub(super) fn l2_spans(self) -> Vec<(usize, usize)> {
         let starts = (0..self.components).map(|c| c * self.component() + self.max_width);
-        starts
-            .flat_map(|start| {
-                (0..self.l2_width).step_by(STRIP).map(move |f| (start + f, STRIP.min(self.l2_width - f)))
-            })
-            .collect()
-    }
-
-    fn strips_per_component(self) -> usize {
-        self.l2_width.div_ceil(STRIP)
+        let strips = |start: usize| {
+            (0..self.l2_width).step_by(STRIP).map(move |f| (start + f, STRIP.min(self.l2_width - f)))
+        };
+        starts.flat_map(strips).collect()
     }
 }
 
@@ -55,8 +42,8 @@ pub(super) struct ForwardTile<'a> {
     pub panel: &'a [f32],
     /// Distances, written whole.
     pub out: &'a mut [[f32; PANEL]; QUAD],
-    /// Where to record, and the index of the first row in its group.
-    pub tape: Option<(TapeTile<'a>, usize)>,
+    /// `inverse_l2` and `argmax` of the [`BackwardTile`] to record, and the first row's index in its group.
+    pub tape: Option<(&'a mut [f32], &'a mut [u16], usize)>,
 }
 
 impl WithSimd for ForwardTile<'_> {
@@ -131,13 +118,13 @@ impl ForwardTile<'_> {
                 for v in 0..2 {
                     let l2 = simd.sqrt_f32s(squares[q][v]);
                     total[q][v] = simd.add_f32s(total[q][v], simd.add_f32s(largest[q][v], l2));
-                    if let Some((tape, row)) = &mut self.tape {
+                    if let Some((inverse_l2, argmax, row)) = &mut self.tape {
                         let at = (component * GROUP + *row + q) * PANEL + (first + v) * S::F32_LANES;
                         let apart = simd.greater_than_f32s(squares[q][v], zero);
                         let inverse = simd.select_f32s(apart, simd.div_f32s(one, l2), zero);
-                        simd.partial_store_f32s(&mut tape.inverse_l2[at..at + S::F32_LANES], inverse);
+                        simd.partial_store_f32s(&mut inverse_l2[at..at + S::F32_LANES], inverse);
                         let index: &[u32] = pulp::bytemuck::cast_slice(std::slice::from_ref(&index[q][v]));
-                        for (to, &from) in tape.argmax[at..at + S::F32_LANES].iter_mut().zip(index) {
+                        for (to, &from) in argmax[at..at + S::F32_LANES].iter_mut().zip(index) {
                             *to = from as u16;
                         }
                     }
@@ -155,22 +142,17 @@ impl ForwardTile<'_> {
     }
 }
 
-/// Weights `w_ij` of a quad of own rows against all other rows, in the layouts of the two backward passes.
-#[derive(Clone, Copy)]
-pub(super) enum PairWeights<'a> {
-    /// Own rows are rows of `x`: `[panel][GROUP][PANEL]`, own rows start at this one of the group.
-    OfRows(&'a [f32], usize),
-    /// Own rows are columns: `[row][PANEL]`, own columns start at this lane.
-    OfColumns(&'a [f32], usize),
-}
-
 /// `out_q = sum_p w_qp (own_q - other_p)` for four own rows and one strip of features.
-pub(super) struct PullTile<'a> {
-    pub own: [&'a [f32]; QUAD],
+struct PullTile<'a> {
+    own: [&'a [f32]; QUAD],
     /// `[other row][STRIP]`.
-    pub other: &'a [f32],
-    pub weights: PairWeights<'a>,
-    pub out: &'a mut [[f32; STRIP]; QUAD],
+    other: &'a [f32],
+    side: Side,
+    /// `w_ij`: `[panel][GROUP][PANEL]` if own rows are rows of `x`, `[row][PANEL]` if they are columns.
+    weights: &'a [f32],
+    /// Own rows start at this one of the group, or at this lane.
+    quad: usize,
+    out: &'a mut [[f32; STRIP]; QUAD],
 }
 
 /// `sum_q += weight_q (own_q - other)` for two vectors of features.
@@ -204,21 +186,23 @@ impl WithSimd for PullTile<'_> {
                 own[q] = [row[first], row[first + 1]];
             }
             let mut sum = [[simd.splat_f32s(0.0); 2]; QUAD];
-            match self.weights {
-                PairWeights::OfRows(weights, row) => {
-                    let tiles = weights.chunks_exact(GROUP * PANEL);
+            match self.side {
+                Side::Rows => {
+                    let tiles = self.weights.chunks_exact(GROUP * PANEL);
                     for (tile, other) in tiles.zip(other.chunks_exact(PANEL * vectors)) {
-                        let rows: [&[f32; PANEL]; QUAD] =
-                            std::array::from_fn(|q| tile[(row + q) * PANEL..][..PANEL].try_into().unwrap());
+                        let rows: [&[f32; PANEL]; QUAD] = std::array::from_fn(|q| {
+                            tile[(self.quad + q) * PANEL..][..PANEL].try_into().unwrap()
+                        });
                         for (lane, other) in other.chunks_exact(vectors).enumerate() {
                             let weight = [rows[0][lane], rows[1][lane], rows[2][lane], rows[3][lane]];
                             pull(simd, &own, &other[first..first + 2], weight, &mut sum);
                         }
                     }
                 }
-                PairWeights::OfColumns(weights, lane) => {
-                    for (weights, other) in weights.chunks_exact(PANEL).zip(other.chunks_exact(vectors)) {
-                        let weight: [f32; QUAD] = weights[lane..lane + QUAD].try_into().unwrap();
+                Side::Columns => {
+                    let rows = self.weights.chunks_exact(PANEL);
+                    for (weights, other) in rows.zip(other.chunks_exact(vectors)) {
+                        let weight: [f32; QUAD] = weights[self.quad..self.quad + QUAD].try_into().unwrap();
                         pull(simd, &own, &other[first..first + 2], weight, &mut sum);
                     }
                 }
@@ -233,12 +217,11 @@ impl WithSimd for PullTile<'_> {
     }
 }
 
-/// The records of one tile, as the backward passes read them.
-#[derive(Clone, Copy)]
+/// Records of the forward pass for [`GROUP`] rows and one panel: `[component][GROUP][PANEL]`.
 pub(super) struct BackwardTile<'a> {
-    /// `[component][GROUP][PANEL]`
+    /// `1 / ||x' - y'||`, or 0 where the rows coincide: the gradient there is taken as zero.
     pub inverse_l2: &'a [f32],
-    /// `[component][GROUP][PANEL]`
+    /// The feature that attains the maximum, or `max_width` where the maximum is zero.
     pub argmax: &'a [u16],
 }
 
@@ -281,22 +264,20 @@ pub(super) fn backward(
         }
         let scale_max = if side == Side::Rows { scale } else { -scale };
         for (out, sums) in out.chunks_exact_mut(width).zip(at_max.chunks_exact(widths.max_width + 1)) {
-            out[start..start + widths.max_width]
-                .iter_mut()
-                .zip(sums)
-                .for_each(|(to, sum)| *to += sum * scale_max);
+            let to = &mut out[start..start + widths.max_width];
+            to.iter_mut().zip(sums).for_each(|(to, sum)| *to += sum * scale_max);
         }
 
         if widths.l2_width == 0 {
             continue;
         }
-        for ((weights, gradient), tile) in
-            weights.chunks_exact_mut(GROUP * PANEL).zip(gradient.chunks_exact(GROUP * PANEL)).zip(tiles)
-        {
+        let pairs = weights.chunks_exact_mut(GROUP * PANEL).zip(gradient.chunks_exact(GROUP * PANEL));
+        for ((weights, gradient), tile) in pairs.zip(tiles) {
             weigh(arch, weights, gradient, &tile.inverse_l2[records.clone()], scale);
         }
-        for strip in 0..widths.strips_per_component() {
-            let index = component * widths.strips_per_component() + strip;
+        let strips = widths.l2_width.div_ceil(STRIP);
+        for strip in 0..strips {
+            let index = component * strips + strip;
             let features = STRIP.min(widths.l2_width - strip * STRIP);
             let first = start + widths.max_width + strip * STRIP;
             for quad in (0..own_rows).step_by(QUAD) {
@@ -304,10 +285,9 @@ pub(super) fn backward(
                 arch.dispatch(PullTile {
                     own: std::array::from_fn(|q| &own.0.strip(index)[(own.1 + quad + q) * STRIP..][..STRIP]),
                     other: &other.0.strip(index)[other.1 * STRIP..],
-                    weights: match side {
-                        Side::Rows => PairWeights::OfRows(&weights, quad),
-                        Side::Columns => PairWeights::OfColumns(&weights, quad),
-                    },
+                    side,
+                    weights: &weights,
+                    quad,
                     out: &mut sums,
                 });
                 for (row, sums) in (quad..own_rows).zip(&sums) {

@@ -26,12 +26,9 @@ mod tests;
 pub use activation::Activation;
 pub(crate) use activation::{GELU_CUBIC, GELU_SLOPE};
 pub use adam::AdamStep;
-pub use block::{BackwardPack, PairGradients, Pairs, Tape, all_pairs, all_pairs_backward};
+pub use block::{PairGradients, Pairs, Tape, all_pairs, all_pairs_backward};
 pub use contrast::{Contrast, Kept, LogSums, Objective, STATISTICS};
-pub use dense::{
-    DenseOutput, NORM_EPSILON, layer_norm, layer_norm_backward, linear, linear_backward_bias,
-    linear_backward_input, linear_backward_weight,
-};
+pub use dense::{NORM_EPSILON, layer_norm, layer_norm_backward, linear, linear_backward_bias};
 pub use form::PairForm;
 pub use matrix::{Matrix, multiply, multiply_into};
 pub use rows::{rowwise, rowwise_backward};

@@ -7,10 +7,8 @@ pub(crate) fn value(form: PairForm, x: &[f64], y: &[f64], mix: f64) -> f64 {
     match form {
         PairForm::MaxL2 { components, max_width, l2_width } => {
             let width = max_width + l2_width;
-            let parts = (0..components).map(|c| {
-                let part = c * width..(c + 1) * width;
-                let differences: Vec<f64> =
-                    x[part.clone()].iter().zip(&y[part]).map(|(x, y)| x - y).collect();
+            let parts = x.chunks(width).zip(y.chunks(width)).map(|(x, y)| {
+                let differences: Vec<f64> = x.iter().zip(y).map(|(x, y)| x - y).collect();
                 let largest = differences[..max_width].iter().fold(0.0f64, |a, &b| a.max(b));
                 let squares: f64 = differences[max_width..].iter().map(|d| d * d).sum();
                 largest + squares.sqrt()
@@ -18,9 +16,8 @@ pub(crate) fn value(form: PairForm, x: &[f64], y: &[f64], mix: f64) -> f64 {
             parts.sum::<f64>() / components as f64
         }
         PairForm::Interval { groups, group_width } => {
-            let groups_of = |v: &[f64]| v.chunks(group_width).map(<[f64]>::to_vec).collect::<Vec<_>>();
-            let lengths: Vec<f64> =
-                groups_of(x).iter().zip(&groups_of(y)).map(|(x, y)| union_length(x, y)).collect();
+            let pairs = x.chunks(group_width).zip(y.chunks(group_width));
+            let lengths: Vec<f64> = pairs.map(|(x, y)| union_length(x, y)).collect();
             let largest = lengths.iter().fold(0.0f64, |a, &b| a.max(b));
             mix * largest + (1.0 - mix) * lengths.iter().sum::<f64>() / groups as f64
         }

@@ -87,7 +87,7 @@ fn value(form: PairForm, x: &[f32], y: &[f32], mix: f32) -> f32 {
         PairForm::Interval { groups, group_width } => {
             let lengths = x.chunks_exact(group_width).zip(y.chunks_exact(group_width));
             let (sum, max) = lengths.fold((0.0, 0.0f32), |(sum, max), (x, y)| {
-                let length = union(x, y, |_| ());
+                let length = union(x, y, |_, _| ());
                 (sum + length, max.max(length))
             });
             mix * max + (1.0 - mix) / groups as f32 * sum
@@ -129,12 +129,10 @@ fn value_backward(
             0.0
         }
         PairForm::Interval { groups, group_width } => {
-            let lengths = x
-                .chunks_exact(group_width)
-                .zip(y.chunks_exact(group_width))
-                .map(|(x, y)| union(x, y, |_| ()));
             let (mut longest, mut max, mut sum) = (0, -1.0, 0.0);
-            for (group, length) in lengths.enumerate() {
+            let rows = x.chunks_exact(group_width).zip(y.chunks_exact(group_width));
+            for (group, (x, y)) in rows.enumerate() {
+                let length = union(x, y, |_, _| ());
                 sum += length;
                 if length > max {
                     (longest, max) = (group, length);
@@ -144,9 +142,9 @@ fn value_backward(
                 let at = group * group_width..(group + 1) * group_width;
                 let weight = g * ((1.0 - mix) / groups as f32 + if group == longest { mix } else { 0.0 });
                 let (dx, dy) = (&mut dx[at.clone()], &mut dy[at.clone()]);
-                union(&x[at.clone()], &y[at], |end| match end {
-                    UnionEnd::Start(f) => dx[f] -= weight,
-                    UnionEnd::Stop(f) => dy[f] += weight,
+                union(&x[at.clone()], &y[at], |start, stop| {
+                    dx[start] -= weight;
+                    dy[stop] += weight;
                 });
             }
             g * (max - sum / groups as f32)
@@ -176,22 +174,16 @@ fn squared_distance(x: &[f32], y: &[f32]) -> f32 {
     sum_lanes_of_two(x, y, |x, y| (x - y) * (x - y))
 }
 
-/// Where a connected piece of a union of intervals begins and ends: the features that hold its ends.
-enum UnionEnd {
-    Start(usize),
-    Stop(usize),
-}
-
-/// Length of the union of `[x_k, max(x_k, y_k)]`; `visit` sees both ends of every piece of positive length.
-fn union(x: &[f32], y: &[f32], mut visit: impl FnMut(UnionEnd)) -> f32 {
+/// Length of the union of `[x_k, max(x_k, y_k)]`; `visit` sees the features `(start, stop)` that hold the ends of every
+/// connected piece of positive length.
+fn union(x: &[f32], y: &[f32], mut visit: impl FnMut(usize, usize)) -> f32 {
     // Groups are short: repeatedly taking the next interval needs no allocation.
     let mut length = 0.0;
     let mut piece: Option<(usize, usize)> = None; // features holding the ends of the open piece
     let mut close = |piece: Option<(usize, usize)>| {
         if let Some((start, stop)) = piece {
             length += y[stop] - x[start];
-            visit(UnionEnd::Start(start));
-            visit(UnionEnd::Stop(stop));
+            visit(start, stop);
         }
     };
     let mut last: Option<usize> = None;

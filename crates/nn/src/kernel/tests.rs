@@ -20,6 +20,8 @@ const FORMS: [PairForm; 9] = [
     PairForm::InnerProduct { width: 13 },
 ];
 
+const MIX: f32 = 0.3;
+
 /// Around the sizes of panels and groups, and not square.
 const SIZES: [(usize, usize); 6] = [(1, 1), (3, 2), (5, 33), (17, 31), (16, 32), (70, 45)];
 
@@ -47,75 +49,64 @@ fn deviation(got: &[f32], expected: &[f64]) -> f64 {
     got.iter().zip(expected).fold(0.0f64, |a, (&g, e)| a.max((f64::from(g) - e).abs())) / scale
 }
 
-struct Case {
-    form: PairForm,
-    x: Vec<f32>,
-    y: Vec<f32>,
-    gradient: Vec<f32>,
-    mix: f32,
+/// Rows of `x`, rows of `y`, and a number for each pair.
+fn problem(seed: u64, form: PairForm, n: usize, m: usize) -> [Vec<f32>; 3] {
+    [uniform(seed + 1, n * form.width()), uniform(seed + 2, m * form.width()), uniform(seed + 3, n * m)]
 }
 
-fn cases() -> impl Iterator<Item = Case> {
-    let sized =
-        FORMS.iter().enumerate().flat_map(|(f, &form)| SIZES.iter().map(move |&size| (f as u64, form, size)));
-    sized.map(|(f, form, (n, m))| Case {
-        form,
-        x: uniform(10 * f + 1, n * form.width()),
-        y: uniform(10 * f + 2, m * form.width()),
-        gradient: uniform(10 * f + 3, n * m),
-        mix: 0.3,
-    })
+/// A seed, a form, rows of `x` and of `y`.
+fn cases() -> impl Iterator<Item = (u64, PairForm, usize, usize)> {
+    let forms = (0..).step_by(10).zip(FORMS);
+    forms.flat_map(|(seed, form)| SIZES.into_iter().map(move |(n, m)| (seed, form, n, m)))
+}
+
+/// The values, and the tape of their forward pass.
+fn recorded(pairs: &Pairs) -> (Vec<f32>, Tape) {
+    let mut tape = Tape::default();
+    (super::all_pairs(pairs, Some(&mut tape)), tape)
 }
 
 #[test]
 fn values_are_those_of_the_definition() {
-    for case in cases() {
-        let expected = all_pairs(case.form, &wide(&case.x), &wide(&case.y), f64::from(case.mix));
+    for (seed, form, n, m) in cases() {
+        let [x, y, _] = problem(seed, form, n, m);
+        let expected = all_pairs(form, &wide(&x), &wide(&y), f64::from(MIX));
         for arch in archs() {
-            let pairs = Pairs::with_arch(case.form, &case.x, &case.y, case.mix, arch);
+            let pairs = Pairs::with_arch(form, &x, &y, MIX, arch);
             let plain = super::all_pairs(&pairs, None);
-            let mut tape = Tape::default();
-            assert!(deviation(&plain, &expected) < 1e-5, "{:?} {arch:?}", case.form);
-            assert_eq!(plain, super::all_pairs(&pairs, Some(&mut tape)), "recording changes nothing");
+            assert!(deviation(&plain, &expected) < 1e-5, "{form:?} {arch:?}");
+            assert_eq!(plain, recorded(&pairs).0, "recording changes nothing");
         }
-        let diagonal: Vec<f64> = (0..pairs_of(&case).n().min(pairs_of(&case).m()))
-            .map(|i| expected[i * pairs_of(&case).m() + i])
-            .collect();
-        let rows = diagonal.len() * case.form.width();
-        assert!(deviation(&rowwise(case.form, &case.x[..rows], &case.y[..rows], case.mix), &diagonal) < 1e-5);
+        let diagonal: Vec<f64> = (0..n.min(m)).map(|i| expected[i * m + i]).collect();
+        let rows = diagonal.len() * form.width();
+        assert!(deviation(&rowwise(form, &x[..rows], &y[..rows], MIX), &diagonal) < 1e-5);
     }
-}
-
-fn pairs_of(case: &Case) -> Pairs<'_> {
-    Pairs::new(case.form, &case.x, &case.y, case.mix)
 }
 
 #[test]
 fn gradients_are_those_of_finite_differences() {
-    for case in cases().filter(|case| case.gradient.len() <= 600 && case.x.len() + case.y.len() < 2000) {
-        let gradient = wide(&case.gradient);
-        let (x, y) = (wide(&case.x), wide(&case.y));
+    let small =
+        |&(_, form, n, m): &(u64, PairForm, usize, usize)| n * m <= 600 && (n + m) * form.width() < 2000;
+    for (seed, form, n, m) in cases().filter(small) {
+        let [x, y, gradient] = problem(seed, form, n, m);
+        let (wide_x, wide_y, wide_gradient) = (wide(&x), wide(&y), wide(&gradient));
         let total = |x: &[f64], y: &[f64], mix: f64| {
-            all_pairs(case.form, x, y, mix).iter().zip(&gradient).map(|(value, g)| value * g).sum::<f64>()
+            all_pairs(form, x, y, mix).iter().zip(&wide_gradient).map(|(value, g)| value * g).sum::<f64>()
         };
-        let mix = f64::from(case.mix);
-        let dx = differences(&x, |x| total(x, &y, mix));
-        let dy = differences(&y, |y| total(&x, y, mix));
-        let dmix = differences(&[mix], |mix| total(&x, &y, mix[0]))[0];
+        let mix = f64::from(MIX);
+        let dx = differences(&wide_x, |x| total(x, &wide_y, mix));
+        let dy = differences(&wide_y, |y| total(&wide_x, y, mix));
+        let dmix = differences(&[mix], |mix| total(&wide_x, &wide_y, mix[0]))[0];
         for arch in archs() {
-            let pairs = Pairs::with_arch(case.form, &case.x, &case.y, case.mix, arch);
-            let mut tape = Tape::default();
-            super::all_pairs(&pairs, Some(&mut tape));
+            let pairs = Pairs::with_arch(form, &x, &y, MIX, arch);
+            let (_, tape) = recorded(&pairs);
             for tape in [Some(&tape), None] {
-                let got = all_pairs_backward(&pairs, &case.gradient, tape);
-                let what = format!("{:?} {arch:?} {}x{}", case.form, pairs.n(), pairs.m());
+                let got = all_pairs_backward(&pairs, &gradient, tape);
+                let what = format!("{form:?} {arch:?} {n}x{m}");
                 assert!(deviation(&got.dx, &dx) < 1e-4, "dx {what}: {}", deviation(&got.dx, &dx));
                 assert!(deviation(&got.dy, &dy) < 1e-4, "dy {what}: {}", deviation(&got.dy, &dy));
-                assert!(
-                    (got.dmix - dmix).abs() < 1e-4 * dmix.abs().max(1.0),
-                    "dmix {what}: {} {dmix}",
-                    got.dmix
-                );
+                let error = (got.dmix - dmix).abs();
+                assert!(error < 1e-4 * dmix.abs().max(1.0), "dmix {what}: {} {dmix}", got.dmix);
             }
         }
     }
@@ -125,7 +116,8 @@ fn gradients_are_those_of_finite_differences() {
 fn row_gradients_are_those_of_finite_differences() {
     for form in FORMS {
         let n = 5;
-        let (x, y, g) = (uniform(1, n * form.width()), uniform(2, n * form.width()), uniform(3, n));
+        let [x, y, _] = problem(0, form, n, n);
+        let g = uniform(3, n);
         let (wide_x, wide_y, wide_g) = (wide(&x), wide(&y), wide(&g));
         let total = |x: &[f64], y: &[f64], mix: f64| -> f64 {
             let rows = x.chunks(form.width()).zip(y.chunks(form.width()));
@@ -144,10 +136,9 @@ fn row_gradients_are_those_of_finite_differences() {
 fn repeating_the_forward_pass_changes_nothing_but_rounding() {
     for form in [FORMS[1], FORMS[5], FORMS[8]] {
         let (n, m) = (150, 77);
-        let (x, y, g) = (uniform(1, n * form.width()), uniform(2, m * form.width()), uniform(3, n * m));
+        let [x, y, g] = problem(0, form, n, m);
         let pairs = Pairs::new(form, &x, &y, 0.6);
-        let mut tape = Tape::default();
-        super::all_pairs(&pairs, Some(&mut tape));
+        let (_, tape) = recorded(&pairs);
         let once = all_pairs_backward(&pairs, &g, Some(&tape));
         let repeated = all_pairs_backward(&pairs, &g, None);
         assert!(deviation(&repeated.dx, &wide(&once.dx)) < 1e-5);
@@ -161,8 +152,7 @@ fn equal_rows_are_at_distance_zero_with_a_finite_gradient() {
         let n = 20;
         let x = uniform(4, n * form.width());
         let pairs = Pairs::new(form, &x, &x, 0.5);
-        let mut tape = Tape::default();
-        let d = super::all_pairs(&pairs, Some(&mut tape));
+        let (d, tape) = recorded(&pairs);
         assert!((0..n).all(|i| d[i * n + i] == 0.0), "{form:?}");
         assert_eq!(rowwise(form, &x, &x, 0.5), vec![0.0; n]);
         let mut identity = vec![0.0; n * n];
@@ -179,8 +169,8 @@ fn ties_go_to_the_first_feature() {
     let form = PairForm::MaxL2 { components: 1, max_width: 4, l2_width: 0 };
     let (x, y) = ([1.0, 3.0, 3.0, 2.0], [0.0, 1.0, 1.0, 0.0]);
     let pairs = Pairs::new(form, &x, &y, 0.0);
-    let mut tape = Tape::default();
-    assert_eq!(super::all_pairs(&pairs, Some(&mut tape)), [2.0]);
+    let (values, tape) = recorded(&pairs);
+    assert_eq!(values, [2.0]);
     let got = all_pairs_backward(&pairs, &[1.0], Some(&tape));
     assert_eq!(got.dx, [0.0, 1.0, 0.0, 0.0]);
     assert_eq!(got.dy, [0.0, -1.0, 0.0, 0.0]);
@@ -197,97 +187,12 @@ fn unions_of_touching_and_nested_intervals() {
         ([-1.0, -1.0, 2.0, 2.5], [0.0, -2.0, 2.25, 3.0], 1.75), // apart
     ] {
         let pairs = Pairs::new(form, &x, &y, 1.0);
-        let mut tape = Tape::default();
-        assert_eq!(super::all_pairs(&pairs, Some(&mut tape)), [length]);
+        let (values, tape) = recorded(&pairs);
+        assert_eq!(values, [length]);
         assert_eq!(rowwise(form, &x, &y, 1.0), [length]);
         let got = all_pairs_backward(&pairs, &[1.0], Some(&tape));
         // Moving both rows together moves nothing.
         assert!((got.dx.iter().sum::<f32>() + got.dy.iter().sum::<f32>()).abs() < 1e-6);
-    }
-}
-
-fn objectives() -> [Objective; 5] {
-    let infonce = |forward, backward, penalty| Objective::InfoNce { forward, backward, penalty };
-    [
-        infonce(true, true, 0.0),
-        infonce(true, false, 0.01),
-        infonce(false, true, 0.0),
-        infonce(true, true, 0.1),
-        Objective::BinaryNce,
-    ]
-}
-
-/// The loss of a matrix of values, from its definition.
-fn contrast_reference(values: &[f64], potential: &[f64], slope: f64, objective: Objective) -> f64 {
-    let n = potential.len();
-    let logit = |i: usize, j: usize| potential[j] + slope * values[i * n + j];
-    let log_sum = |logits: Vec<f64>| {
-        let max = logits.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
-        max + logits.iter().map(|f| (f - max).exp()).sum::<f64>().ln()
-    };
-    match objective {
-        Objective::InfoNce { forward, backward, penalty } => {
-            let each =
-                |i: usize, log_sum: f64| log_sum - logit(i, i) + f64::from(penalty) * log_sum * log_sum;
-            let rows = (0..n).map(|i| each(i, log_sum((0..n).map(|j| logit(i, j)).collect())));
-            let columns = (0..n).map(|j| each(j, log_sum((0..n).map(|i| logit(i, j)).collect())));
-            let part =
-                |on: bool, terms: &mut dyn Iterator<Item = f64>| if on { terms.sum::<f64>() } else { 0.0 };
-            (part(forward, &mut rows.into_iter()) + part(backward, &mut columns.into_iter())) / n as f64
-        }
-        Objective::BinaryNce => {
-            let pairs = (0..n * n).map(|at| (at / n, at % n));
-            let terms =
-                pairs.map(|(i, j)| (1.0 + logit(i, j).exp()).ln() - if i == j { logit(i, j) } else { 0.0 });
-            terms.sum::<f64>() / (n * n) as f64
-        }
-    }
-}
-
-#[test]
-fn contrastive_losses_and_gradients_are_those_of_the_definition() {
-    let n = 11;
-    for form in [FORMS[1], FORMS[5], FORMS[8]] {
-        let (x, y, potential) = (uniform(1, n * form.width()), uniform(2, n * form.width()), uniform(3, n));
-        let (slope, mix) = (form.logit_sign() * 1.7, 0.4);
-        for objective in objectives() {
-            let loss = |x: &[f64], y: &[f64], potential: &[f64]| {
-                contrast_reference(
-                    &all_pairs(form, x, y, f64::from(mix)),
-                    potential,
-                    f64::from(slope),
-                    objective,
-                )
-            };
-            let (wide_x, wide_y, wide_potential) = (wide(&x), wide(&y), wide(&potential));
-            let pairs = Pairs::new(form, &x, &y, mix);
-            let contrast = Contrast { pairs: &pairs, potential: &potential, slope, objective };
-            let mut kept = Kept::default();
-            let (statistics, sums) = contrast.forward(Some(&mut kept));
-            let expected = loss(&wide_x, &wide_y, &wide_potential);
-            assert!(
-                (f64::from(statistics[0]) - expected).abs() < 1e-5 * expected.abs().max(1.0),
-                "{form:?} {objective:?}"
-            );
-            let (got, dpotential) = contrast.backward(&sums, Some(&mut kept), 1.0);
-            let what = format!("{form:?} {objective:?}");
-            assert!(
-                deviation(&got.dx, &differences(&wide_x, |x| loss(x, &wide_y, &wide_potential))) < 1e-4,
-                "{what}"
-            );
-            assert!(
-                deviation(&got.dy, &differences(&wide_y, |y| loss(&wide_x, y, &wide_potential))) < 1e-4,
-                "{what}"
-            );
-            let of_mix = |mix: &[f64]| {
-                let values = all_pairs(form, &wide_x, &wide_y, mix[0]);
-                contrast_reference(&values, &wide_potential, f64::from(slope), objective)
-            };
-            let dmix = differences(&[f64::from(mix)], of_mix)[0];
-            assert!((got.dmix - dmix).abs() < 1e-4, "{what}: {} {dmix}", got.dmix);
-            let expected = differences(&wide_potential, |potential| loss(&wide_x, &wide_y, potential));
-            assert!(deviation(&dpotential, &expected) < 1e-4, "{what} {dpotential:?} {expected:?}");
-        }
     }
 }
 
@@ -296,17 +201,18 @@ fn contrastive_losses_and_gradients_are_those_of_the_definition() {
 fn blocks_give_what_the_whole_matrix_gives() {
     let n = 600;
     let form = PairForm::MaxL2 { components: 2, max_width: 3, l2_width: 3 };
-    let (x, y, potential) = (uniform(1, n * form.width()), uniform(2, n * form.width()), uniform(3, n));
-    for objective in objectives() {
+    let [x, y, _] = problem(0, form, n, n);
+    let potential = uniform(3, n);
+    let infonce = [(true, true, 0.0), (true, true, 0.1), (true, false, 0.01), (false, true, 0.0)]
+        .map(|(forward, backward, penalty)| Objective::InfoNce { forward, backward, penalty });
+    for objective in infonce.into_iter().chain([Objective::BinaryNce]) {
         let pairs = Pairs::new(form, &x, &y, 0.0);
         let contrast = Contrast { pairs: &pairs, potential: &potential, slope: -150.0, objective };
         let mut kept = Kept::default();
         let (whole, whole_sums) = contrast.forward(Some(&mut kept));
         let (blocks, block_sums) = contrast.forward(None);
-        whole
-            .iter()
-            .zip(blocks)
-            .for_each(|(a, b)| assert!((a - b).abs() <= 1e-5 * a.abs(), "{whole:?} {blocks:?}"));
+        let close = |(a, b): (&f32, f32)| (a - b).abs() <= 1e-5 * a.abs();
+        assert!(whole.iter().zip(blocks).all(close), "{whole:?} {blocks:?}");
         let (whole, whole_potential) = contrast.backward(&whole_sums, Some(&mut kept), 2.0);
         let (blocks, block_potential) = contrast.backward(&block_sums, None, 2.0);
         assert!(deviation(&blocks.dx, &wide(&whole.dx)) < 1e-4);
@@ -321,11 +227,10 @@ fn numbers_that_are_not_finite_make_nan() {
     for form in FORMS {
         let n = 20;
         for bad in [f32::NAN, f32::INFINITY] {
-            let (mut x, y) = (uniform(1, n * form.width()), uniform(2, n * form.width()));
+            let [mut x, y, _] = problem(0, form, n, n);
             x[3 * form.width()] = bad;
             let values = super::all_pairs(&Pairs::new(form, &x, &y, 0.5), None);
-            let is_row_three = |at: usize| at / n == 3;
-            assert!((0..n * n).all(|at| values[at].is_nan() == is_row_three(at)), "{form:?} {bad}");
+            assert!((0..n * n).all(|at| values[at].is_nan() == (at / n == 3)), "{form:?} {bad}");
             let rows = rowwise(form, &x, &y, 0.5);
             assert!((0..n).all(|row| rows[row].is_nan() == (row == 3)), "{form:?} {bad}");
         }
@@ -338,7 +243,8 @@ fn old_buffers_do_not_show() {
     let objective = Objective::InfoNce { forward: true, backward: true, penalty: 0.0 };
     let mut old = Kept::default();
     for (form, n) in [(FORMS[3], 40), (FORMS[2], 21), (FORMS[5], 33), (FORMS[7], 5), (FORMS[1], 50)] {
-        let (x, y, potential) = (uniform(1, n * form.width()), uniform(2, n * form.width()), uniform(3, n));
+        let [x, y, _] = problem(0, form, n, n);
+        let potential = uniform(3, n);
         let pairs = Pairs::new(form, &x, &y, 0.5);
         let contrast = Contrast { pairs: &pairs, potential: &potential, slope: -1.0, objective };
         let outcome = |kept: &mut Kept| {

@@ -32,13 +32,6 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Adds a scalar `[1]`.
-    #[must_use]
-    pub fn with(mut self, name: &'static str, value: Tensor<1>) -> Self {
-        self.entries.push((name, value.detach()));
-        self
-    }
-
     /// The numbers, in one transfer.
     ///
     /// # Panics
@@ -62,7 +55,7 @@ impl Loss {
     /// Adds a diagnostic scalar `[1]`.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: Tensor<1>) -> Self {
-        self.diagnostics = self.diagnostics.with(name, value);
+        self.diagnostics.entries.push((name, value.detach()));
         self
     }
 

@@ -68,27 +68,17 @@ impl ActorConfig {
     pub fn init(&self, init: &mut Initializer) -> Result<Actor, ConfigError> {
         let actions = at_least_one("actions", self.actions)?;
         let outputs = match self.distribution {
-            PolicyDistribution::TanhGaussian { min_log_std, max_log_std } => {
-                let ordered = min_log_std.is_finite() && max_log_std.is_finite() && min_log_std < max_log_std;
-                if !ordered {
-                    let value = format!("[{min_log_std}, {max_log_std}]");
-                    return Err(ConfigError::new(
-                        "distribution",
-                        value,
-                        "is an empty range of log_std",
-                        "use -5 and 2",
-                    ));
+            PolicyDistribution::TanhGaussian { min_log_std: min, max_log_std: max } => {
+                if !(min.is_finite() && max.is_finite() && min < max) {
+                    let (value, problem) = (format!("[{min}, {max}]"), "is an empty range of log_std");
+                    return Err(ConfigError::new("distribution", value, problem, "use -5 and 2"));
                 }
                 2 * actions
             }
             PolicyDistribution::FixedStd { std } => {
                 if !(std.is_finite() && std > 0.0) {
-                    return Err(ConfigError::new(
-                        "distribution.std",
-                        std,
-                        "must be positive",
-                        "use a number like 0.2",
-                    ));
+                    let hint = "use a number like 0.2";
+                    return Err(ConfigError::new("distribution.std", std, "must be positive", hint));
                 }
                 actions
             }

@@ -72,12 +72,8 @@ impl EncoderConfig {
         if parameters > MAX_PARAMETERS {
             let value = format!("{depth} x {width}, from {inputs} to {outputs}");
             let problem = "would have more than a billion parameters";
-            return Err(ConfigError::new(
-                "trunk",
-                value,
-                problem,
-                "choose a smaller width, depth or latent width",
-            ));
+            let hint = "choose a smaller width, depth or latent width";
+            return Err(ConfigError::new("trunk", value, problem, hint));
         }
         let (mut layers, mut norms) = (Vec::new(), Vec::new());
         for _ in 0..depth {

@@ -25,13 +25,13 @@ impl Initializer {
     /// Parameters on `device` from stream `stream` of `seed`. Networks that are optimised or saved together need streams of
     /// their own: the identities of parameters are made from it.
     pub fn new(seed: u64, stream: u32, device: &Device) -> Self {
-        ignore_configuration_files();
-        let first = u64::from(stream) << 32 | 1;
-        Self {
-            device: device.clone(),
-            rng: rng::stream(seed, PARAMETERS | u64::from(stream)),
-            next_id: first,
-        }
+        // Burn's default configuration, unless the program gave it one. Otherwise Burn looks for a `burn.toml` in
+        // the working folder and in every folder above it, and obeys what it finds there: a data set that was
+        // unpacked from an archive could name a file that training then overwrites with its log. No network is
+        // made without an initializer: every program passes here before its first gradient.
+        BurnConfig::try_set(BurnConfig::default());
+        let rng = rng::stream(seed, PARAMETERS | u64::from(stream));
+        Self { device: device.clone(), rng, next_id: u64::from(stream) << 32 | 1 }
     }
 
     /// Weights `[inputs, outputs]`, uniform with variance `1 / inputs`.
@@ -59,13 +59,4 @@ impl Initializer {
         let value = Tensor::from_data(data, &self.device);
         Param::initialized(id, if self.device.is_autodiff() { value.require_grad() } else { value })
     }
-}
-
-/// Gives Burn its default configuration, unless the program gave it one.
-///
-/// Otherwise Burn looks for a `burn.toml` in the working folder and in every folder above it, and obeys what it finds there: a data
-/// set that was unpacked from an archive could name a file that training then overwrites with its log. No network is made without
-/// an [`Initialiser`], so this is the one place that the command and every program passes before its first gradient.
-fn ignore_configuration_files() {
-    BurnConfig::try_set(BurnConfig::default());
 }

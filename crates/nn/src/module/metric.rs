@@ -87,11 +87,6 @@ impl Metric {
         &self.members
     }
 
-    /// Whether the values are distances; see [`PairHead::is_quasimetric`].
-    pub fn is_quasimetric(&self) -> bool {
-        self.members.iter().all(|member| member.head.is_quasimetric())
-    }
-
     /// Values of all pairs, of twins the larger: the maximum of two quasimetrics is one.
     ///
     /// # Shapes

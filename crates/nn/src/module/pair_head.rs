@@ -160,11 +160,6 @@ impl PairHead {
         }
     }
 
-    /// Whether its values are distances: non-negative, zero on equal rows, within the triangle inequality.
-    pub fn is_quasimetric(&self) -> bool {
-        !matches!(self, Self::InnerProduct(_))
-    }
-
     /// The mix of an interval form, `[1]`; zero for others.
     pub fn mix(&self, like: &Tensor<2>) -> Tensor<1> {
         match self {

@@ -4,7 +4,7 @@
 //! [`backward`] do the same in chunks of rows that hold at most [`CHUNK_ELEMENTS`], with the gradient written out.
 
 use crate::kernel::PairForm;
-use burn::tensor::{Int, Tensor, activation::relu};
+use burn::tensor::{IndexingUpdateOp, Int, Tensor, activation::relu};
 
 /// Elements of the largest broadcast tensor of a chunk (64 MiB of floats).
 pub const CHUNK_ELEMENTS: usize = 1 << 24;
@@ -118,13 +118,8 @@ fn max_l2_backward(
     let gradient = gradient.div_scalar(components as f32).reshape([n, m, 1, 1]).repeat_dim(2, components);
     let (largest, index) = difference.clone().narrow(3, 0, max_width).max_dim_with_indices(3);
     let won = gradient.clone().mask_fill(largest.lower_equal_scalar(0.0), 0.0);
-    let device = gradient.device();
-    let at_max = Tensor::<4>::zeros([n, m, components, max_width], &device).scatter(
-        3,
-        index,
-        won,
-        burn::tensor::IndexingUpdateOp::Add,
-    );
+    let zeros = Tensor::<4>::zeros([n, m, components, max_width], &gradient.device());
+    let at_max = zeros.scatter(3, index, won, IndexingUpdateOp::Add);
     let of_difference = if l2_width == 0 {
         at_max
     } else {
@@ -142,7 +137,7 @@ fn max_l2_backward(
 /// `mix * longest + (1 - mix) * mean` of the union lengths, `[n, m, groups, group_width] -> [n, m, 1, 1]`.
 fn interval(x: Tensor<4>, y: Tensor<4>, mix: Tensor<1>) -> Tensor<4> {
     let mix = mix.reshape([1, 1, 1, 1]);
-    let lengths = Scan::new(x, y).lengths();
+    let lengths = Scan::new(x, y).lengths;
     let longest = lengths.clone().max_dim(2);
     longest * mix.clone() + lengths.mean_dim(2) * (mix.neg() + 1.0)
 }
@@ -152,7 +147,8 @@ struct Scan {
     order: Tensor<4, Int>,
     /// `(x, y, low, reach before)` of each step, `[n, m, groups, 1]`.
     steps: Vec<[Tensor<4>; 4]>,
-    reaches: Vec<Tensor<4>>,
+    /// Of the unions, `[n, m, groups, 1]`.
+    lengths: Tensor<4>,
 }
 
 impl Scan {
@@ -161,23 +157,17 @@ impl Scan {
         let order = x.clone().detach().argsort(3);
         let (x, y) = (x.gather(3, order.clone()), y.gather(3, order.clone()));
         let mut reach = x.clone().narrow(3, 0, 1).detach().full_like(f32::MIN);
-        let (mut steps, mut reaches) = (Vec::new(), Vec::new());
+        let (mut steps, mut pieces) = (Vec::new(), Vec::new());
         for step in 0..group_width {
             let (x, y) = (x.clone().narrow(3, step, 1), y.clone().narrow(3, step, 1));
             let low = x.clone().max_pair(reach.clone());
             let next = low.clone().max_pair(y.clone());
+            pieces.push(next.clone() - low.clone());
             steps.push([x, y, low, reach]);
-            reaches.push(next.clone());
             reach = next;
         }
-        Self { order, steps, reaches }
-    }
-
-    /// `[n, m, groups, 1]`
-    fn lengths(&self) -> Tensor<4> {
-        let pieces =
-            self.steps.iter().zip(&self.reaches).map(|([_, _, low, _], reach)| reach.clone() - low.clone());
-        pieces.reduce(|sum, piece| sum + piece).expect("groups are not empty")
+        let lengths = pieces.into_iter().reduce(|sum, piece| sum + piece).expect("groups are not empty");
+        Self { order, steps, lengths }
     }
 }
 
@@ -191,22 +181,20 @@ fn interval_backward(
     let ([n, width], [m, _]) = (x.dims(), y.dims());
     let device = x.device();
     let shape = [n, m, groups, group_width];
-    let scan = Scan::new(
-        x.reshape([n, 1, groups, group_width]).expand(shape),
-        y.reshape([1, m, groups, group_width]).expand(shape),
-    );
-    let lengths = scan.lengths();
+    let x = x.reshape([n, 1, groups, group_width]).expand(shape);
+    let y = y.reshape([1, m, groups, group_width]).expand(shape);
+    let Scan { order, steps, lengths } = Scan::new(x, y);
     let gradient = gradient.reshape([n, m, 1, 1]);
     let (longest, index) = lengths.clone().max_dim_with_indices(2);
     let dmix = (gradient.clone() * (longest - lengths.mean_dim(2))).sum();
     let mix = mix.reshape([1, 1, 1, 1]);
     let share = (mix.clone().neg() + 1.0).div_scalar(groups as f32).expand([n, m, groups, 1]);
-    let share = share.scatter(2, index, mix.expand([n, m, 1, 1]), burn::tensor::IndexingUpdateOp::Add);
+    let share = share.scatter(2, index, mix.expand([n, m, 1, 1]), IndexingUpdateOp::Add);
     let weight = gradient * share;
 
     let mut back = weight.zeros_like();
     let (mut to_x, mut to_y) = (Vec::new(), Vec::new());
-    for [x, y, low, reach] in scan.steps.into_iter().rev() {
+    for [x, y, low, reach] in steps.into_iter().rev() {
         let extends = y.greater(low);
         let starts = x.greater_equal(reach);
         to_y.push((back.clone() + 1.0).mask_fill(extends.clone().bool_not(), 0.0));
@@ -217,8 +205,7 @@ fn interval_backward(
     let unsort = |mut parts: Vec<Tensor<4>>| {
         parts.reverse();
         let sorted = Tensor::cat(parts, 3) * weight.clone();
-        let zeros = Tensor::<4>::zeros(shape, &device);
-        zeros.scatter(3, scan.order.clone(), sorted, burn::tensor::IndexingUpdateOp::Add)
+        Tensor::<4>::zeros(shape, &device).scatter(3, order.clone(), sorted, IndexingUpdateOp::Add)
     };
     let dx = unsort(to_x).sum_dim(1).reshape([n, width]);
     let dy = unsort(to_y).sum_dim(0).reshape([m, width]);

@@ -3,9 +3,20 @@
 //! [`differentiable`] holds the whole matrix of logits and lets Burn differentiate. [`forward`] and [`backward`] hold
 //! a block of rows of it, with running log-sum-exps of the columns.
 
-use super::{ContrastSpec, chunked};
-use crate::kernel::Objective;
+use super::chunked;
+use crate::kernel::{Objective, PairForm};
 use burn::tensor::{Bool, Tensor, TensorData, activation};
+
+/// Which contrastive problem: the form of the pairs, the factor of the value in a logit (with its sign), the objective.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContrastSpec {
+    /// How rows are compared.
+    pub form: PairForm,
+    /// `f_ij = potential_j + slope * value_ij`
+    pub slope: f32,
+    /// What is learned from the logits.
+    pub objective: Objective,
+}
 
 /// Rows of the logits that are held at once.
 const BLOCK: usize = 1024;
@@ -42,7 +53,7 @@ pub(crate) fn statistics_of_logits(
         value: values.sum().detach(),
         binary: softplus(logits).sum() - positive.clone().sum(),
     };
-    sums.statistics(objective, rows, columns, positive)
+    sums.statistics(objective, [rows, columns, positive])
 }
 
 /// The statistics `[6]`, and the log-sum-exps `[n]` of rows and columns.
@@ -55,8 +66,7 @@ pub fn forward(
 ) -> (Tensor<1>, Tensor<1>, Tensor<1>) {
     let [n, _] = x.dims();
     let device = x.device();
-    let mut rows = Vec::new();
-    let mut positives = Vec::new();
+    let (mut rows, mut positives) = (Vec::new(), Vec::new());
     let mut largest = Tensor::<2>::full([1, n], f32::MIN, &device);
     let mut sum = Tensor::<2>::zeros([1, n], &device);
     let mut sums = Sums::zero(&potential);
@@ -78,7 +88,7 @@ pub fn forward(
     }
     let (rows, positive) = (Tensor::cat(rows, 0), Tensor::cat(positives, 0));
     let columns = (largest + sum.log()).reshape([n]);
-    (sums.statistics(spec.objective, rows.clone(), columns.clone(), positive), rows, columns)
+    (sums.statistics(spec.objective, [rows.clone(), columns.clone(), positive]), rows, columns)
 }
 
 /// Gradients of `x`, `y`, `potential` and the mix, given that of the statistics, of which only the first counts.
@@ -192,13 +202,8 @@ impl Sums {
         Self { wins: zero(), positive_value: zero(), value: zero(), binary: zero() }
     }
 
-    fn statistics(
-        self,
-        objective: Objective,
-        rows: Tensor<1>,
-        columns: Tensor<1>,
-        positive: Tensor<1>,
-    ) -> Tensor<1> {
+    /// The statistics `[6]`, with the log-sum-exps of rows and columns and the positive logits, `[n]` each.
+    fn statistics(self, objective: Objective, [rows, columns, positive]: [Tensor<1>; 3]) -> Tensor<1> {
         let n = rows.dims()[0] as f32;
         let forward_nll = (rows.clone() - positive.clone()).mean();
         let backward_nll = (columns.clone() - positive).mean();

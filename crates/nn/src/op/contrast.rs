@@ -1,7 +1,8 @@
 //! Contrastive losses over all pairs as one differentiable operation.
 
 use super::{
-    ContrastSpec, Operation, chunked_contrast, contiguous, has_pair_kernels, size, slice, tensor, tracked,
+    ContrastSpec, Operation, chunked_contrast, contiguous, has_pair_kernels, operation::routed, size, slice,
+    tensor, tracked,
 };
 use crate::kernel::{Contrast, Kept, LogSums, Pairs, Tape};
 use burn::{
@@ -30,7 +31,7 @@ pub fn contrast(
     if !has_pair_kernels(&x.device()) {
         return chunked_contrast::differentiable(spec, x, y, potential, mix);
     }
-    Tensor::from_dispatch(<Dispatch as ContrastOps>::contrast_statistics(
+    Tensor::from_dispatch(<Dispatch as ContrastOps>::value(
         x.into_dispatch(),
         y.into_dispatch(),
         potential.into_dispatch(),
@@ -39,18 +40,7 @@ pub fn contrast(
     ))
 }
 
-/// Routed to the backend of the tensors.
-#[backend_extension(Autodiff, Flex, Cube: cfg(feature = "wgpu"))]
-pub trait ContrastOps: Backend {
-    /// The statistics `[6]`.
-    fn contrast_statistics(
-        x: FloatTensor<Self>,
-        y: FloatTensor<Self>,
-        potential: FloatTensor<Self>,
-        mix: FloatTensor<Self>,
-        spec: ContrastSpec,
-    ) -> FloatTensor<Self>;
-}
+routed!(ContrastOps, ContrastSpec, 4, x, y, potential, mix);
 
 /// The matrix of values and its tape are kept for the backward pass up to this size; above it, both passes work block by
 /// block and the forward pass is repeated. Measured: beyond the cache, repeating costs no more than writing and reading.
@@ -103,47 +93,14 @@ impl Operation<Flex, 4> for ContrastSpec {
     }
 }
 
-impl ContrastOps for Flex {
-    fn contrast_statistics(
-        x: FlexTensor,
-        y: FlexTensor,
-        potential: FlexTensor,
-        mix: FlexTensor,
-        spec: ContrastSpec,
-    ) -> FlexTensor {
-        Operation::<Self, 4>::forward(spec, [x, y, potential, mix])
-    }
-}
-
-impl<B: ContrastOps, C: CheckpointStrategy> ContrastOps for Autodiff<B, C>
-where
-    ContrastSpec: Operation<B, 4>,
-{
-    fn contrast_statistics(
-        x: FloatTensor<Self>,
-        y: FloatTensor<Self>,
-        potential: FloatTensor<Self>,
-        mix: FloatTensor<Self>,
-        spec: ContrastSpec,
-    ) -> FloatTensor<Self> {
-        tracked::<B, C, _, 4>(spec, [x, y, potential, mix])
-    }
-}
-
 #[cfg(feature = "wgpu")]
 mod gpu {
-    use super::{
-        super::primitive, ContrastOps, ContrastSpec, FloatTensor, Operation, Tensor, chunked_contrast,
-    };
+    use super::{super::primitive, ContrastSpec, FloatTensor, Operation, Tensor, chunked_contrast};
     use burn::backend::Cube;
 
     impl Operation<Cube, 4> for ContrastSpec {
         /// The inputs, and the log-sum-exps of rows and columns.
         type Record = ([FloatTensor<Cube>; 4], [FloatTensor<Cube>; 2]);
-
-        fn forward(self, inputs: [FloatTensor<Cube>; 4]) -> FloatTensor<Cube> {
-            Operation::<Cube, 4>::forward_recorded(self, inputs).0
-        }
 
         fn forward_recorded(self, inputs: [FloatTensor<Cube>; 4]) -> (FloatTensor<Cube>, Self::Record) {
             let [x, y, potential, mix] = inputs.clone();
@@ -165,18 +122,6 @@ mod gpu {
             let (dx, dy, dpotential, dmix) =
                 chunked_contrast::backward(self, gradient, x, y, potential, mix, rows, columns);
             [primitive(dx), primitive(dy), primitive(dpotential), primitive(dmix)].map(Some)
-        }
-    }
-
-    impl ContrastOps for Cube {
-        fn contrast_statistics(
-            x: FloatTensor<Self>,
-            y: FloatTensor<Self>,
-            potential: FloatTensor<Self>,
-            mix: FloatTensor<Self>,
-            spec: ContrastSpec,
-        ) -> FloatTensor<Self> {
-            Operation::<Self, 4>::forward(spec, [x, y, potential, mix])
         }
     }
 }

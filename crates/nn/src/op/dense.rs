@@ -1,12 +1,9 @@
 //! Linear layers and layer normalization as differentiable operations.
 
-use super::{Operation, contiguous, is_flex, owned, size, slice, tensor, tracked};
-use crate::kernel::{self, Activation, GELU_CUBIC, GELU_SLOPE, NORM_EPSILON};
+use super::{Operation, contiguous, is_flex, on_cpu, owned, size, slice, tensor};
+use crate::kernel::{self, Activation, GELU_CUBIC, GELU_SLOPE, Matrix, NORM_EPSILON, multiply};
 use burn::{
-    backend::{
-        Autodiff, Backend, Dispatch, Flex, autodiff::checkpoint::strategy::CheckpointStrategy,
-        backend_extension, flex::FlexTensor, tensor::FloatTensor,
-    },
+    backend::{Flex, flex::FlexTensor},
     tensor::{Tensor, activation},
 };
 use std::sync::Arc;
@@ -16,12 +13,7 @@ pub fn linear(x: Tensor<2>, w: Tensor<2>, b: Tensor<1>, act: Activation) -> Tens
     if !is_flex(&x.device()) {
         return activate(x.matmul(w) + b.unsqueeze(), act);
     }
-    Tensor::from_dispatch(<Dispatch as DenseOps>::dense_linear(
-        x.into_dispatch(),
-        w.into_dispatch(),
-        b.into_dispatch(),
-        act,
-    ))
+    on_cpu(Linear(act), [x.into_dispatch(), w.into_dispatch(), b.into_dispatch()])
 }
 
 /// `act(gain * (x - mean) / sqrt(variance + 1e-5) + shift)` over the rows of `x: [n, width]`; `gain, shift: [width]`.
@@ -31,12 +23,7 @@ pub fn layer_norm(x: Tensor<2>, gain: Tensor<1>, shift: Tensor<1>, act: Activati
         let deviation = (centred.clone().square().mean_dim(1) + NORM_EPSILON).sqrt();
         return activate(centred / deviation * gain.unsqueeze() + shift.unsqueeze(), act);
     }
-    Tensor::from_dispatch(<Dispatch as DenseOps>::dense_layer_norm(
-        x.into_dispatch(),
-        gain.into_dispatch(),
-        shift.into_dispatch(),
-        act,
-    ))
+    on_cpu(LayerNorm(act), [x.into_dispatch(), gain.into_dispatch(), shift.into_dispatch()])
 }
 
 fn activate(z: Tensor<2>, act: Activation) -> Tensor<2> {
@@ -52,26 +39,6 @@ fn activate(z: Tensor<2>, act: Activation) -> Tensor<2> {
     }
 }
 
-/// Routed to the CPU backend.
-#[backend_extension(Autodiff, Flex)]
-pub trait DenseOps: Backend {
-    /// See [`linear`].
-    fn dense_linear(
-        x: FloatTensor<Self>,
-        w: FloatTensor<Self>,
-        b: FloatTensor<Self>,
-        act: Activation,
-    ) -> FloatTensor<Self>;
-
-    /// See [`layer_norm`].
-    fn dense_layer_norm(
-        x: FloatTensor<Self>,
-        gain: FloatTensor<Self>,
-        shift: FloatTensor<Self>,
-        act: Activation,
-    ) -> FloatTensor<Self>;
-}
-
 /// [`linear`] with this activation.
 #[derive(Clone, Copy, Debug)]
 struct Linear(Activation);
@@ -82,20 +49,16 @@ impl Operation<Flex, 3> for Linear {
 
     fn forward(self, inputs: [FlexTensor; 3]) -> FlexTensor {
         let [x, w, b] = inputs.map(contiguous);
-        let y = kernel::linear(slice(&x), slice(&w), slice(&b), self.0, false).y;
+        let (y, _) = kernel::linear(slice(&x), slice(&w), slice(&b), self.0, false);
         tensor(y, [size(&x, 0), size(&w, 1)])
     }
 
     fn forward_recorded(self, inputs: [FlexTensor; 3]) -> (FlexTensor, Self::Record) {
         let [x, w, b] = inputs.map(contiguous);
         let shape = [size(&x, 0), size(&w, 1)];
-        let output = kernel::linear(slice(&x), slice(&w), slice(&b), self.0, true);
-        let y = tensor(output.y, shape);
-        let z = match self.0 {
-            Activation::Identity => None,
-            Activation::Relu => Some(y.clone()),
-            Activation::Gelu | Activation::Silu => output.z.map(|z| tensor(z, shape)),
-        };
+        let (y, z) = kernel::linear(slice(&x), slice(&w), slice(&b), self.0, true);
+        let (y, z) = (tensor(y, shape), z.map(|z| tensor(z, shape)));
+        let z = if self.0 == Activation::Relu { Some(y.clone()) } else { z };
         (y, (x, w, z))
     }
 
@@ -111,12 +74,10 @@ impl Operation<Flex, 3> for Linear {
             let z = z.as_ref().map(slice);
             tensor(kernel::linear_backward_bias(gradient.storage_mut(), z, self.0, outputs), [outputs])
         });
-        let gradient = slice(&gradient);
-        let dx =
-            of_x.then(|| tensor(kernel::linear_backward_input(gradient, slice(&w), outputs), [n, inputs]));
-        let dw = of_w.then(|| {
-            tensor(kernel::linear_backward_weight(slice(&x), gradient, inputs, outputs), [inputs, outputs])
-        });
+        let gradient = Matrix::new(slice(&gradient), outputs);
+        let (x, w) = (Matrix::new(slice(&x), inputs), Matrix::new(slice(&w), outputs));
+        let dx = of_x.then(|| tensor(multiply(gradient, w.transposed()), [n, inputs]));
+        let dw = of_w.then(|| tensor(multiply(x.transposed(), gradient), [inputs, outputs]));
         [dx, dw, db]
     }
 }
@@ -129,13 +90,9 @@ impl Operation<Flex, 3> for LayerNorm {
     /// Normalised input, inverse deviations, gain, shift.
     type Record = (FlexTensor, Arc<Vec<f32>>, FlexTensor, FlexTensor);
 
-    fn forward(self, inputs: [FlexTensor; 3]) -> FlexTensor {
-        self.forward_recorded(inputs).0
-    }
-
     fn forward_recorded(self, [x, gain, shift]: [FlexTensor; 3]) -> (FlexTensor, Self::Record) {
         let (mut x, gain, shift) = (owned(x), contiguous(gain), contiguous(shift));
-        let (y, inverse) = kernel::layer_norm(x.storage_mut(), slice(&gain), slice(&shift), self.0);
+        let (y, inverse) = kernel::layer_norm(x.storage_mut(), [slice(&gain), slice(&shift)], self.0);
         (tensor(y, [size(&x, 0), size(&x, 1)]), (x, Arc::new(inverse), gain, shift))
     }
 
@@ -146,45 +103,9 @@ impl Operation<Flex, 3> for LayerNorm {
         _wanted: [bool; 3],
     ) -> [Option<FlexTensor>; 3] {
         let mut gradient = owned(gradient);
-        let (dgain, dshift) = kernel::layer_norm_backward(
-            gradient.storage_mut(),
-            slice(&normalised),
-            &inverse,
-            slice(&gain),
-            slice(&shift),
-            self.0,
-        );
+        let (to, affine) = (gradient.storage_mut(), [slice(&gain), slice(&shift)]);
+        let (dgain, dshift) = kernel::layer_norm_backward(to, slice(&normalised), &inverse, affine, self.0);
         let width = size(&gain, 0);
         [gradient, tensor(dgain, [width]), tensor(dshift, [width])].map(Some)
-    }
-}
-
-impl DenseOps for Flex {
-    fn dense_linear(x: FlexTensor, w: FlexTensor, b: FlexTensor, act: Activation) -> FlexTensor {
-        Linear(act).forward([x, w, b])
-    }
-
-    fn dense_layer_norm(x: FlexTensor, gain: FlexTensor, shift: FlexTensor, act: Activation) -> FlexTensor {
-        LayerNorm(act).forward([x, gain, shift])
-    }
-}
-
-impl<C: CheckpointStrategy> DenseOps for Autodiff<Flex, C> {
-    fn dense_linear(
-        x: FloatTensor<Self>,
-        w: FloatTensor<Self>,
-        b: FloatTensor<Self>,
-        act: Activation,
-    ) -> FloatTensor<Self> {
-        tracked::<Flex, C, _, 3>(Linear(act), [x, w, b])
-    }
-
-    fn dense_layer_norm(
-        x: FloatTensor<Self>,
-        gain: FloatTensor<Self>,
-        shift: FloatTensor<Self>,
-        act: Activation,
-    ) -> FloatTensor<Self> {
-        tracked::<Flex, C, _, 3>(LayerNorm(act), [x, gain, shift])
     }
 }

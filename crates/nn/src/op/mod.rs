@@ -6,22 +6,19 @@
 pub mod chunked;
 pub mod chunked_contrast;
 mod contrast;
-mod contrast_spec;
 mod dense;
 mod operation;
 mod optimizer;
 mod pair;
-mod rows;
 
+pub use chunked_contrast::ContrastSpec;
 pub use contrast::contrast;
-pub use contrast_spec::ContrastSpec;
 pub use dense::{layer_norm, linear};
 pub use operation::Operation;
 pub use optimizer::adam;
-pub use pair::all_pairs;
-pub use rows::rowwise;
+pub use pair::{all_pairs, rowwise};
 
-use operation::tracked;
+use operation::{on_cpu, tracked};
 
 use burn::{
     backend::{DispatchDevice, flex::FlexTensor},

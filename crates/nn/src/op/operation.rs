@@ -1,13 +1,18 @@
 //! An operation with a gradient of its own, as Burn's autodiff sees it.
 
-use burn::backend::{
-    Autodiff, Backend,
-    autodiff::{
-        checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
-        grads::Gradients,
-        ops::{Backward, Ops, OpsKind},
+use burn::{
+    backend::{
+        Autodiff, Backend, Dispatch, Flex,
+        autodiff::{
+            checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
+            grads::Gradients,
+            ops::{Backward, Ops, OpsKind},
+        },
+        backend_extension,
+        flex::FlexTensor,
+        tensor::FloatTensor,
     },
-    tensor::FloatTensor,
+    tensor::Tensor,
 };
 use std::fmt::Debug;
 
@@ -17,7 +22,9 @@ pub trait Operation<B: Backend, const N: usize>: Copy + Debug + Send + Sync + 's
     type Record: Clone + Debug + Send + Sync + 'static;
 
     /// The value alone.
-    fn forward(self, inputs: [FloatTensor<B>; N]) -> FloatTensor<B>;
+    fn forward(self, inputs: [FloatTensor<B>; N]) -> FloatTensor<B> {
+        self.forward_recorded(inputs).0
+    }
 
     /// The value, and what [`Operation::backward`] needs.
     fn forward_recorded(self, inputs: [FloatTensor<B>; N]) -> (FloatTensor<B>, Self::Record);
@@ -74,4 +81,71 @@ impl<B: Backend, O: Operation<B, N>, const N: usize> Backward<B, N> for Step<O> 
             }
         }
     }
+}
+
+/// Defines a trait that routes an operation of `$n` tensors to the backend that holds them, tracked or not.
+macro_rules! routed {
+    ($trait:ident, $operation:ty, $n:literal, $($input:ident),*) => {
+        #[backend_extension(Autodiff, Flex, Cube: cfg(feature = "wgpu"))]
+        pub trait $trait: Backend {
+            /// The value of the operation.
+            fn value($($input: FloatTensor<Self>,)* operation: $operation) -> FloatTensor<Self>;
+        }
+
+        impl<B: Backend> $trait for B
+        where
+            $operation: Operation<B, $n>,
+        {
+            fn value($($input: FloatTensor<B>,)* operation: $operation) -> FloatTensor<B> {
+                Operation::<B, $n>::forward(operation, [$($input),*])
+            }
+        }
+
+        impl<B: Backend, C: CheckpointStrategy> $trait for Autodiff<B, C>
+        where
+            $operation: Operation<B, $n>,
+        {
+            fn value($($input: FloatTensor<Self>,)* operation: $operation) -> FloatTensor<Self> {
+                tracked::<B, C, _, $n>(operation, [$($input),*])
+            }
+        }
+    };
+}
+pub(super) use routed;
+
+/// Operations on three tensors that only the CPU backend has.
+#[backend_extension(Autodiff, Flex)]
+pub trait CpuOps: Backend {
+    /// The value of `operation`.
+    fn apply<O: Operation<Flex, 3>>(
+        a: FloatTensor<Self>,
+        b: FloatTensor<Self>,
+        c: FloatTensor<Self>,
+        operation: O,
+    ) -> FloatTensor<Self>;
+}
+
+impl CpuOps for Flex {
+    fn apply<O: Operation<Self, 3>>(a: FlexTensor, b: FlexTensor, c: FlexTensor, operation: O) -> FlexTensor {
+        operation.forward([a, b, c])
+    }
+}
+
+impl<C: CheckpointStrategy> CpuOps for Autodiff<Flex, C> {
+    fn apply<O: Operation<Flex, 3>>(
+        a: FloatTensor<Self>,
+        b: FloatTensor<Self>,
+        c: FloatTensor<Self>,
+        operation: O,
+    ) -> FloatTensor<Self> {
+        tracked::<Flex, C, O, 3>(operation, [a, b, c])
+    }
+}
+
+/// Applies an operation to tensors of the CPU backend, tracked or not.
+pub(super) fn on_cpu<const D: usize>(
+    operation: impl Operation<Flex, 3>,
+    [a, b, c]: [FloatTensor<Dispatch>; 3],
+) -> Tensor<D> {
+    Tensor::from_dispatch(<Dispatch as CpuOps>::apply(a, b, c, operation))
 }

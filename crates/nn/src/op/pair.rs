@@ -1,6 +1,9 @@
-//! All pairs as a differentiable operation.
+//! Values of pairs, all of them or row by row, as differentiable operations.
 
-use super::{Operation, chunked, contiguous, has_pair_kernels, size, slice, tensor, tracked};
+use super::{
+    Operation, chunked, contiguous, has_pair_kernels, is_flex, on_cpu, operation::routed, size, slice,
+    tensor, tracked,
+};
 use crate::kernel::{self, PairForm, Pairs, Tape};
 use burn::{
     backend::{
@@ -23,7 +26,7 @@ pub fn all_pairs(form: PairForm, x: Tensor<2>, y: Tensor<2>, mix: Tensor<1>) -> 
     if !has_pair_kernels(&x.device()) {
         return chunked::differentiable(form, x, y, mix);
     }
-    Tensor::from_dispatch(<Dispatch as PairOps>::pair_values(
+    Tensor::from_dispatch(<Dispatch as PairOps>::value(
         x.into_dispatch(),
         y.into_dispatch(),
         mix.into_dispatch(),
@@ -31,17 +34,7 @@ pub fn all_pairs(form: PairForm, x: Tensor<2>, y: Tensor<2>, mix: Tensor<1>) -> 
     ))
 }
 
-/// Routed to the backend of the tensors.
-#[backend_extension(Autodiff, Flex, Cube: cfg(feature = "wgpu"))]
-pub trait PairOps: Backend {
-    /// See [`all_pairs`].
-    fn pair_values(
-        x: FloatTensor<Self>,
-        y: FloatTensor<Self>,
-        mix: FloatTensor<Self>,
-        form: PairForm,
-    ) -> FloatTensor<Self>;
-}
+routed!(PairOps, PairForm, 3, x, y, mix);
 
 /// Tapes above this size are not kept: the backward pass repeats the forward pass block by block.
 const LARGEST_TAPE_BYTES: usize = 64 << 20;
@@ -79,27 +72,19 @@ impl Operation<Flex, 3> for PairForm {
     }
 }
 
-impl PairOps for Flex {
-    fn pair_values(x: FlexTensor, y: FlexTensor, mix: FlexTensor, form: PairForm) -> FlexTensor {
-        Operation::<Self, 3>::forward(form, [x, y, mix])
-    }
-}
-
 #[cfg(feature = "wgpu")]
 mod gpu {
-    use super::{super::primitive, FloatTensor, Operation, PairForm, PairOps, Tensor, chunked};
+    use super::{super::primitive, FloatTensor, Operation, PairForm, Tensor, chunked};
     use burn::backend::Cube;
 
     impl Operation<Cube, 3> for PairForm {
         type Record = [FloatTensor<Cube>; 3];
 
-        fn forward(self, [x, y, mix]: [FloatTensor<Cube>; 3]) -> FloatTensor<Cube> {
-            let [x, y] = [x, y].map(Tensor::<2>::from_primitive::<Cube>);
-            primitive(chunked::forward(self, x, y, Tensor::from_primitive::<Cube>(mix)))
-        }
-
         fn forward_recorded(self, inputs: [FloatTensor<Cube>; 3]) -> (FloatTensor<Cube>, Self::Record) {
-            (Operation::<Cube, 3>::forward(self, inputs.clone()), inputs)
+            let [x, y, mix] = inputs.clone();
+            let [x, y] = [x, y].map(Tensor::<2>::from_primitive::<Cube>);
+            let values = chunked::forward(self, x, y, Tensor::from_primitive::<Cube>(mix));
+            (primitive(values), inputs)
         }
 
         fn backward(
@@ -113,29 +98,41 @@ mod gpu {
             [primitive(dx), primitive(dy), primitive(dmix)].map(Some)
         }
     }
-
-    impl PairOps for Cube {
-        fn pair_values(
-            x: FloatTensor<Self>,
-            y: FloatTensor<Self>,
-            mix: FloatTensor<Self>,
-            form: PairForm,
-        ) -> FloatTensor<Self> {
-            Operation::<Self, 3>::forward(form, [x, y, mix])
-        }
-    }
 }
 
-impl<B: PairOps, C: CheckpointStrategy> PairOps for Autodiff<B, C>
-where
-    PairForm: Operation<B, 3>,
-{
-    fn pair_values(
-        x: FloatTensor<Self>,
-        y: FloatTensor<Self>,
-        mix: FloatTensor<Self>,
-        form: PairForm,
-    ) -> FloatTensor<Self> {
-        tracked::<B, C, _, 3>(form, [x, y, mix])
+/// Values of the pairs `(x_i, y_i)`: `x, y: [n, width]` give `[n]`; `mix` as in [`all_pairs`].
+pub fn rowwise(form: PairForm, x: Tensor<2>, y: Tensor<2>, mix: Tensor<1>) -> Tensor<1> {
+    assert_eq!(x.dims(), y.dims(), "row by row wants as many rows of x as of y");
+    assert_eq!(x.dims()[1], form.width(), "latent width of the rows and of {form:?}");
+    if !is_flex(&x.device()) {
+        return chunked::rowwise(form, x, y, mix);
+    }
+    on_cpu(Rows(form), [x.into_dispatch(), y.into_dispatch(), mix.into_dispatch()])
+}
+
+/// The pairs `(x_i, y_i)` of a form.
+#[derive(Clone, Copy, Debug)]
+struct Rows(PairForm);
+
+impl Operation<Flex, 3> for Rows {
+    type Record = [FlexTensor; 3];
+
+    fn forward_recorded(self, inputs: [FlexTensor; 3]) -> (FlexTensor, Self::Record) {
+        let inputs = inputs.map(contiguous);
+        let [x, y, mix] = &inputs;
+        let values = kernel::rowwise(self.0, slice(x), slice(y), slice(mix)[0]);
+        (tensor(values, [size(x, 0)]), inputs)
+    }
+
+    fn backward(
+        self,
+        gradient: FlexTensor,
+        [x, y, mix]: Self::Record,
+        _wanted: [bool; 3],
+    ) -> [Option<FlexTensor>; 3] {
+        let gradient = contiguous(gradient);
+        let sums = kernel::rowwise_backward(self.0, slice(&x), slice(&y), slice(&mix)[0], slice(&gradient));
+        let shape = [size(&x, 0), self.0.width()];
+        [tensor(sums.dx, shape), tensor(sums.dy, shape), tensor(vec![sums.dmix as f32], [1])].map(Some)
     }
 }

@@ -5,7 +5,6 @@
 
 mod clip;
 mod config;
-mod moments;
 mod train_state;
 
 pub use config::{Adam, OptimizerConfig, Schedule};

@@ -1,11 +1,11 @@
 //! A network and the state of its optimizer.
 
-use super::{Adam, OptimizerConfig, clip::clip_by_norm, moments};
+use super::{Adam, OptimizerConfig, clip::clip_by_norm};
 use crate::{
     error::{ConfigError, StateError},
     kernel::AdamStep,
     op,
-    state_dict::StateDict,
+    state_dict::{Mode, StateDict},
 };
 use burn::{
     module::{Module, ModuleMapper, Param},
@@ -76,17 +76,19 @@ impl<M: Module> TrainState<M> {
     /// # Errors
     /// If the state dict lacks something, or has it in another shape.
     pub fn visit_state(&mut self, name: &str, state: &mut StateDict) -> Result<(), StateError> {
-        state.network(name, self.network.as_mut().expect("only absent while it is updated"))?;
+        let network = self.network.as_mut().expect("only absent while it is updated");
+        state.network(name, network)?;
         let mut updates = self.updates as f64;
         state.number(&format!("{name}.updates"), &mut updates)?;
         self.updates = updates as u64;
-        let network = self.network.as_ref().expect("only absent while it is updated");
         for (moment, values) in [("first", &mut self.first), ("second", &mut self.second)] {
             let name = format!("{name}.{moment}");
-            if state.is_saving() {
-                moments::insert(network, &name, values, state.training());
-            } else if state.is_resuming() && self.updates > 0 {
-                *values = moments::take(network, &name, state.training())?;
+            match state.mode() {
+                Mode::Save => state.training().insert_moments(&name, network, values),
+                Mode::Resume if self.updates > 0 => {
+                    *values = state.training().take_moments(&name, network)?;
+                }
+                Mode::Resume | Mode::Load => {}
             }
         }
         Ok(())

@@ -15,9 +15,11 @@ const FORMS: [PairForm; 5] = [
     PairForm::InnerProduct { width: 10 },
 ];
 
-const OBJECTIVES: [Objective; 3] = [
+const OBJECTIVES: [Objective; 5] = [
     Objective::InfoNce { forward: true, backward: true, penalty: 0.0 },
+    Objective::InfoNce { forward: true, backward: true, penalty: 0.1 },
     Objective::InfoNce { forward: true, backward: false, penalty: 0.01 },
+    Objective::InfoNce { forward: false, backward: true, penalty: 0.0 },
     Objective::BinaryNce,
 ];
 

@@ -28,7 +28,7 @@ fn infonce_of_pairs_is_infonce_of_their_logits() {
         let head = config.init(16, &mut Initializer::new(1, 0, &device)).unwrap();
         let (x, y) = (matrix(1, [9, 16], &device), matrix(2, [9, 16], &device));
         let potential = matrix(3, [9, 1], &device).reshape([9]);
-        let sign = if head.is_quasimetric() { -1.0 } else { 1.0 };
+        let sign = head.form().logit_sign();
         let logits = head.all_pairs(x.clone(), y.clone()) * (0.5 * sign) + potential.clone().unsqueeze();
         for direction in [Direction::Symmetric, Direction::Forward, Direction::Backward] {
             let options = InfoNce { direction, logsumexp_penalty: 0.01 };

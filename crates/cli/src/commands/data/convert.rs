@@ -49,37 +49,23 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             if args.output.is_dir() { "choose a new folder" } else { "choose another name, or say --force" };
         bail!("{} already exists; hint: {hint}", args.output.display());
     }
-    let mut conversion = Conversion {
-        writer: Writer::for_path(&args.output)?,
-        episodes: 0,
-        transitions: 0,
-        defects: 0,
-        keep_going: args.keep_going,
-        not_finite: 0,
-        knows_endings: false,
-        leaves_out: Vec::new(),
-    };
+    let writer = Writer::for_path(&args.output)?;
+    let mut conversion = Conversion { writer, keep_going: args.keep_going, found: Found::default() };
     let format = args.source.format()?;
     args.source.read(format, &mut conversion)?;
-    if conversion.episodes == 0 {
-        bail!("{}: it has no episode; hint: nothing was written", args.source.path().display());
+    let Conversion { writer, found, .. } = conversion;
+    let Found { episodes, transitions, defects, not_finite, knows_endings, mut leaves_out } = found;
+    if episodes == 0 {
+        bail!("{}: it has no episode; hint: nothing was written", args.source.input.display());
     }
-    let Conversion {
-        writer, episodes, transitions, defects, not_finite, knows_endings, mut leaves_out, ..
-    } = conversion;
     let hash = writer.content_hash();
     writer.finish()?;
     leaves_out.retain(|what| knows_endings || *what != Writer::ENDINGS);
     let output = args.output.display();
     if args.json {
         let report = json!({
-            "output": output.to_string(),
-            "episodes": episodes,
-            "transitions": transitions,
-            "defects": defects,
-            "not_finite": not_finite,
-            "not_kept": leaves_out,
-            "source_sha256": hash,
+            "output": output.to_string(), "episodes": episodes, "transitions": transitions, "defects": defects,
+            "not_finite": not_finite, "not_kept": leaves_out, "source_sha256": hash,
             "version": env!("CARGO_PKG_VERSION"),
         });
         writeln!(out, "{report:#}")?;
@@ -104,10 +90,15 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
 
 struct Conversion {
     writer: Writer,
+    keep_going: bool,
+    found: Found,
+}
+
+#[derive(Default)]
+struct Found {
     episodes: u64,
     transitions: u64,
     defects: usize,
-    keep_going: bool,
     not_finite: u64,
     knows_endings: bool,
     leaves_out: Vec<&'static str>,
@@ -115,21 +106,21 @@ struct Conversion {
 
 impl EpisodeSink for Conversion {
     fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
-        self.leaves_out = self.writer.leaves_out(spec);
+        self.found.leaves_out = self.writer.leaves_out(spec);
         self.writer.begin(spec)
     }
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
-        self.episodes += 1;
-        self.transitions += episode.steps as u64;
-        self.knows_endings |= episode.ending != Ending::Unknown;
+        self.found.episodes += 1;
+        self.found.transitions += episode.steps as u64;
+        self.found.knows_endings |= episode.ending != Ending::Unknown;
         let numbers = episode.observations.iter().chain(episode.actions).chain(episode.rewards);
-        self.not_finite += numbers.filter(|number| !number.is_finite()).count() as u64;
+        self.found.not_finite += numbers.filter(|number| !number.is_finite()).count() as u64;
         self.writer.episode(episode)
     }
 
     fn defect(&mut self, defect: Defect) -> Result<(), DataError> {
-        self.defects += 1;
+        self.found.defects += 1;
         // A corrupt file does not become a good one.
         if self.keep_going && defect.kind != DefectKind::Corrupt { Ok(()) } else { Err(defect.into()) }
     }

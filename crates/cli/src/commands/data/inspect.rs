@@ -1,8 +1,10 @@
 //! `isochrone data inspect`: what is in a data set.
 
 use super::source::Source;
-use crate::commands::hints::in_flags;
-use crate::commands::output::{Field, Report, Style, StyleArgs, named, save};
+use crate::commands::{
+    hints::in_flags,
+    output::{Field, Report, StyleArgs, named, number, save},
+};
 use isochrone::{
     data::{
         ContentHasher, DataError, DatasetSummary, Defect, DimensionSummary, EpisodeSink, EpisodeView,
@@ -39,9 +41,7 @@ Formats: docs/data.md.";
 
 /// Runs the verb; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    if let Some(path) = &args.plot {
-        Figure::check_path(path)?;
-    }
+    args.plot.as_deref().map_or(Ok(()), Figure::check_path)?;
     let format = args.source.format()?;
     let mut look = Look::default();
     args.source.read(format, &mut look)?;
@@ -49,11 +49,10 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let spec = summary.spec.clone().unwrap_or_else(|| Spec::new(0, 0));
     let identity =
         Identity { name: args.source.name(), format: format.name(), content_hash: hasher.finish() };
-    let style = args.style.style();
-    if style == Style::Text {
+    if args.style.is_text() {
         write!(out, "{}", heading(&spec, &summary, &identity))?;
     }
-    write!(out, "{}", report(&spec, &summary, &identity).print(style))?;
+    write!(out, "{}", report(&spec, &summary, &identity).print(&args.style))?;
     if let Some(first) = first_defect {
         let first = in_flags(&first.to_string());
         eprintln!("warning: {first} (the first of {n_defects}; isochrone data validate lists them)");
@@ -99,25 +98,14 @@ impl EpisodeSink for Look {
 }
 
 fn report(spec: &Spec, summary: &DatasetSummary, identity: &Identity) -> Report {
-    let mut report = Report {
-        columns: named(["kind", "column", "min", "max", "mean", "std", "not_finite"]),
-        ..Report::default()
-    };
+    let mut rows = Vec::new();
     let mut add = |kind: &str, feature: &Feature, summaries: &[DimensionSummary]| {
-        for (index, summary) in summaries.iter().enumerate() {
-            let number = |value: f64| match summary.count {
-                0 => Field::Missing,
-                _ => Field::Number(value, 4),
-            };
-            report.rows.push(vec![
-                Field::Text(kind.to_owned()),
-                Field::Text(feature.dimension(index)),
-                number(summary.min.into()),
-                number(summary.max.into()),
-                number(summary.mean),
-                number(summary.standard_deviation()),
-                Field::Count(summary.non_finite as usize),
-            ]);
+        for (index, of) in summaries.iter().enumerate() {
+            let mut row = vec![Field::Text(kind.to_owned()), Field::Text(feature.dimension(index))];
+            let numbers = [f64::from(of.min), f64::from(of.max), of.mean, of.standard_deviation()];
+            row.extend(numbers.map(|value| number((of.count > 0).then_some(value), 4)));
+            row.push(Field::Count(of.non_finite as usize));
+            rows.push(row);
         }
     };
     add("observation", &spec.observation, &summary.observations);
@@ -128,7 +116,8 @@ fn report(spec: &Spec, summary: &DatasetSummary, identity: &Identity) -> Report 
     for (extra, summaries) in spec.extras.iter().zip(&summary.extras) {
         add("extra", extra, summaries);
     }
-    let (least, most) = (summary.lengths.keys().next().copied(), summary.lengths.keys().last().copied());
+    let (least, most) = (summary.lengths.keys().next(), summary.lengths.keys().last());
+    let goal = spec.goal_space();
     let facts = json!({
         "input": identity.name,
         "format": identity.format,
@@ -141,14 +130,10 @@ fn report(spec: &Spec, summary: &DatasetSummary, identity: &Identity) -> Report 
         "action_width": spec.action.width,
         "frames_per_second": spec.frames_per_second,
         "usual_gap_seconds": summary.typical_gap(),
-        "goal_space": [spec.goal_space().start, spec.goal_space().end],
+        "goal_space": [goal.start, goal.end],
         "content_sha256": identity.content_hash,
-        "version": env!("CARGO_PKG_VERSION"),
     });
-    if let serde_json::Value::Object(facts) = facts {
-        report.facts = facts;
-    }
-    report
+    Report::new(facts, named(["kind", "column", "min", "max", "mean", "std", "not_finite"]), rows)
 }
 
 fn mean_steps(summary: &DatasetSummary) -> Option<f64> {

@@ -1,8 +1,10 @@
 //! Where logs come from, and what the user says about them.
 
-use crate::commands::read_args::{ReadArgs, progress, trimmed};
+use crate::commands::{
+    choice::{Choice, one_of},
+    read_args::{ReadArgs, progress, trimmed},
+};
 use anyhow::bail;
-use clap::ValueEnum;
 use isochrone::data::{
     EpisodeSink, ProgressSink,
     formats::{Extras, Format, ReadOptions},
@@ -13,11 +15,11 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 pub struct Source {
     /// A file (.npz, .hdf5, .parquet, .csv, .arrow) or the folder of a Minari or LeRobot data set
-    input: PathBuf,
+    pub input: PathBuf,
 
     /// What the input is, where its name does not say
-    #[arg(long, value_enum)]
-    format: Option<FormatArg>,
+    #[arg(long, value_parser = one_of(FORMATS.to_vec()))]
+    format: Option<Format>,
 
     /// Keep only these further columns; by default all that have a number for every state
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
@@ -31,41 +33,24 @@ pub struct Source {
     read: ReadArgs,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FormatArg {
-    /// Our own layout
-    Arrow,
-    /// NumPy archive with observations, actions, terminals
-    Ogbench,
-    /// Flat HDF5 with observations, actions, terminals, timeouts
-    D4rl,
-    Minari,
-    Lerobot,
-    Parquet,
-    Csv,
-}
+const FORMATS: [Choice<Format>; 7] = [
+    ("arrow", "Our own layout", Format::Arrow),
+    ("ogbench", "NumPy archive with observations, actions, terminals", Format::OgBench),
+    ("d4rl", "Flat HDF5 with observations, actions, terminals, timeouts", Format::D4rl),
+    ("minari", "", Format::Minari),
+    ("lerobot", "", Format::LeRobot),
+    ("parquet", "", Format::Parquet),
+    ("csv", "", Format::Csv),
+];
 
 impl Source {
-    pub fn path(&self) -> &PathBuf {
-        &self.input
-    }
-
     /// What people call the data: the name of the file or folder.
     pub fn name(&self) -> String {
         self.input.file_name().unwrap_or(self.input.as_os_str()).to_string_lossy().into_owned()
     }
 
     pub fn format(&self) -> anyhow::Result<Format> {
-        let format = match self.format {
-            None => Format::detect(&self.input)?,
-            Some(FormatArg::Arrow) => Format::Arrow,
-            Some(FormatArg::Ogbench) => Format::OgBench,
-            Some(FormatArg::D4rl) => Format::D4rl,
-            Some(FormatArg::Minari) => Format::Minari,
-            Some(FormatArg::Lerobot) => Format::LeRobot,
-            Some(FormatArg::Parquet) => Format::Parquet,
-            Some(FormatArg::Csv) => Format::Csv,
-        };
+        let format = self.format.map_or_else(|| Format::detect(&self.input), Ok)?;
         self.read.refuse_flags_of_other_formats(format)?;
         if format == Format::Arrow && (!self.extras.is_empty() || self.no_extras) {
             bail!("--extras does not apply to {} data; hint: leave it out, or say --format", format.name());

@@ -1,8 +1,7 @@
 //! `isochrone data validate`: what would go wrong later.
 
 use super::source::Source;
-use crate::commands::hints::in_flags;
-use crate::commands::{output::count, read_args::progress};
+use crate::commands::{hints::in_flags, output::count, read_args::progress};
 use isochrone::data::validate::{Finding, Severity, Validation, validate_with_progress};
 use serde_json::json;
 use std::{io::Write, process::ExitCode};
@@ -35,20 +34,15 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let bar = progress();
     let mut tell = |steps: usize| bar.inc(steps as u64);
     let found =
-        validate_with_progress(args.source.path(), args.source.format()?, &args.source.options(), &mut tell);
+        validate_with_progress(&args.source.input, args.source.format()?, &args.source.options(), &mut tell);
     bar.finish_and_clear();
     let found = found?;
     let is_clean = found.count(Severity::Error) == 0;
     if args.json {
         let report = json!({
-            "input": args.source.name(),
-            "passed": is_clean,
-            "errors": found.count(Severity::Error),
-            "warnings": found.count(Severity::Warning),
-            "counts": found.counts,
-            "findings": found.findings,
-            "unchecked": found.unchecked,
-            "version": env!("CARGO_PKG_VERSION"),
+            "input": args.source.name(), "passed": is_clean, "version": env!("CARGO_PKG_VERSION"),
+            "errors": found.count(Severity::Error), "warnings": found.count(Severity::Warning),
+            "counts": found.counts, "findings": found.findings, "unchecked": found.unchecked,
         });
         writeln!(out, "{}", in_flags(&format!("{report:#}")))?;
     } else {

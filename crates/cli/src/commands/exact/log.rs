@@ -7,8 +7,8 @@ use super::{
 use crate::commands::output::{Field, Report, count, most_similar, named, save};
 use anyhow::{anyhow, bail};
 use isochrone::{
-    data::tabular::{EventLog, read_event_log},
-    exact::hitting_statistics,
+    data::tabular::{EventLog, LogColumns, read_event_log},
+    exact::{GoalDistances, hitting_statistics},
     plot::{Bar, BarChart, Figure},
 };
 use serde_json::json;
@@ -26,11 +26,16 @@ struct Outlook {
 }
 
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    let log = read_event_log(&args.input, &args.columns())?;
+    let columns = LogColumns {
+        case: args.case.clone(),
+        activity: args.activity.clone(),
+        timestamp: args.timestamp.clone(),
+    };
+    let log = read_event_log(&args.input, &columns)?;
     if args.goal.is_empty() {
         bail!("no goal given; hint: name an activity with --goal: {}", quoted(&log.activities));
     }
-    let find = |flag: &str, name: &String| {
+    let find = |flag: &str, name: &str| {
         log.find_state(name).ok_or_else(|| {
             let hint = match most_similar(name, log.activities.iter().map(String::as_str)) {
                 Some(similar) => format!("did you mean {similar:?}?"),
@@ -39,8 +44,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             anyhow!("{flag} {name:?}: no such activity; hint: {hint}")
         })
     };
-    let goals = args.goal.iter().map(|name| find("--goal", name)).collect::<anyhow::Result<Vec<_>>>()?;
-    let start = args.start.as_ref().map(|name| find("--start", name)).transpose()?;
+    let (goals, start) = args.ends(find)?;
     let chain = log.chain.chain();
     let distances = solve::to_goal_set(args, chain, &goals)?;
     let hitting = hitting_statistics(chain, &goals)?;
@@ -60,16 +64,14 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     ranked.sort_by(|a, b| key(a).total_cmp(&key(b)).then(a.distance_steps.total_cmp(&b.distance_steps)));
 
     eprintln!(
-        "{} of {}, {} activities; gamma {}; {}; every distance within {:.1e} (relative)",
+        "{} of {}, {} activities; gamma {}; {}",
         count(log.n_events, "event"),
         count(log.n_cases, "case"),
         log.activities.len(),
         args.gamma,
-        solve::method_name(distances.method()),
-        distances.certificate().relative_error()
+        solve::quality(&distances)
     );
-    let mut report = table(args, &log, &ranked);
-    solve::add_certificate(&mut report, &distances);
+    let report = table(args, &log, &distances, &ranked);
     if let Some(start) = start {
         let from = ranked.iter().find(|outlook| outlook.state == start).expect("every state is ranked");
         eprintln!("from {}: {}", log.state_name(start), remark(from));
@@ -77,33 +79,26 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if let Some(path) = &args.plot {
         save(&picture(args, &log, &ranked), path)?;
     }
-    Ok(out.write_all(report.print(args.style.style()).as_bytes())?)
+    Ok(out.write_all(report.print(&args.style).as_bytes())?)
 }
 
-fn table(args: &Args, log: &EventLog, ranked: &[Outlook]) -> Report {
-    let mut report = solve::facts(args, log.chain.chain());
-    report.facts.insert("goals".into(), json!(args.goal));
-    report.facts.insert("cases".into(), json!(log.n_cases));
-    report.facts.insert("events".into(), json!(log.n_events));
-    report.columns = named([
-        "activity",
-        "steps_if_reached",
-        "reach_probability",
-        "hours_if_reached",
-        "distance_steps",
-        "visits",
-    ]);
-    for outlook in ranked {
-        report.rows.push(vec![
+fn table(args: &Args, log: &EventLog, distances: &GoalDistances, ranked: &[Outlook]) -> Report {
+    let columns = "activity,steps_if_reached,reach_probability,hours_if_reached,distance_steps,visits";
+    let rows = ranked.iter().map(|outlook| {
+        vec![
             Field::Text(log.state_name(outlook.state).to_owned()),
             Field::Number(outlook.steps_if_reached, 2),
             Field::Number(outlook.reach_probability, 3),
             Field::Number(outlook.seconds_if_reached / 3600.0, 2),
             Field::Number(outlook.distance_steps, 2),
             Field::Count(log.chain.visits()[outlook.state] as usize),
-        ]);
-    }
-    report
+        ]
+    });
+    let mut facts = solve::facts(args, distances);
+    facts["goals"] = json!(args.goal);
+    facts["cases"] = json!(log.n_cases);
+    facts["events"] = json!(log.n_events);
+    Report::new(facts, named(columns.split(',')), rows)
 }
 
 fn remark(outlook: &Outlook) -> String {

@@ -1,7 +1,7 @@
 //! Text maps.
 
 use super::{Args, solve};
-use crate::commands::output::{Field, Report, Style, count, named, save};
+use crate::commands::output::{Field, Report, count, named, save};
 use anyhow::{Context, anyhow, bail};
 use isochrone::{
     data::tabular::read_map,
@@ -17,10 +17,10 @@ const MAX_TEXT_WIDTH: usize = 160;
 struct Solved<'a> {
     args: &'a Args,
     world: GridWorld,
-    mdp: TabularMdp,
     distances: GoalDistances,
     goals: Vec<(usize, usize)>,
-    start: Option<(usize, usize)>,
+    /// The cell and its state.
+    start: Option<((usize, usize), usize)>,
     /// From the start to the goal; empty without a start or a way.
     path: Vec<(usize, usize)>,
 }
@@ -32,37 +32,33 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         let name = |state| cell_name(world.position(state));
         return solve::all_pairs(args, &mdp, name, out);
     }
-    let solved = solve(args, world, mdp)?;
+    let solved = solve(args, world, &mdp)?;
     solved.summarise();
     if let Some(path) = &args.plot {
         save(&solved.field().draw(), path)?;
     }
     let text = match solved.text_grid() {
-        Some(grid) if args.style.style() == Style::Text => grid,
-        _ => solved.table().print(args.style.style()),
+        Some(grid) if args.style.is_text() => grid,
+        _ => solved.table().print(&args.style),
     };
     Ok(out.write_all(text.as_bytes())?)
 }
 
-fn solve<'a>(args: &'a Args, world: GridWorld, mdp: TabularMdp) -> anyhow::Result<Solved<'a>> {
-    let goals = if args.goal.is_empty() {
-        world.goals().to_vec()
-    } else {
-        args.goal.iter().map(|text| parse_cell(&world, "--goal", text)).collect::<anyhow::Result<_>>()?
-    };
-    if goals.is_empty() {
+fn solve<'a>(args: &'a Args, world: GridWorld, mdp: &TabularMdp) -> anyhow::Result<Solved<'a>> {
+    if args.goal.is_empty() && world.goals().is_empty() {
         bail!("{}: no goal; hint: mark a cell with G, or say --goal ROW,COLUMN", args.input.display());
     }
-    let start = match &args.start {
-        Some(text) => Some(parse_cell(&world, "--start", text)?),
-        None => world.start(),
-    };
+    let (mut goals, start) = args.ends(|flag, text| parse_cell(&world, flag, text))?;
+    if goals.is_empty() {
+        goals = world.goals().to_vec();
+    }
     let state = |(row, column)| world.state(row, column).expect("goals and starts are free cells");
+    let start = start.or(world.start()).map(|cell| (cell, state(cell)));
     let goal_states: Vec<usize> = goals.iter().map(|&goal| state(goal)).collect();
-    let distances = solve::to_goal_set(args, &mdp, &goal_states)?;
-    let path = start.map_or_else(Vec::new, |start| path_to_goal(&mdp, &distances, state(start)));
+    let distances = solve::to_goal_set(args, mdp, &goal_states)?;
+    let path = start.map_or_else(Vec::new, |(_, start)| path_to_goal(mdp, &distances, start));
     let path = path.into_iter().map(|state| world.position(state)).collect();
-    Ok(Solved { args, world, mdp, distances, goals, start, path })
+    Ok(Solved { args, world, distances, goals, start, path })
 }
 
 fn parse_cell(world: &GridWorld, flag: &str, text: &str) -> anyhow::Result<(usize, usize)> {
@@ -72,13 +68,9 @@ fn parse_cell(world: &GridWorld, flag: &str, text: &str) -> anyhow::Result<(usiz
     let (row, column) = numbers.ok_or_else(|| {
         anyhow!("{flag} {text:?} is not a cell; hint: write ROW,COLUMN, both from 0 at the top left")
     })?;
-    if row >= world.height() || column >= world.width() {
-        let (height, width) = (world.height(), world.width());
-        bail!(
-            "{flag} {text}: outside the map; hint: rows are 0 to {}, columns 0 to {}",
-            height - 1,
-            width - 1
-        );
+    let (last_row, last_column) = (world.height() - 1, world.width() - 1);
+    if row > last_row || column > last_column {
+        bail!("{flag} {text}: outside the map; hint: rows are 0 to {last_row}, columns 0 to {last_column}");
     }
     if world.cell(row, column) == Cell::Wall {
         bail!("{flag} {text} is a wall; hint: ROW,COLUMN count from 0 at the top left");
@@ -103,14 +95,13 @@ impl Solved<'_> {
     fn summarise(&self) {
         let world = &self.world;
         eprintln!(
-            "{} x {} map, {}, slip {}, gamma {}; {}; every distance within {:.1e} (relative)",
+            "{} x {} map, {}, slip {}, gamma {}; {}",
             world.height(),
             world.width(),
             count(world.n_states(), "free cell"),
             self.slip(),
             self.args.gamma,
-            solve::method_name(self.distances.method()),
-            self.distances.certificate().relative_error()
+            solve::quality(&self.distances)
         );
         let is_on_the_way =
             |state: usize| self.distances.nats(state) > 0.0 && self.distances.nats(state).is_finite();
@@ -123,17 +114,13 @@ impl Solved<'_> {
         if lost > 0 {
             eprintln!("no way to the goal from {}", count(lost, "cell"));
         }
-        if let Some((row, column)) = self.start {
-            let state = world.state(row, column).expect("a start is a free cell");
-            let name = cell_name((row, column));
+        if let Some((cell, state)) = self.start {
+            let name = cell_name(cell);
             match self.path.len() {
                 0 => eprintln!("start {name}: the goal cannot be reached"),
                 cells => {
-                    eprintln!(
-                        "start {name}: {}; best path of {}",
-                        self.steps_text(state),
-                        count(cells - 1, "move")
-                    );
+                    let (steps, moves) = (self.steps_text(state), count(cells - 1, "move"));
+                    eprintln!("start {name}: {steps}; best path of {moves}");
                 }
             }
         }
@@ -169,39 +156,30 @@ impl Solved<'_> {
     }
 
     fn table(&self) -> Report {
-        let mut report = solve::facts(self.args, &self.mdp);
-        solve::add_certificate(&mut report, &self.distances);
-        report.facts.insert("slip".into(), json!(self.slip()));
-        report.facts.insert("goals".into(), json!(self.goals));
-        if let Some((row, column)) = self.start {
-            let state = self.world.state(row, column).expect("a start is a free cell");
-            let steps = self.distances.steps(state);
-            report
-                .facts
-                .insert("start".into(), json!({"cell": [row, column], "steps": steps, "path": self.path}));
+        let (args, distances) = (self.args, &self.distances);
+        let mut facts = solve::facts(args, distances);
+        facts["slip"] = json!(self.slip());
+        facts["goals"] = json!(self.goals);
+        if let Some((cell, state)) = self.start {
+            facts["start"] = json!({"cell": cell, "steps": distances.steps(state), "path": self.path});
         }
-        let distance = solve::distance_columns(self.args);
-        report.columns = named(["row", "column"].into_iter().chain(distance).chain(["action"]));
-        for ((row, column), state) in self.cells() {
+        let columns = ["row", "column"].into_iter().chain(solve::distance_columns(args)).chain(["action"]);
+        let rows = self.cells().map(|((row, column), state)| {
             let mut fields = vec![Field::Count(row), Field::Count(column)];
-            fields.extend(solve::distance_fields(
-                self.args,
-                self.distances.steps(state),
-                self.distances.nats(state),
-            ));
-            let action = self.distances.action(state).map(|action| Direction::ALL[action].name().to_owned());
+            fields.extend(solve::distance_fields(args, distances.steps(state), distances.nats(state)));
+            let action = distances.action(state).map(|action| Direction::ALL[action].name().to_owned());
             fields.push(action.map_or(Field::Missing, Field::Text));
-            report.rows.push(fields);
-        }
-        report
+            fields
+        });
+        Report::new(facts, named(columns), rows)
     }
 
     /// The picture.
     fn field(&self) -> FieldMap {
         let world = &self.world;
         let slip = if self.slip() > 0.0 { format!(", slip {}", self.slip()) } else { String::new() };
-        let title = match self.start.and_then(|(row, column)| world.state(row, column)) {
-            Some(start) if !self.path.is_empty() => {
+        let title = match self.start {
+            Some((_, start)) if !self.path.is_empty() => {
                 format!("{:.1} steps from start to goal{slip}", self.distances.steps(start))
             }
             Some(_) => format!("The start cannot reach the goal{slip}"),
@@ -234,7 +212,7 @@ impl Solved<'_> {
         }
         self.goals.iter().for_each(|&goal| field.add_goal(goal));
         match self.start {
-            Some(start) if self.path.is_empty() => field.set_path(vec![start]),
+            Some((start, _)) if self.path.is_empty() => field.set_path(vec![start]),
             _ => field.set_path(self.path.clone()),
         }
         field

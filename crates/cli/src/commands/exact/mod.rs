@@ -8,7 +8,7 @@ mod solve;
 use super::output::StyleArgs;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use isochrone::{Discount, data::tabular::LogColumns, plot::Figure};
+use isochrone::{Discount, plot::Figure};
 use std::{io::Write, path::PathBuf};
 
 /// Exact distances in time: from every state to a goal, for a map, an MDP file or an event log
@@ -109,9 +109,7 @@ enum MethodArg {
 
 /// Runs the verb; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    if let Some(path) = &args.plot {
-        Figure::check_path(path)?;
-    }
+    args.plot.as_deref().map_or(Ok(()), Figure::check_path)?;
     check_number("--tolerance", args.tolerance, 1e-15..1.0, "1e-9 is plenty")?;
     if let Some(seconds) = args.step_seconds {
         check_number("--step-seconds", seconds, 1e-12..1e12, "a camera at 10 Hz has 0.1")?;
@@ -137,12 +135,10 @@ impl Args {
         Discount::new(self.gamma).context("--gamma")
     }
 
-    fn columns(&self) -> LogColumns {
-        LogColumns {
-            case: self.case.clone(),
-            activity: self.activity.clone(),
-            timestamp: self.timestamp.clone(),
-        }
+    /// The goals and the start, by what finds either from its flag and its text.
+    fn ends<T>(&self, find: impl Fn(&str, &str) -> anyhow::Result<T>) -> anyhow::Result<(Vec<T>, Option<T>)> {
+        let goals = self.goal.iter().map(|text| find("--goal", text)).collect::<anyhow::Result<_>>()?;
+        Ok((goals, self.start.as_ref().map(|text| find("--start", text)).transpose()?))
     }
 
     fn extension(&self) -> String {
@@ -166,24 +162,22 @@ impl Args {
 
     /// A flag that would do nothing is an error, not a surprise.
     fn refuse_flags_of_other_kinds(&self, kind: Kind) -> anyhow::Result<()> {
-        let log_flags =
-            [("--case", &self.case), ("--activity", &self.activity), ("--timestamp", &self.timestamp)];
-        for (flag, value) in log_flags {
-            if value.is_some() && kind != Kind::Log {
-                bail!("{flag} applies to event logs only; hint: leave it out, or say --kind log");
-            }
+        let (is_log, is_map) = (kind == Kind::Log, kind == Kind::Map);
+        let of_logs = "applies to event logs only; hint: leave it out, or say --kind log";
+        let of_maps = "applies to maps only; hint: leave it out, or say --kind map";
+        let own_times = "does not apply to event logs; hint: leave it out, a log has times of its own";
+        let one_goal = "does not apply to event logs; hint: name an activity with --goal";
+        let flags = [
+            ("--case", self.case.is_some() && !is_log, of_logs),
+            ("--activity", self.activity.is_some() && !is_log, of_logs),
+            ("--timestamp", self.timestamp.is_some() && !is_log, of_logs),
+            ("--slip", self.slip.is_some() && !is_map, of_maps),
+            ("--step-seconds", self.step_seconds.is_some() && is_log, own_times),
+            ("--all-pairs", self.all_pairs && is_log, one_goal),
+        ];
+        match flags.into_iter().find(|(_, is_wrong, _)| *is_wrong) {
+            Some((flag, _, why)) => bail!("{flag} {why}"),
+            None => Ok(()),
         }
-        if self.slip.is_some() && kind != Kind::Map {
-            bail!("--slip applies to maps only; hint: leave it out, or say --kind map");
-        }
-        if kind == Kind::Log && self.step_seconds.is_some() {
-            bail!(
-                "--step-seconds does not apply to event logs; hint: leave it out, a log has times of its own"
-            );
-        }
-        if kind == Kind::Log && self.all_pairs {
-            bail!("--all-pairs does not apply to event logs; hint: name an activity with --goal");
-        }
-        Ok(())
     }
 }

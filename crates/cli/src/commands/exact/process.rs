@@ -22,16 +22,13 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if args.goal.is_empty() {
         bail!("no goal given; hint: name a state with --goal, or ask for --all-pairs");
     }
-    let goals =
-        args.goal.iter().map(|name| find(&process, "--goal", name)).collect::<anyhow::Result<Vec<_>>>()?;
-    let start = args.start.as_ref().map(|name| find(&process, "--start", name)).transpose()?;
+    let (goals, start) = args.ends(|flag, name| find(&process, flag, name))?;
     let distances = solve::to_goal_set(args, &process.mdp, &goals)?;
     eprintln!(
-        "{}, {}; {}; every distance within {:.1e} (relative)",
+        "{}, {}; {}",
         count(process.mdp.n_states(), "state"),
         count(process.mdp.n_transitions(), "transition"),
-        solve::method_name(distances.method()),
-        distances.certificate().relative_error()
+        solve::quality(&distances)
     );
     let lost = distances.all_nats().iter().filter(|nats| nats.is_infinite()).count();
     if lost > 0 {
@@ -46,7 +43,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if let Some(path) = &args.plot {
         save(&picture(args, &process, &distances, &goal_names), path)?;
     }
-    Ok(out.write_all(report.print(args.style.style()).as_bytes())?)
+    Ok(out.write_all(report.print(&args.style).as_bytes())?)
 }
 
 /// By name or, where that says nothing, by the first bytes of every zip archive.
@@ -75,37 +72,25 @@ fn find(process: &NamedMdp, flag: &str, name: &str) -> anyhow::Result<usize> {
 }
 
 fn table(args: &Args, process: &NamedMdp, distances: &GoalDistances) -> Report {
-    let mut report = solve::facts(args, &process.mdp);
-    solve::add_certificate(&mut report, distances);
-    report.columns = named(["state"].into_iter().chain(solve::distance_columns(args)).chain(["action"]));
-    for state in 0..process.mdp.n_states() {
+    let columns = named(["state"].into_iter().chain(solve::distance_columns(args)).chain(["action"]));
+    let rows = (0..process.mdp.n_states()).map(|state| {
         let mut row = vec![Field::Text(process.state_name(state))];
         row.extend(solve::distance_fields(args, distances.steps(state), distances.nats(state)));
         row.push(distances.action(state).map_or(Field::Missing, |a| Field::Text(process.action_name(a))));
-        report.rows.push(row);
-    }
-    report
+        row
+    });
+    Report::new(solve::facts(args, distances), columns, rows)
 }
 
 fn add_start(report: &mut Report, process: &NamedMdp, distances: &GoalDistances, start: usize) {
-    let path: Vec<String> = path_to_goal(&process.mdp, distances, start)
-        .into_iter()
-        .map(|state| process.state_name(state))
-        .collect();
-    if path.is_empty() {
-        eprintln!("from {}: the goal cannot be reached", process.state_name(start));
-    } else {
-        eprintln!(
-            "from {}: {:.2} steps; {}",
-            process.state_name(start),
-            distances.steps(start),
-            path.join(" -> ")
-        );
+    let path = path_to_goal(&process.mdp, distances, start).into_iter();
+    let path: Vec<String> = path.map(|state| process.state_name(state)).collect();
+    let (name, steps) = (process.state_name(start), distances.steps(start));
+    match path.is_empty() {
+        true => eprintln!("from {name}: the goal cannot be reached"),
+        false => eprintln!("from {name}: {steps:.2} steps; {}", path.join(" -> ")),
     }
-    let steps = distances.steps(start);
-    report
-        .facts
-        .insert("start".into(), json!({"state": process.state_name(start), "steps": steps, "path": path}));
+    report.facts.insert("start".into(), json!({"state": name, "steps": steps, "path": path}));
 }
 
 fn picture(args: &Args, process: &NamedMdp, distances: &GoalDistances, goals: &[String]) -> Figure {
@@ -124,13 +109,11 @@ fn picture(args: &Args, process: &NamedMdp, distances: &GoalDistances, goals: &[
             Some(action) => format!("{:.1} steps, {}", distances.steps(state), process.action_name(action)),
         },
     });
+    let left_out = left_out(n_reaching, process.mdp.n_states() - n_reaching);
     let chart = BarChart {
         title: format!("Distance to {}", goals.join(" or ")),
         axis: format!("effective steps (gamma {})", args.gamma),
-        note: format!(
-            "beside each bar: the best action{}",
-            left_out(n_reaching, process.mdp.n_states() - n_reaching)
-        ),
+        note: format!("beside each bar: the best action{left_out}"),
         bars: bars.collect(),
     };
     chart.draw()

@@ -1,9 +1,8 @@
 //! From arguments to a solver, and what all kinds of input report alike.
 
 use super::{Args, MethodArg};
-use crate::commands::output::{Field, Report, Style, count, named};
+use crate::commands::output::{Field, Report, bar, count, named};
 use anyhow::{Context, bail};
-use indicatif::{ProgressBar, ProgressStyle};
 use isochrone::exact::{ExactSolver, GoalDistances, Method, TabularMdp};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -31,7 +30,7 @@ pub fn to_goal_set(args: &Args, mdp: &TabularMdp, goals: &[usize]) -> anyhow::Re
     Ok(distances)
 }
 
-pub fn method_name(method: Method) -> &'static str {
+fn method_name(method: Method) -> &'static str {
     match method {
         Method::BreadthFirst => "breadth-first search",
         Method::SparseLu => "sparse LU",
@@ -39,20 +38,21 @@ pub fn method_name(method: Method) -> &'static str {
     }
 }
 
-/// The facts that every JSON report begins with.
-pub fn facts(args: &Args, mdp: &TabularMdp) -> Report {
-    let mut report = Report::default();
-    report.facts.insert("input".into(), json!(args.input.display().to_string()));
-    report.facts.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
-    report.facts.insert("gamma".into(), json!(args.gamma));
-    report.facts.insert("states".into(), json!(mdp.n_states()));
-    report
+/// How the distances were computed and how good they are, in words.
+pub fn quality(distances: &GoalDistances) -> String {
+    let bound = distances.certificate().relative_error();
+    format!("{}; every distance within {bound:.1e} (relative)", method_name(distances.method()))
 }
 
-/// Adds how the distances were computed and how good they are.
-pub fn add_certificate(report: &mut Report, distances: &GoalDistances) {
-    report.facts.insert("method".into(), json!(method_name(distances.method())));
-    report.facts.insert("relative_error_bound".into(), json!(distances.certificate().relative_error()));
+/// The facts of every JSON report of distances to a goal.
+pub fn facts(args: &Args, distances: &GoalDistances) -> Value {
+    json!({
+        "input": args.input.display().to_string(),
+        "gamma": args.gamma,
+        "states": distances.all_nats().len(),
+        "method": method_name(distances.method()),
+        "relative_error_bound": distances.certificate().relative_error(),
+    })
 }
 
 fn warn_if_loose(bound: f64, args: &Args) {
@@ -96,7 +96,10 @@ pub fn all_pairs(
     }
     let solver = solver(args, mdp)?;
     let goals: Vec<usize> = (0..n).collect();
-    let bar = progress_bar(n, "goals");
+    let bar = bar(n, "{bar:32} {pos}/{len} goals, {eta} left");
+    if bar.is_hidden() {
+        eprintln!("solving {n} goals");
+    }
     let columns = solver.map_goals(&goals, |distances| {
         bar.inc(1);
         (distances.certificate().relative_error(), distances.into_nats())
@@ -108,44 +111,36 @@ pub fn all_pairs(
     let discount = args.discount()?;
     let steps_between = |from: usize, to: usize| discount.steps_from_nats(columns[to].1[from]);
     let names: Vec<String> = (0..n).map(name).collect();
-    if args.style.style() == Style::Json {
-        let mut report = facts(args, mdp);
-        report.facts.insert("relative_error_bound".into(), json!(bound));
-        report.facts.insert("names".into(), json!(names));
-        let matrix = |from| (0..n).map(|to| steps_between(from, to)).collect::<Vec<f64>>();
-        report.facts.insert("steps_from_to".into(), (0..n).map(|from| json!(matrix(from))).collect());
-        return Ok(writeln!(out, "{}", Value::Object(report.facts))?);
+    if args.style.json {
+        let row = |from| (0..n).map(|to| steps_between(from, to)).collect::<Vec<f64>>();
+        let mut facts = json!({
+            "input": args.input.display().to_string(), "version": env!("CARGO_PKG_VERSION"), "gamma": args.gamma,
+            "states": n, "relative_error_bound": bound, "names": names,
+        });
+        // Not copied, as it would be above: it is large.
+        facts["steps_from_to"] = (0..n).map(|from| json!(row(from))).collect();
+        return Ok(writeln!(out, "{facts}")?);
     }
     // One state at a time: a table of all pairs would be many times larger than the distances. Columns as wide
     // as the longest name keep the parts aligned.
     let name_width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-    let min_widths = vec![name_width, name_width, 12, 12, 12];
+    let mut report = Report {
+        columns: named(["from", "to"].into_iter().chain(distance_columns(args))),
+        min_widths: vec![name_width, name_width, 12, 12, 12],
+        ..Report::default()
+    };
     for from in 0..n {
-        let mut report = Report {
-            columns: named(["from", "to"].into_iter().chain(distance_columns(args))),
-            min_widths: min_widths.clone(),
-            ..Report::default()
-        };
-        for to in 0..n {
+        let row = |to: usize| {
             let mut row = vec![Field::Text(names[from].clone()), Field::Text(names[to].clone())];
             row.extend(distance_fields(args, steps_between(from, to), columns[to].1[from]));
-            report.rows.push(row);
-        }
-        let text = report.print(args.style.style());
+            row
+        };
+        report.rows = (0..n).map(row).collect();
+        let text = report.print(&args.style);
         let body = if from == 0 { text.as_str() } else { text.split_once('\n').map_or("", |(_, body)| body) };
         out.write_all(body.as_bytes())?;
     }
     Ok(())
-}
-
-/// A bar on a terminal, one plain line elsewhere.
-fn progress_bar(length: usize, what: &'static str) -> ProgressBar {
-    let bar = ProgressBar::new(length as u64);
-    if bar.is_hidden() {
-        eprintln!("solving {length} {what}");
-    }
-    let style = ProgressStyle::with_template(&format!("{{bar:32}} {{pos}}/{{len}} {what}, {{eta}} left"));
-    bar.with_style(style.expect("the template is well formed"))
 }
 
 /// What a chart of bars does not show, to follow its note.

@@ -1,5 +1,5 @@
 use crate::commands::{
-    output::save,
+    output::{file_stem, save},
     planner_args::{PlannerArgs, found},
     query::{Asker, RunArgs, parse_which},
 };
@@ -67,18 +67,16 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let asker = Asker::open(&args.run, args.checkpoint, args.data.as_deref())?;
     let distance = asker.distance()?;
     let (spec, width) = (&asker.model.spec.observation, distance.width());
-    let dimensions = args.dimensions;
+    let dimensions @ [x, y] = args.dimensions;
     if width < 2 {
         bail!(
             "{}: observations of one number are not places of a map; hint: isochrone distance asks about them",
             args.run.run.display()
         );
     }
-    if dimensions[0] == dimensions[1] || dimensions.iter().any(|&dimension| dimension >= width) {
+    if x == y || x.max(y) >= width {
         bail!(
-            "--dimensions {},{}: observations have {width} dimensions; hint: give two different ones, counted from 0",
-            dimensions[0],
-            dimensions[1]
+            "--dimensions {x},{y}: observations have {width} dimensions; hint: give two different ones, counted from 0"
         );
     }
     let situation =
@@ -104,12 +102,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         frame.draw_path(&mut panels[0], from, path.as_ref().map(Path::states));
     }
     let manifest = asker.run.manifest();
-    let title = format!(
-        "{} on {}, step {}",
-        manifest.algorithm,
-        manifest.data.path.file_stem().unwrap_or_default().to_string_lossy(),
-        asker.model.step
-    );
+    let (data, step) = (file_stem(&manifest.data.path), asker.model.step);
+    let title = format!("{} on {data}, step {step}", manifest.algorithm);
     let axes = dimensions.map(|dimension| spec.dimension(dimension));
     save(&PlaneChart { title, note, axes, panels }.draw(), &args.output)
 }

@@ -1,4 +1,5 @@
 use crate::commands::{
+    output::file_name,
     query::Asker,
     runs::{display_name, found},
 };
@@ -36,10 +37,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if !args.output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("html")) {
         bail!("{}: a report is HTML; hint: end the name in .html", args.output.display());
     }
-    let askers: Vec<Asker> = found(&args.folders)?
-        .into_iter()
-        .map(|run| Asker::of(run, CheckpointSelector::Last, None))
-        .collect::<anyhow::Result<_>>()?;
+    let askers = found(&args.folders)?.into_iter().map(|run| Asker::of(run, CheckpointSelector::Last, None));
+    let askers: Vec<Asker> = askers.collect::<anyhow::Result<_>>()?;
     let runs: Vec<&Run> = askers.iter().map(|asker| &asker.run).collect();
     let summaries: Vec<RunSummary> =
         askers.iter().map(|asker| summary(asker, &runs)).collect::<anyhow::Result<_>>()?;
@@ -58,9 +57,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             frame.panel("to the star", distance, goal, MapDirection::To),
             frame.panel("from the circle", distance, goal, MapDirection::From),
         ];
-        let title = asker.run.folder().file_name().unwrap_or_default().to_string_lossy().into_owned();
         let axes = [0, 1].map(|dimension| data.spec().observation.dimension(dimension));
-        let chart = PlaneChart { title, note: String::new(), axes, panels };
+        let chart = PlaneChart { title: file_name(asker.run.folder()), note: String::new(), axes, panels };
         maps.push((chart.draw(), "Steps to the last state of the first episode, and from it.".to_owned()));
     }
     let revision = Provenance::revision().unwrap_or("unknown");
@@ -77,8 +75,9 @@ fn summary(asker: &Asker, among: &[&Run]) -> anyhow::Result<RunSummary> {
     let run = &asker.run;
     let (manifest, config, status) = (run.manifest(), run.config(), run.status()?);
     let best = status.best.as_ref();
+    let best = best.map(|best| format!("{} {:.3} at step {}", best.metric, best.value, best.step));
     let facts = vec![
-        ("data", manifest.data.path.file_name().unwrap_or_default().to_string_lossy().into_owned()),
+        ("data", file_name(&manifest.data.path)),
         ("contents", manifest.data.content_hash.chars().take(12).collect()),
         ("seed", manifest.seed.to_string()),
         ("steps", format!("{} of {}", status.step, config.steps)),
@@ -86,12 +85,7 @@ fn summary(asker: &Asker, among: &[&Run]) -> anyhow::Result<RunSummary> {
         ("discount", config.discount.to_string()),
         ("state", run.status_label(status.state).to_owned()),
         ("seconds", format!("{:.0}", status.seconds)),
-        (
-            "best evaluation",
-            best.map_or("-".into(), |best| {
-                format!("{} {:.3} at step {}", best.metric, best.value, best.step)
-            }),
-        ),
+        ("best evaluation", best.unwrap_or_else(|| "-".into())),
     ];
     let records = run.records()?;
     let names = metrics::names(&records).into_iter().filter(|name| metrics::is_main(name));

@@ -3,15 +3,13 @@
 mod watch;
 
 use crate::commands::{
-    output::tell,
+    choice::{Choice, one_of},
+    output::{file_stem, tell},
     query::open_run,
     read_args::{ReadArgs, progress},
 };
 use anyhow::{Context as _, bail};
-use clap::{
-    ValueEnum,
-    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
-};
+use clap::builder::TypedValueParser;
 use isochrone::{
     data::{Dataset, formats},
     learn::{
@@ -54,8 +52,8 @@ pub struct Args {
     algorithm: Option<Algorithm>,
 
     /// How large networks are, unless settings say otherwise
-    #[arg(long, value_enum, default_value = "standard")]
-    size: SizeArg,
+    #[arg(long, value_parser = one_of(SIZES.to_vec()), default_value = "standard")]
+    size: Preset,
 
     /// Updates to do [default: 50000]
     #[arg(long, value_name = "N")]
@@ -99,38 +97,21 @@ Examples:
 
 Guide: docs/learning.md.";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum SizeArg {
-    /// 2 x 64
-    Small,
-    /// 3 x 256, layer normalization
-    Standard,
-    /// 4 x 512, as in the paper
-    Paper,
-}
+const SIZES: [Choice<Preset>; 3] = [
+    ("small", "2 x 64", Preset::Small),
+    ("standard", "3 x 256, layer normalization", Preset::Standard),
+    ("paper", "4 x 512, as in the paper", Preset::Paper),
+];
 
 /// Reads one of some algorithms by its name, and lists them in the help.
 pub fn parser_of(algorithms: &[Algorithm]) -> impl TypedValueParser<Value = Algorithm> + use<> {
-    let names =
-        algorithms.iter().map(|algorithm| PossibleValue::new(algorithm.name()).help(algorithm.idea()));
-    PossibleValuesParser::new(names)
-        .map(|name| Algorithm::named(&name).expect("only these names are possible"))
-}
-
-impl From<SizeArg> for Preset {
-    fn from(size: SizeArg) -> Self {
-        match size {
-            SizeArg::Small => Self::Small,
-            SizeArg::Standard => Self::Standard,
-            SizeArg::Paper => Self::Paper,
-        }
-    }
+    one_of(algorithms.iter().map(|algorithm| (algorithm.name(), algorithm.idea(), *algorithm)).collect())
 }
 
 /// Runs the verb; data goes to `out`. A run that was stopped has the exit code of a process that Ctrl-C ended.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     if args.list_settings {
-        list_settings(args.algorithm.unwrap_or(Algorithm::Cmd1), args.size.into(), out)?;
+        list_settings(args.algorithm.unwrap_or(Algorithm::Cmd1), args.size, out)?;
         return Ok(ExitCode::SUCCESS);
     }
     isochrone::nn::memory::retain_heap();
@@ -214,7 +195,7 @@ fn train(
 fn training(args: &Args) -> anyhow::Result<Training> {
     let (assignments, files): (Vec<&String>, Vec<&String>) =
         args.settings.iter().partition(|text| text.contains('='));
-    let mut training = args.algorithm.map_or_else(Training::default, Training::new).preset(args.size.into());
+    let mut training = args.algorithm.map_or_else(Training::default, Training::new).preset(args.size);
     training = match files[..] {
         [] => training,
         [path] if !Path::new(path).exists() => {
@@ -227,13 +208,12 @@ fn training(args: &Args) -> anyhow::Result<Training> {
             bail!("{second}: there is already a configuration file; hint: overrides are NAME=VALUE")
         }
     };
-    let mut by_flags = Vec::new();
     // Only what was said: a file may say the rest.
     let read =
         toml::Table::try_from(args.read.options()).context("flags; hint: names of columns must be text")?;
     let defaults = toml::Table::try_from(formats::ReadOptions::default()).context("defaults")?;
     let read = read.into_iter().filter(|(name, value)| defaults.get(name) != Some(value));
-    by_flags.extend(read.map(|(name, value)| (format!("data.read.{name}"), value)));
+    let mut by_flags: Vec<_> = read.map(|(name, value)| (format!("data.read.{name}"), value)).collect();
     for (name, path) in [("data.path", &args.data), ("data.validation", &args.validation)] {
         let text = |path: &PathBuf| toml::Value::String(path.to_string_lossy().into_owned());
         by_flags.extend(path.as_ref().map(|path| (name.to_owned(), text(path))));
@@ -273,8 +253,7 @@ fn beside(path: &Path) -> Option<PathBuf> {
 }
 
 fn default_folder(data: &Path, config: &RunConfig) -> PathBuf {
-    let stem = data.file_stem().unwrap_or_default().to_string_lossy();
-    Path::new("runs").join(format!("{stem}-{}-{}", config.learner.algorithm(), config.seed))
+    Path::new("runs").join(format!("{}-{}-{}", file_stem(data), config.learner.algorithm(), config.seed))
 }
 
 /// A handle that Ctrl-C (or a polite kill) stops; the second time, the process ends at once.
@@ -296,26 +275,21 @@ fn report(args: &Args, run: &Run, outcome: Outcome, out: &mut dyn Write) -> anyh
     let status = run.status()?;
     let folder = run.folder().display();
     if args.json {
-        let last = run.records()?.pop();
-        let metrics: serde_json::Map<_, _> = last
-            .iter()
-            .flat_map(|record| &record.values)
-            .map(|(name, value)| (name.clone(), json!(value)))
-            .collect();
+        let last = run.records()?.pop().map_or_else(Vec::new, |record| record.values);
+        let metrics: serde_json::Map<_, _> =
+            last.into_iter().map(|(name, value)| (name, json!(value))).collect();
         let object = json!({
             "run": run.folder(), "algorithm": run.manifest().algorithm, "state": status.state, "step": status.step,
             "steps": run.config().steps, "seconds": status.seconds, "best": status.best, "metrics": metrics,
         });
-        writeln!(out, "{object:#}")?;
-        return Ok(());
+        return Ok(writeln!(out, "{object:#}")?);
     }
+    let (step, seconds) = (status.step, status.seconds);
     match outcome {
-        Outcome::Finished => writeln!(out, "{folder}: {} steps in {:.0} s", status.step, status.seconds)?,
-        Outcome::Stopped => writeln!(
-            out,
-            "{folder}: stopped at step {}; isochrone train --resume {folder} goes on",
-            status.step
-        )?,
+        Outcome::Finished => writeln!(out, "{folder}: {step} steps in {seconds:.0} s")?,
+        Outcome::Stopped => {
+            writeln!(out, "{folder}: stopped at step {step}; isochrone train --resume {folder} goes on")?;
+        }
     }
     if let Some(best) = &status.best {
         writeln!(out, "best {} {:.4} at step {}", best.metric, best.value, best.step)?;

@@ -1,7 +1,7 @@
 //! What one sees of training: a bar on a terminal, plain lines elsewhere.
 
-use crate::commands::output::tell;
-use indicatif::{ProgressBar, ProgressStyle};
+use crate::commands::output::{bar, file_name, tell};
+use indicatif::ProgressBar;
 use isochrone::{
     data::Dataset,
     learn::{
@@ -29,8 +29,7 @@ pub struct Watch {
 
 impl Watch {
     pub fn new(folder: &Path, path: &Path, data: &Dataset) -> Self {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let (transitions, episodes) = (data.n_transitions(), data.n_episodes());
+        let (name, transitions, episodes) = (file_name(path), data.n_transitions(), data.n_episodes());
         Self {
             folder: folder.display().to_string(),
             data: format!("{name}, {transitions} transitions of {episodes} episodes"),
@@ -64,9 +63,8 @@ impl Watch {
 impl Callbacks for Watch {
     /// Says what begins, or goes on.
     fn on_start(&mut self, config: &RunConfig, step: u64) {
-        let style =
-            ProgressStyle::with_template("{bar:24} {human_pos}/{human_len}  {per_sec}  {eta} left  {msg}");
-        self.bar = ProgressBar::new(config.steps).with_style(style.expect("the template is well formed"));
+        let template = "{bar:24} {human_pos}/{human_len}  {per_sec}  {eta} left  {msg}";
+        self.bar = bar(config.steps as usize, template);
         self.steps = config.steps;
         self.began = (Instant::now(), step);
         self.lines_done = step * LINES / self.steps;

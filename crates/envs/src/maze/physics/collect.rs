@@ -1,21 +1,9 @@
-//! Data collection in mazes: an oracle gives the direction, a low-level policy follows it, noise
-//! disturbs it.
+//! Data collection in mazes: an oracle gives the direction, a low-level policy follows it, noise disturbs it.
 
-use super::{
-    environment::MazeEnvironment,
-    model::MazeModel,
-    oracle::{Oracle, towards},
-    walker::AntWalker,
-};
+use super::{AntWalker, MazeEnvironment, MazeModel, Oracle, oracle::towards};
 use crate::{
-    definition::CollectionPolicy,
-    geometry::Point,
-    maze::{
-        config::{Body, MazeConfig},
-        layout::{Layout, MazeCell},
-        maps::Task,
-        policies::MazePolicy,
-    },
+    CollectionPolicy, Point,
+    maze::{Body, Layout, MazeCell, MazeConfig, policies::MazePolicy},
 };
 use isochrone_core::{Environment as _, rng};
 use isochrone_data::{DataError, Ending, Episode, EpisodeSink};
@@ -32,8 +20,7 @@ const EXPLORATION_STEPS: usize = 10;
 const STITCH_CELLS: u32 = 4;
 
 impl MazeModel {
-    /// Collects episodes in parallel, and passes them on in order; each follows from the seed and
-    /// its number.
+    /// Collects episodes in parallel, and passes them on in order; each follows from the seed and its number.
     ///
     /// # Errors
     /// What `sink` refuses.
@@ -106,12 +93,10 @@ impl Collector {
             MazePolicy::Diverse => (free.clone(), free),
             // The cells of the tasks of both benchmarks, which were picked by hand.
             MazePolicy::Play => {
-                let tasks: Vec<Task> =
-                    self.config.maze.tasks().iter().copied().chain(self.config.maze.d4rl_task()).collect();
-                (
-                    tasks.iter().map(|task| task.start).collect(),
-                    tasks.iter().flat_map(|task| [task.start, task.goal]).collect(),
-                )
+                let maze = self.config.maze;
+                let tasks = maze.tasks().iter().copied().chain(maze.d4rl_task());
+                let starts = tasks.clone().map(|task| task.start).collect();
+                (starts, tasks.flat_map(|task| [task.start, task.goal]).collect())
             }
             MazePolicy::Stitch | MazePolicy::Explore => (free, Vec::new()),
         }
@@ -189,13 +174,12 @@ impl Collector {
             Body::Ant => {
                 let mut observation = Vec::new();
                 self.environment.simulation().observe(&mut observation);
-                if is_d4rl {
-                    AntWalker::get()
-                        .sampled_action(&observation, direction, self.environment.random())
-                        .to_vec()
-                } else {
-                    AntWalker::get().action(&observation, direction).to_vec()
-                }
+                let walker = AntWalker::get();
+                let action = match is_d4rl {
+                    true => walker.sampled_action(&observation, direction, self.environment.random()),
+                    false => walker.action(&observation, direction),
+                };
+                action.to_vec()
             }
         };
         for number in &mut action {

@@ -1,10 +1,11 @@
 //! Episodes in a maze: a start, a goal, and the rules of the benchmark.
 
-use super::{model::MazeModel, simulation::Simulation};
+use super::{MazeModel, Simulation};
 use crate::{
+    Point,
     definition::TASK_STREAMS,
-    geometry::{Point, distance},
-    maze::config::{Benchmark, MazeConfig},
+    geometry::distance,
+    maze::{Benchmark, MazeConfig},
 };
 use isochrone_core::{Environment, StepResult, rng};
 use rand_chacha::ChaCha8Rng;
@@ -14,9 +15,8 @@ const SETTLING: usize = 5;
 
 /// An agent in a maze that acts towards a goal.
 ///
-/// Episode `number` has the task `number % tasks`, so that any whole number of rounds has all tasks
-/// equally often. After a teleport, the observation is still the state before it, as in the
-/// benchmark's datasets.
+/// Episode `number` has the task `number % tasks`, so that any whole number of rounds has all tasks equally
+/// often. After a teleport, the observation is still the state before it, as in the benchmark's datasets.
 pub struct MazeEnvironment {
     config: MazeConfig,
     simulation: Simulation,

@@ -1,9 +1,6 @@
 //! The compiled model of a maze.
 
-use crate::maze::{
-    config::{Body, MazeConfig},
-    mjcf::{ant_model, point_model},
-};
+use crate::maze::{Body, MazeConfig, ant_model, point_model};
 use mujoco_rs::prelude::MjModel;
 use std::sync::Arc;
 

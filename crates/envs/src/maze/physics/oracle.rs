@@ -1,12 +1,9 @@
 //! Shortest paths through a known map, cell by cell.
 
-use super::walker::AntWalker;
+use super::AntWalker;
 use crate::{
-    geometry::Point,
-    maze::{
-        config::{Body, MazeConfig},
-        layout::{Layout, MazeCell},
-    },
+    Point,
+    maze::{Body, Layout, MazeCell, MazeConfig},
 };
 use isochrone_core::{GoalPolicy, ShapeError};
 use std::collections::HashMap;

@@ -1,9 +1,9 @@
 //! The simulation of a body.
 
-use super::model::MazeModel;
+use super::MazeModel;
 use crate::{
-    geometry::Point,
-    maze::config::{Body, PUSH},
+    Point,
+    maze::{Body, PUSH},
 };
 use isochrone_core::rng;
 use mujoco_rs::prelude::{MjData, MjModel};
@@ -24,8 +24,7 @@ pub struct Simulation {
     body: Body,
     data: MjData<Arc<MjModel>>,
     at_rest: Vec<f64>,
-    /// The results of earlier actions that pushed the ball against a wall: a ball that is stuck
-    /// repeats them.
+    /// The results of earlier actions that pushed the ball against a wall: a ball that is stuck repeats them.
     pushes: HashMap<Ball, Ball>,
 }
 
@@ -42,13 +41,10 @@ impl Simulation {
 
     /// Resets to a random state near the posture at rest.
     pub fn reset(&mut self, random: &mut ChaCha8Rng) {
-        let positions: Vec<f64> = self
-            .at_rest
-            .iter()
-            .map(|at_rest| at_rest + START_NOISE * (2.0 * rng::unit_f64(random) - 1.0))
-            .collect();
-        let velocities: Vec<f64> =
-            (0..self.body.velocities()).map(|_| START_NOISE * rng::normal(random)).collect();
+        let mut noise = || START_NOISE * (2.0 * rng::unit_f64(random) - 1.0);
+        let positions: Vec<f64> = self.at_rest.iter().map(|at_rest| at_rest + noise()).collect();
+        let velocities = (0..self.body.velocities()).map(|_| START_NOISE * rng::normal(random));
+        let velocities: Vec<f64> = velocities.collect();
         self.reset_to(&positions, &velocities);
     }
 
@@ -56,10 +52,6 @@ impl Simulation {
     pub fn reset_to(&mut self, positions: &[f64], velocities: &[f64]) {
         self.data.reset();
         self.pushes.clear();
-        self.set_state(positions, velocities);
-    }
-
-    fn set_state(&mut self, positions: &[f64], velocities: &[f64]) {
         self.data.qpos_mut().copy_from_slice(positions);
         self.data.qvel_mut().copy_from_slice(velocities);
         self.data.forward();
@@ -71,8 +63,7 @@ impl Simulation {
         self.data.forward();
     }
 
-    /// Applies an action for a tenth of a second. Numbers are clipped to `-1..=1`; NaN counts as
-    /// zero.
+    /// Applies an action for a tenth of a second. Numbers are clipped to `-1..=1`; NaN counts as zero.
     pub fn act(&mut self, action: &[f32]) {
         let number = |value: &f32| if value.is_nan() { 0.0 } else { f64::from(value.clamp(-1.0, 1.0)) };
         match self.body {
@@ -162,10 +153,7 @@ impl Simulation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::maze::{
-        config::{Benchmark, MazeConfig},
-        maps::Maze,
-    };
+    use crate::maze::{Benchmark, Maze, MazeConfig};
 
     #[test]
     fn the_cache_of_pushes_changes_nothing() {

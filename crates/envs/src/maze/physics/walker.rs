@@ -25,12 +25,10 @@ struct Layer {
 /// The logarithm of a standard deviation stays within these.
 const LOG_STD: (f32, f32) = (-5.0, 2.0);
 
-/// Read once, shared by all.
-static WALKER: LazyLock<AntWalker> = LazyLock::new(AntWalker::read);
-
 impl AntWalker {
-    /// The only instance.
+    /// The only instance, read once.
     pub fn get() -> &'static Self {
+        static WALKER: LazyLock<AntWalker> = LazyLock::new(AntWalker::read);
         &WALKER
     }
 
@@ -63,12 +61,10 @@ impl AntWalker {
     ) -> [f32; 8] {
         let (output, k) = self.forward(observation, direction);
         let (min, max) = LOG_STD;
-        let sampled: Vec<f32> = (0..8)
-            .map(|number| {
-                let std = output[8 + number].clamp(min, max).exp();
-                (output[number] + std * rng::normal(random) as f32).tanh()
-            })
-            .collect();
+        let sampled: [f32; 8] = std::array::from_fn(|number| {
+            let std = output[8 + number].clamp(min, max).exp();
+            (output[number] + std * rng::normal(random) as f32).tanh()
+        });
         motors(|number| sampled[number], k)
     }
 
@@ -84,9 +80,7 @@ impl AntWalker {
                 }
             }
             if number + 1 < self.layers.len() {
-                for value in &mut next {
-                    *value = value.max(0.0);
-                }
+                next.iter_mut().for_each(|value| *value = value.max(0.0));
             }
             values = next;
         }
@@ -149,8 +143,7 @@ mod tests {
         let mut random = rng::stream(3, 0);
         for _ in 0..50 {
             let mut seen: Vec<f32> = (0..29).map(|_| (0.4 * rng::normal(&mut random)) as f32).collect();
-            // Upright: the heading of a body that leans is not exactly a quarter from that of its
-            // side.
+            // Upright: the heading of a body that leans is not exactly a quarter from that of its side.
             (seen[2], seen[3], seen[4], seen[5]) = (0.6, 1.0, 0.0, 0.0);
             let angle = std::f64::consts::TAU * rng::unit_f64(&mut random);
             let one = walker.action(&seen, [angle.cos(), angle.sin()]);

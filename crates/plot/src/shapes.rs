@@ -1,0 +1,76 @@
+//! Shapes that charts are made of.
+
+use crate::{axis::Axis, contour::Point, palette, scale};
+use svg::node::element::{Circle, Group, Line, Polygon, Rectangle, Text};
+
+pub(super) fn rectangle(x: f64, y: f64, width: f64, height: f64) -> Rectangle {
+    let corner = Rectangle::new().set("x", round(x)).set("y", round(y));
+    corner.set("width", round(width)).set("height", round(height))
+}
+
+pub(super) fn text(content: &str, (x, y): Point, size: f64, anchor: &'static str) -> Text {
+    let text = Text::new(content).set("x", round(x)).set("y", round(y)).set("font-size", round(size));
+    text.set("text-anchor", anchor).set("fill", palette::INK)
+}
+
+pub(super) fn line((x1, y1): Point, (x2, y2): Point, ink: &'static str) -> Line {
+    Line::new().set("x1", x1).set("y1", y1).set("x2", x2).set("y2", y2).set("stroke", ink)
+}
+
+pub(super) fn dot((x, y): Point, radius: f64) -> Circle {
+    Circle::new().set("cx", x).set("cy", y).set("r", radius)
+}
+
+/// The mark of a start.
+pub(super) fn start(at: Point, radius: f64) -> Circle {
+    dot(at, radius).set("fill", palette::PAPER).set("stroke", palette::INK).set("stroke-width", 2)
+}
+
+/// The mark of a goal.
+pub(super) fn star((x, y): Point, radius: f64) -> Polygon {
+    let corner = |k: usize| {
+        let angle = std::f64::consts::PI * (k as f64 / 5.0 - 0.5);
+        let r = if k.is_multiple_of(2) { radius } else { 0.42 * radius };
+        (x + r * angle.cos(), y + r * angle.sin())
+    };
+    polygon((0..10).map(corner), "#d62828").set("stroke", palette::PAPER).set("stroke-width", 1.2)
+}
+
+pub(super) fn arrow_head((x, y): Point, (dx, dy): Point, size: f64, ink: &'static str) -> Polygon {
+    let length = dx.hypot(dy).max(1e-12);
+    let (ux, uy) = (dx / length * size, dy / length * size);
+    let back = (x - 0.5 * ux, y - 0.5 * uy);
+    polygon([(x + ux, y + uy), (x - ux - uy, y - uy + ux), back, (x - ux + uy, y - uy - ux)], ink)
+}
+
+/// The head of an arrow halfway along a step of a path.
+pub(super) fn step_head(from: Point, to: Point, size: f64) -> Polygon {
+    let middle = ((from.0 + to.0) / 2.0, (from.1 + to.1) / 2.0);
+    let head = arrow_head(middle, (to.0 - from.0, to.1 - from.1), size, palette::PAPER);
+    head.set("stroke", palette::INK).set("stroke-width", 1)
+}
+
+/// Adds rules and numbers at the ticks of two axes, `least` or more apart; those of `x` are `below` the map.
+pub(super) fn with_grid(mut group: Group, x: Axis, y: Axis, least: f64, below: f64) -> Group {
+    for tick in x.ticks(least) {
+        let at = x.place(tick);
+        let number = text(&scale::label(tick), (at, y.from + below), 11.0, "middle");
+        group = group.add(line((at, y.to), (at, y.from + 4.0), palette::WALL)).add(number);
+    }
+    for tick in y.ticks(least) {
+        let at = y.place(tick);
+        let number = text(&scale::label(tick), (x.from - 8.0, at + 4.0), 11.0, "end");
+        group = group.add(line((x.from - 4.0, at), (x.to, at), palette::WALL)).add(number);
+    }
+    group
+}
+
+fn polygon(corners: impl IntoIterator<Item = Point>, fill: &'static str) -> Polygon {
+    let corners: Vec<String> = corners.into_iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+    Polygon::new().set("points", corners.join(" ")).set("fill", fill)
+}
+
+/// Two decimals: enough for a picture, and files that do not change with the last bit.
+fn round(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
+}
