@@ -3,32 +3,25 @@
 use crate::{DataError, EpisodeError, Spec};
 use serde::{Deserialize, Serialize};
 
-/// How an episode ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Ending {
-    /// The format does not say.
-    #[default]
-    Unknown,
-    /// By the environment: nothing comes after the last state.
-    Terminated,
-    /// By a time limit: the environment could have continued.
-    Truncated,
+named_enum! {
+    /// How an episode ended.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Ending, pub fn name {
+        /// The format does not say.
+        #[default]
+        Unknown = "unknown",
+        /// By the environment: nothing comes after the last state.
+        Terminated = "terminated",
+        /// By a time limit: the environment could have continued.
+        Truncated = "truncated",
+    }
 }
 
 impl Ending {
-    /// Its name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Unknown => "unknown",
-            Self::Terminated => "terminated",
-            Self::Truncated => "truncated",
-        }
-    }
-
     /// The ending of this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Unknown, Self::Terminated, Self::Truncated].into_iter().find(|ending| ending.name() == name)
+        Self::ALL.into_iter().find(|ending| ending.name() == name)
     }
 }
 

@@ -27,7 +27,7 @@ fn actions(width: usize) -> Vec<Vec<f32>> {
 
 /// Steps per second of whole environments, on so many threads.
 fn ours(model: &MazeModel, threads: usize, steps: usize) -> f64 {
-    let actions = actions(model.config().body.action_width());
+    let actions = actions(model.config.body.action_width());
     let mut environments: Vec<_> = (0..threads).map(|_| model.environment()).collect();
     let started = Instant::now();
     thread::scope(|scope| {
@@ -53,8 +53,8 @@ fn ours(model: &MazeModel, threads: usize, steps: usize) -> f64 {
 
 /// Control steps per second of five physics steps each, and nothing else.
 fn bare(model: &MazeModel, steps: usize) -> f64 {
-    let actions = actions(model.config().body.action_width());
-    let mut data = MjData::new(model.model());
+    let actions = actions(model.config.body.action_width());
+    let mut data = MjData::new(model.model.clone());
     let started = Instant::now();
     for step in 0..steps {
         for (motor, &action) in data.ctrl_mut().iter_mut().zip(&actions[step % 1000]) {

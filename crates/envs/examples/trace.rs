@@ -27,8 +27,8 @@ fn main() {
     for (action, exit) in actions.chunks_exact(config.body.action_width()).zip(exits) {
         let action: Vec<f32> = action.iter().map(|&number| number as f32).collect();
         environment.step_to_exit(&action, (exit >= 0.0).then_some(exit as usize));
-        states.extend(environment.simulation().positions());
-        states.extend(environment.simulation().velocities());
+        states.extend(environment.simulation.positions());
+        states.extend(environment.simulation.velocities());
     }
     use npyz::WriterBuilder as _;
     let mut writer = npyz::WriteOptions::new()

@@ -137,8 +137,8 @@ fn greedy_plans_repeat_what_was_done() {
     let planned = ATTEMPTS.run(&ring, &PlannedPolicy { planner: planner(), policy: &ShortSighted });
     assert_eq!(success_rate(&planned), 1.0);
     let path = planner().plan(&[20.0], &[2.0]).unwrap();
-    assert_eq!(path.states(), [20.0, 21.0, 22.0, 23.0, 0.0, 1.0, 2.0, 2.0]);
-    assert!((path.steps() - 6.0).abs() < 1e-5 && (path.steps_left()[0] - 6.0).abs() < 1e-5);
+    assert_eq!(path.states, [20.0, 21.0, 22.0, 23.0, 0.0, 1.0, 2.0, 2.0]);
+    assert!((path.steps() - 6.0).abs() < 1e-5 && (path.steps_left[0] - 6.0).abs() < 1e-5);
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn ways_go_around_the_ring_in_its_direction() {
     let distance = RingDistance { honest_steps: 8.0 };
     let planner = Planner::new(PlanMethod::Graph { max_edge_steps: 4.5 }, &distance, moves()).unwrap();
     let path = planner.plan(&[3.0], &[1.0]).unwrap();
-    let stops = path.states();
+    let stops = &path.states;
     assert!(stops.windows(2).all(|pair| (1.0..=4.5).contains(&ahead(pair[0], pair[1]))), "{stops:?}");
     let total: f32 = stops.windows(2).map(|pair| ahead(pair[0], pair[1])).sum();
     assert_eq!(total, 22.0);

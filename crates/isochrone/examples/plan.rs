@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let transitions = Transitions::sample(&data, 1000, 0);
     let planner = Planner::new(PlanMethod::Graph { max_edge_steps: 4.0 }, Ring, transitions)?;
     let path = planner.plan(&[9.0], &[7.0])?;
-    println!("from 9 to 7 over {:?}: {:.1} steps", path.states(), path.steps());
+    println!("from 9 to 7 over {:?}: {:.1} steps", path.states, path.steps());
     assert!((path.steps() - 10.0).abs() < 1e-3, "around the ring, not backwards");
     Ok(())
 }

@@ -38,6 +38,6 @@ pub fn calibration_chart(title: &str, truth: &str, series: &[(String, Pairs)]) -
         title: title.to_owned(),
         note: "Lines: medians; bands: the middle half of the pairs.".into(),
         x_axis: truth.to_owned(),
-        panels: vec![Panel { title: "predicted steps".into(), series: drawn, ..Panel::default() }],
+        panels: vec![Panel { title: "predicted steps".into(), series: drawn }],
     }
 }

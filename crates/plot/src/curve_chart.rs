@@ -38,6 +38,6 @@ pub fn curve_chart(title: &str, measure: &str, groups: &[CurveGroup]) -> LineCha
         title: title.to_owned(),
         note: note.unwrap_or_default().to_owned(),
         x_axis: "training steps".into(),
-        panels: vec![Panel { title: measure.to_owned(), series, ..Panel::default() }],
+        panels: vec![Panel { title: measure.to_owned(), series }],
     }
 }

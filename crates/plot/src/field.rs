@@ -47,9 +47,12 @@ pub struct FieldMap {
     steps: Vec<Option<f64>>,
     /// Whether the field is continuous to the right, and down.
     joined: Vec<[bool; 2]>,
-    glyphs: Vec<((usize, usize), Glyph)>,
-    goals: Vec<(usize, usize)>,
-    path: Vec<(usize, usize)>,
+    /// Marks on cells.
+    pub glyphs: Vec<((usize, usize), Glyph)>,
+    /// Cells that have a star.
+    pub goals: Vec<(usize, usize)>,
+    /// A path from its first cell, the start. Jumps between cells that do not touch are dashed.
+    pub path: Vec<(usize, usize)>,
 }
 
 impl FieldMap {
@@ -83,21 +86,6 @@ impl FieldMap {
         } else if second == (first.0 + 1, first.1) {
             self.joined[index][1] = true;
         }
-    }
-
-    /// Draws a mark on a cell.
-    pub fn add_glyph(&mut self, cell: (usize, usize), glyph: Glyph) {
-        self.glyphs.push((cell, glyph));
-    }
-
-    /// Stars a goal.
-    pub fn add_goal(&mut self, cell: (usize, usize)) {
-        self.goals.push(cell);
-    }
-
-    /// Draws a path from its first cell, the start. Jumps between cells that do not touch are dashed.
-    pub fn set_path(&mut self, path: Vec<(usize, usize)>) {
-        self.path = path;
     }
 
     /// Draws the map.

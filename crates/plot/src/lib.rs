@@ -30,7 +30,6 @@ mod series;
 mod shapes;
 mod thinning;
 mod trajectories;
-mod y_scale;
 
 pub use bars::{Bar, BarChart};
 pub use calibration_chart::calibration_chart;
@@ -45,4 +44,3 @@ pub use rollout_paths::rollout_chart;
 pub use run_report::{RunSummary, run_report};
 pub use series::{Panel, Series};
 pub use trajectories::TrajectoryPlot;
-pub use y_scale::YScale;

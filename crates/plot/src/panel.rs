@@ -1,14 +1,13 @@
 //! One panel of a line chart: its grid, its bands and its lines.
 
 use crate::{
-    axis::{Axis, is_drawable, limits},
+    axis::{Axis, is_drawable, limits, with_room},
     contour::Point,
     legend::{Legend, Stroke},
-    lettering, palette,
+    lettering, palette, scale,
     series::{Panel, Series},
     shapes::{dot, line, text},
     thinning::{middle_of_dense, pieces, thin_band, thin_line},
-    y_scale::YScale,
 };
 use std::fmt::Write as _;
 use svg::node::element::{Group, Path};
@@ -20,6 +19,8 @@ pub(super) const TICK_SIZE: f64 = 11.0;
 const LINE_WIDTH: f64 = 1.5;
 /// Ticks are about this far apart, or farther.
 const TICK_DISTANCE: f64 = 28.0;
+/// Room above and below the values, as a share of their range.
+const ROOM: f64 = 0.06;
 
 /// Where the grid of a panel lies on the page.
 #[derive(Debug, Clone, Copy)]
@@ -34,37 +35,28 @@ impl Panel {
     /// The points that can be shown.
     pub(super) fn visible_points(&self) -> impl Iterator<Item = Point> {
         let points = self.series.iter().flat_map(|series| &series.points).copied();
-        points.filter(|&(x, y)| is_drawable(x) && self.y_scale.height(y).is_some())
+        points.filter(|&(x, y)| is_drawable(x) && is_drawable(y))
     }
 
     /// The axis over all points and bands, if there are points.
     fn y_axis(&self, top: f64, height: f64) -> Option<Axis> {
-        let (low, high) = limits(self.visible_points().filter_map(|(_, y)| self.y_scale.height(y)))?;
+        let (low, high) = limits(self.visible_points().map(|(_, y)| y))?;
         let bands = self.series.iter().flat_map(|series| series.points.iter().zip(&series.band));
         let edges = bands.filter(|(point, _)| is_drawable(point.0)).flat_map(|(_, &(low, high))| [low, high]);
-        let with_edges = edges.filter_map(|edge| self.y_scale.height(edge)).chain([low, high]);
-        let (low, high) = self.y_scale.range(limits(with_edges)?);
+        let with_edges = edges.filter(|&edge| is_drawable(edge)).chain([low, high]);
+        let (low, high) = with_room(limits(with_edges)?, ROOM);
         Some(Axis { low, high, from: top + height, to: top })
-    }
-
-    fn y_ticks(&self, axis: &Axis) -> Vec<(f64, String)> {
-        let parts = ((axis.from - axis.to) / TICK_DISTANCE) as usize;
-        self.y_scale.ticks(axis, parts.clamp(2, 7))
     }
 
     /// How wide the numbers beside a grid of this height are.
     pub(super) fn y_label_width(&self, height: f64) -> f64 {
-        let ticks = self.y_axis(0.0, height).map(|axis| self.y_ticks(&axis)).unwrap_or_default();
+        let ticks = self.y_axis(0.0, height).map(|axis| y_ticks(&axis)).unwrap_or_default();
         ticks.iter().map(|(_, label)| lettering::width(label, TICK_SIZE)).fold(0.0, f64::max)
     }
 
     /// Draws the panel over an `x` axis without its numbers, which panels share.
     pub(super) fn draw(&self, place: Place, x: Option<(Axis, &[f64])>, legend: &Legend) -> Group {
-        let title = match self.y_scale {
-            YScale::Log => format!("{} (log scale)", self.title),
-            YScale::Linear => self.title.clone(),
-        };
-        let title = lettering::shortened(&title, place.width, 12.0);
+        let title = lettering::shortened(&self.title, place.width, 12.0);
         let group = Group::new().add(text(&title, (place.left, place.top - 10.0), 12.0, "start"));
         let bottom = place.top + place.height;
         let base = line((place.left, bottom), (place.left + place.width, bottom), palette::HATCH);
@@ -77,7 +69,7 @@ impl Panel {
             let at = x.place(tick);
             grid = grid.add(line((at, place.top), (at, bottom + 4.0), palette::WALL));
         }
-        for (tick, label) in self.y_ticks(&y) {
+        for (tick, label) in y_ticks(&y) {
             let at = y.place(tick);
             grid = grid
                 .add(line((place.left - 4.0, at), (place.left + place.width, at), palette::WALL))
@@ -89,68 +81,76 @@ impl Panel {
         for series in &self.series {
             let stroke = legend.stroke(&series.name);
             if !series.band.is_empty() {
-                bands = bands.add(self.band(series, &x, &y, stroke.color));
+                bands = bands.add(band(series, &x, &y, stroke.color));
             }
-            lines = lines.add(self.line(series, &x, &y, stroke));
+            lines = lines.add(curve(series, &x, &y, stroke));
         }
         group.add(grid).add(base).add(bands).add(lines)
     }
+}
 
-    fn line(&self, series: &Series, x: &Axis, y: &Axis, stroke: Stroke) -> Group {
-        let marks =
-            by_rising_x(&series.points, |_, &point| self.y_scale.height(point.1).map(|at| y.place(at)), x);
-        let (mut line, mut range) = (String::new(), String::new());
-        let mut group = Group::new();
-        for piece in pieces(marks) {
-            match (piece.as_slice(), middle_of_dense(&piece)) {
-                // A line needs two points; a lone one is a dot.
-                (&[point], _) => group = group.add(dot(point, 1.6 * LINE_WIDTH).set("fill", stroke.color)),
-                // Noise would hide the curve and its neighbours: it is pale, its middle is not.
-                (piece, Some(middle)) => {
-                    trace(&mut range, thin_line(piece));
-                    trace(&mut line, middle);
-                }
-                (piece, None) => trace(&mut line, thin_line(piece)),
-            }
-        }
-        let path = |data: String| Path::new().set("d", data).set("stroke", stroke.color);
-        if !range.is_empty() {
-            group = group.add(path(range).set("stroke-width", 1).set("stroke-opacity", 0.3));
-        }
-        if !line.is_empty() {
-            let line = path(line).set("stroke-width", LINE_WIDTH).set("stroke-linejoin", "round");
-            group = group.add(line.set("stroke-dasharray", stroke.dashes));
-        }
-        group
-    }
+/// Heights of round values, with their labels.
+fn y_ticks(axis: &Axis) -> Vec<(f64, String)> {
+    let parts = ((axis.from - axis.to) / TICK_DISTANCE) as usize;
+    let values = axis.multiples(scale::round_interval(axis.high - axis.low, parts.clamp(2, 7), 0.0));
+    let labels = scale::short_labels(&values);
+    values.into_iter().zip(labels).collect()
+}
 
-    fn band(&self, series: &Series, x: &Axis, y: &Axis, color: &'static str) -> Path {
-        let marks = by_rising_x(
-            &series.points,
-            |index, _| {
-                let &(low, high) = series.band.get(index)?;
-                let top = y.place(self.y_scale.height(low.max(high))?);
-                // On a logarithmic axis, a band down to zero goes down to the axis.
-                let bottom = self.y_scale.height(low.min(high)).map(|at| y.place(at));
-                let is_below = self.y_scale == YScale::Log && low.min(high) <= 0.0;
-                Some((top, bottom.or(is_below.then_some(y.from))?))
-            },
-            x,
-        );
-        let mut data = String::new();
-        for piece in pieces(marks) {
-            let mut edges = thin_band(&piece);
-            if let &[(x, edge)] = edges.as_slice() {
-                // A band of one point, as wide as its dot.
-                edges = vec![(x - 2.0, edge), (x + 2.0, edge)];
+/// Where a value lies on the page; `None` if it lies nowhere.
+fn height(y: &Axis, value: f64) -> Option<f64> {
+    is_drawable(value).then(|| y.place(value))
+}
+
+fn curve(series: &Series, x: &Axis, y: &Axis, stroke: Stroke) -> Group {
+    let marks = by_rising_x(&series.points, |_, point| height(y, point.1), x);
+    let (mut line, mut range) = (String::new(), String::new());
+    let mut group = Group::new();
+    for piece in pieces(marks) {
+        match (piece.as_slice(), middle_of_dense(&piece)) {
+            // A line needs two points; a lone one is a dot.
+            (&[point], _) => group = group.add(dot(point, 1.6 * LINE_WIDTH).set("fill", stroke.color)),
+            // Noise would hide the curve and its neighbours: it is pale, its middle is not.
+            (piece, Some(middle)) => {
+                trace(&mut range, thin_line(piece));
+                trace(&mut line, middle);
             }
-            let tops = edges.iter().map(|&(x, (top, _))| (x, top));
-            let bottoms = edges.iter().rev().map(|&(x, (_, bottom))| (x, bottom));
-            trace(&mut data, tops.chain(bottoms));
-            data.push('Z');
+            (piece, None) => trace(&mut line, thin_line(piece)),
         }
-        Path::new().set("d", data).set("fill", color)
     }
+    let path = |data: String| Path::new().set("d", data).set("stroke", stroke.color);
+    if !range.is_empty() {
+        group = group.add(path(range).set("stroke-width", 1).set("stroke-opacity", 0.3));
+    }
+    if !line.is_empty() {
+        let line = path(line).set("stroke-width", LINE_WIDTH).set("stroke-linejoin", "round");
+        group = group.add(line.set("stroke-dasharray", stroke.dashes));
+    }
+    group
+}
+
+fn band(series: &Series, x: &Axis, y: &Axis, color: &'static str) -> Path {
+    let marks = by_rising_x(
+        &series.points,
+        |index, _| {
+            let &(low, high) = series.band.get(index)?;
+            Some((height(y, low.max(high))?, height(y, low.min(high))?))
+        },
+        x,
+    );
+    let mut data = String::new();
+    for piece in pieces(marks) {
+        let mut edges = thin_band(&piece);
+        if let &[(x, edge)] = edges.as_slice() {
+            // A band of one point, as wide as its dot.
+            edges = vec![(x - 2.0, edge), (x + 2.0, edge)];
+        }
+        let tops = edges.iter().map(|&(x, (top, _))| (x, top));
+        let bottoms = edges.iter().rev().map(|&(x, (_, bottom))| (x, bottom));
+        trace(&mut data, tops.chain(bottoms));
+        data.push('Z');
+    }
+    Path::new().set("d", data).set("fill", color)
 }
 
 /// Places of points from left to right, however they were logged, with what is shown there.
@@ -179,4 +179,33 @@ fn trace(data: &mut String, points: impl IntoIterator<Item = Point>) {
 
 fn tenths(value: f64) -> f64 {
     (10.0 * value).round() / 10.0 + 0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers beside a curve through two heights.
+    fn labels(low: f64, high: f64) -> String {
+        let series = Series { points: vec![(0.0, low), (1.0, high)], ..Series::default() };
+        let panel = Panel { title: String::new(), series: vec![series] };
+        let axis = panel.y_axis(0.0, 5.0 * TICK_DISTANCE).unwrap();
+        let ticks = y_ticks(&axis);
+        assert!(ticks.iter().all(|(tick, _)| (axis.low..=axis.high).contains(tick)));
+        ticks.into_iter().map(|(_, label)| label).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn ticks_are_few_and_round() {
+        assert_eq!(labels(0.0, 1.0), "0 0.5 1");
+        assert_eq!(labels(-3e5, -1e5), "-300k -250k -200k -150k -100k");
+        assert_eq!(labels(7.0, 7.0), "6.5 7 7.5");
+    }
+
+    #[test]
+    fn extreme_ranges_have_ticks() {
+        for (low, high) in [(1e-300, 1e300), (1.0, 1.0 + 1e-8), (-1e300, 1e300)] {
+            assert!(!labels(low, high).is_empty());
+        }
+    }
 }

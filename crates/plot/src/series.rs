@@ -1,14 +1,10 @@
 //! What a line chart shows: panels of named series.
 
-use crate::y_scale::YScale;
-
 /// The curves of one measure.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Panel {
     /// What is measured, with its unit.
     pub title: String,
-    /// How values become heights.
-    pub y_scale: YScale,
     /// Drawn in this order, the last on top.
     pub series: Vec<Series>,
 }

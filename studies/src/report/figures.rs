@@ -208,7 +208,7 @@ impl Source<'_> {
                 let path = paths.plan(&start, &goal).ok();
                 let title = if path.is_some() { "" } else { "no path found" };
                 let mut panel = frame.panel(title, paths.distance(), &goal, MapDirection::To);
-                frame.draw_path(&mut panel, &start, path.as_ref().map(isochrone_eval::plan::Path::states));
+                frame.draw_path(&mut panel, &start, path.as_ref().map(|path| &path.states[..]));
                 panel
             };
             let panels = self.recipe().report.plans.iter().map(panel).collect();

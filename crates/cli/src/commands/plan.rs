@@ -9,7 +9,6 @@ use anyhow::bail;
 use isochrone::{
     TemporalDistance as _,
     learn::model::CheckpointSelector,
-    plan::Path,
     plot::{Figure, MapDirection, MapFrame, PlaneChart},
 };
 use serde_json::json;
@@ -89,7 +88,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         let frame = MapFrame::new(asker.data()?, [0, 1], CELLS);
         let heading = if path.is_some() { "" } else { "no path was found" };
         let mut panel = frame.panel(heading, distance, &to, MapDirection::To);
-        frame.draw_path(&mut panel, &from, path.as_ref().map(Path::states));
+        frame.draw_path(&mut panel, &from, path.as_ref().map(|path| &path.states[..]));
         let title = format!("From {} to {}", args.from, args.to);
         let axes = [0, 1].map(|dimension| asker.model.spec.observation.dimension(dimension));
         save(&PlaneChart { title, note: args.planner.describe(), axes, panels: vec![panel] }.draw(), file)?;
@@ -103,17 +102,16 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     columns.extend((0..shown).map(|dimension| asker.model.spec.observation.dimension(dimension)));
     columns.extend(["steps".to_owned(), "steps_left".to_owned()]);
     // In the steps that the plan was made with; the start is no steps from itself.
-    let edge_steps = std::iter::once(0.0).chain(path.edge_steps().iter().copied());
-    let rows =
-        path.states().chunks_exact(width).zip(edge_steps).enumerate().map(|(number, (state, steps))| {
-            let mut row = vec![Field::Count(number)];
-            row.extend(state[..shown].iter().map(|&x| Field::Number(f64::from(x), 3)));
-            row.extend([Field::Number(steps, 2), Field::Number(path.steps_left()[number], 2)]);
-            row
-        });
+    let edge_steps = std::iter::once(0.0).chain(path.edge_steps.iter().copied());
+    let rows = path.states.chunks_exact(width).zip(edge_steps).enumerate().map(|(number, (state, steps))| {
+        let mut row = vec![Field::Count(number)];
+        row.extend(state[..shown].iter().map(|&x| Field::Number(f64::from(x), 3)));
+        row.extend([Field::Number(steps, 2), Field::Number(path.steps_left[number], 2)]);
+        row
+    });
     let facts = json!({
         "checkpoint_step": asker.model.step, "planner": args.planner.describe(),
-        "steps_straight": path.steps_left()[0], "steps_over_waypoints": path.steps(),
+        "steps_straight": path.steps_left[0], "steps_over_waypoints": path.steps(),
     });
     write!(out, "{}", Report::new(facts, columns, rows).print(&args.style))?;
     if args.style.is_text() {

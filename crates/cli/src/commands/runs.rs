@@ -145,11 +145,7 @@ fn curves(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> LineChart 
         });
         series.collect()
     };
-    let panels = names.iter().map(|name| Panel {
-        title: name.replace('_', " "),
-        series: series(name),
-        ..Panel::default()
-    });
+    let panels = names.iter().map(|name| Panel { title: name.replace('_', " "), series: series(name) });
     let title = match runs {
         [run] => format!("{} on {}", run.manifest().algorithm, file_stem(&run.manifest().data.path)),
         _ => format!("{} runs", runs.len()),

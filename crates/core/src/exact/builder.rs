@@ -259,34 +259,6 @@ impl TabularMdp {
         let transitions = edges.into_iter().map(|(state, successor, p)| (state, 0, successor, p)).collect();
         MdpBuilder { n_states, transitions }.build()
     }
-
-    /// A directed graph from `(node, successor)` edges in any order: action `k` of a node follows
-    /// its `k`-th distinct edge. A node without outgoing edges is absorbing.
-    pub fn graph_from_edges(
-        n_states: usize,
-        edges: impl IntoIterator<Item = (usize, usize)>,
-    ) -> Result<Self, MdpError> {
-        check_count("states", n_states)?;
-        let mut edges: Vec<_> = edges.into_iter().collect();
-        edges.sort_unstable();
-        edges.dedup();
-        let mut writer = RowWriter::new(n_states);
-        let mut remaining = edges.as_slice();
-        for node in 0..n_states {
-            let (own, rest) = remaining.split_at(remaining.partition_point(|&(from, _)| from <= node));
-            remaining = rest;
-            if own.is_empty() {
-                writer.row(node, 0, [(node, 1.0)])?;
-            }
-            for (action, &(_, successor)) in own.iter().enumerate() {
-                writer.row(node, action, [(successor, 1.0)])?;
-            }
-        }
-        match remaining.first() {
-            Some(&(state, _)) => Err(MdpError::StateOutOfRange { state, n_states }),
-            None => writer.finish(),
-        }
-    }
 }
 
 fn check_count(what: &'static str, count: usize) -> Result<(), MdpError> {
@@ -332,14 +304,5 @@ mod tests {
         let mut writer = RowWriter::new(2);
         writer.row(0, 1, [(0, 1.0)]).unwrap();
         assert_eq!(writer.row(0, 0, [(0, 1.0)]), Err(MdpError::RowOrder { state: 0, action: 0 }));
-    }
-
-    #[test]
-    fn graphs_are_deterministic_and_sinks_absorb() {
-        let graph = TabularMdp::graph_from_edges(3, [(0, 2), (0, 1), (0, 1), (1, 2)]).unwrap();
-        assert_eq!(graph.structure(), Structure::Deterministic);
-        assert_eq!(graph.rows(0).count(), 2);
-        assert_eq!(graph.action_row(2, 0).unwrap().successors, &[2]);
-        assert!(TabularMdp::graph_from_edges(1, [(3, 0)]).is_err());
     }
 }

@@ -18,7 +18,6 @@
 //! [`ExactSolver`] picks a method by the structure of the problem and returns [`GoalDistances`]:
 //! distances, the optimal goal-reaching policy, and a certified bound on their error.
 
-mod actions;
 mod bfs;
 mod builder;
 mod certificate;
@@ -30,12 +29,10 @@ mod horizon;
 mod lu;
 mod mdp;
 mod method;
-mod monte_carlo;
 mod result;
 mod reverse;
 mod solver;
 
-pub use actions::action_nats;
 pub use builder::{MdpBuilder, MdpError, RowWriter};
 pub use certificate::{Certificate, certify};
 pub use event_chain::{Event, EventChain, EventChainError};
@@ -44,6 +41,5 @@ pub use hitting::{HittingStatistics, hitting_statistics};
 pub use horizon::reach_within;
 pub use mdp::{Row, Structure, TabularMdp};
 pub use method::Method;
-pub use monte_carlo::{HittingEstimate, estimate_hitting};
 pub use result::{AllPairs, GoalDistances, path_to_goal};
 pub use solver::{ExactSolver, SolveError};

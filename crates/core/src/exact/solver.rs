@@ -130,28 +130,14 @@ impl<'a> ExactSolver<'a> {
         }
     }
 
-    /// Distances to each of several goals, in the order given, solved in parallel.
-    pub fn to_goals(&self, goals: &[usize]) -> Result<Vec<GoalDistances>, SolveError> {
-        self.map_goals(goals, |distances| distances)
-    }
-
-    /// Like [`to_goals`](Self::to_goals), keeping only what `keep` makes of each result: the way to
-    /// handle more goals than fit in memory.
+    /// Distances to each of several goals, in the order given, solved in parallel, keeping only what `keep` makes
+    /// of each result: the way to handle more goals than fit in memory.
     pub fn map_goals<T: Send>(
         &self,
         goals: &[usize],
         keep: impl Fn(GoalDistances) -> T + Sync,
     ) -> Result<Vec<T>, SolveError> {
         goals.par_iter().map(|&goal| self.to_goal(goal).map(&keep)).collect()
-    }
-
-    /// Like [`map_goals`](Self::map_goals), for sets of goals of which any will do.
-    pub fn map_goal_sets<T: Send>(
-        &self,
-        sets: &[Vec<usize>],
-        keep: impl Fn(GoalDistances) -> T + Sync,
-    ) -> Result<Vec<T>, SolveError> {
-        sets.par_iter().map(|set| self.to_goal_set(set).map(&keep)).collect()
     }
 
     /// Distances between all pairs of states: `8 n^2` bytes.

@@ -1,10 +1,13 @@
 //! Methods that overlap agree, and simulation agrees with all of them.
 
-use crate::support::{assert_close, discount, random_mdp, reference_nats};
+use crate::{
+    monte_carlo::estimate_hitting,
+    support::{assert_close, discount, graph, random_mdp, reference_nats},
+};
 use isochrone_core::{
     exact::{
-        ExactSolver, GridWorld, Method, Row, SolveError, TabularMdp, certify, estimate_hitting,
-        hitting_statistics, path_to_goal, reach_within,
+        ExactSolver, GridWorld, Method, Row, SolveError, TabularMdp, certify, hitting_statistics,
+        path_to_goal, reach_within,
     },
     rng,
 };
@@ -36,7 +39,7 @@ fn breadth_first_search_and_policy_iteration_agree_on_graphs() {
     for seed in 0..20 {
         let mut rng = rng::stream(seed, 9);
         let edges: Vec<_> = (0..150).map(|_| (rng::below(&mut rng, 80), rng::below(&mut rng, 80))).collect();
-        let graph = TabularMdp::graph_from_edges(80, edges).unwrap();
+        let graph = graph(80, edges);
         let (bfs, swept) =
             (solver(&graph, 0.9, Method::BreadthFirst), solver(&graph, 0.9, Method::PolicyIteration));
         for goals in [vec![0], vec![5], vec![1, 2, 3]] {
@@ -98,8 +101,7 @@ fn simulation_agrees_within_four_standard_errors() {
     let distances = ExactSolver::new(&mdp, discount(0.95)).to_goal(goal).unwrap();
     let chain = mdp.under_policy(|state| distances.action(state).unwrap_or(0)).unwrap();
     for start in (0..world.n_states()).step_by(3) {
-        let estimate =
-            estimate_hitting(&chain, discount(0.95), start, goal, 20_000, 11 + start as u64).unwrap();
+        let estimate = estimate_hitting(&chain, discount(0.95), start, goal, 20_000, 11 + start as u64);
         let exact = (-distances.nats(start)).exp();
         let error = (estimate.mean - exact).abs();
         assert!(error <= 4.0 * estimate.standard_error + 1e-12, "{estimate:?} against {exact}");
@@ -125,7 +127,7 @@ fn hitting_statistics_are_the_limit_of_long_discounts() {
     let gamma = 1.0 - 1e-6;
     let nats = ExactSolver::new(&chain, discount(gamma)).to_goal(2).unwrap().nats(0);
     assert_close((nats + f0.ln()) / -gamma.ln(), steps[0], 1e-4);
-    let choice = TabularMdp::graph_from_edges(2, [(0, 0), (0, 1)]).unwrap();
+    let choice = graph(2, vec![(0, 0), (0, 1)]);
     assert_eq!(hitting_statistics(&choice, &[1]).err(), Some(SolveError::NotAChain));
 }
 

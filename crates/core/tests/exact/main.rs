@@ -3,6 +3,7 @@
 mod agreement;
 mod brute_force;
 mod extremes;
+mod monte_carlo;
 mod properties;
 mod support;
 mod threads;

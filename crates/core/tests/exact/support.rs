@@ -27,6 +27,24 @@ pub fn random_mdp(seed: u64, n_states: usize, n_actions: usize, max_successors: 
     builder.build().unwrap()
 }
 
+/// A directed graph: action `k` of a node follows its `k`-th distinct edge. A node without outgoing edges is absorbing.
+pub fn graph(n_states: usize, mut edges: Vec<(usize, usize)>) -> TabularMdp {
+    edges.sort_unstable();
+    edges.dedup();
+    let mut builder = MdpBuilder::new(n_states);
+    for node in 0..n_states {
+        let mut successors: Vec<usize> =
+            edges.iter().filter(|edge| edge.0 == node).map(|edge| edge.1).collect();
+        if successors.is_empty() {
+            successors.push(node);
+        }
+        for (action, to) in successors.into_iter().enumerate() {
+            builder.transition(node, action, to, 1.0);
+        }
+    }
+    builder.build().unwrap()
+}
+
 /// Value iteration in logs, until nothing changes: slow, simple, and free of underflow.
 pub fn reference_nats(mdp: &TabularMdp, gamma: f64, goal: usize) -> Vec<f64> {
     let step = -gamma.ln();

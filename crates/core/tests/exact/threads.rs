@@ -1,7 +1,10 @@
 //! The number of threads changes nothing, not even the last bit.
 
-use crate::support::{discount, random_mdp};
-use isochrone_core::exact::{ExactSolver, estimate_hitting};
+use crate::{
+    monte_carlo::estimate_hitting,
+    support::{discount, random_mdp},
+};
+use isochrone_core::exact::ExactSolver;
 
 fn with_threads<T: Send>(n: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap().install(work)

@@ -33,18 +33,16 @@ pub(super) struct Chunk {
     pub episodes: Vec<String>,
 }
 
+/// What is done with the rows that are read.
+pub(super) type Visit<'a> = &'a mut dyn FnMut(&Chunk) -> Result<(), DataError>;
+
 /// A table that can be read from front to back.
 pub(super) trait Table {
     /// All its columns.
     fn columns(&self) -> &[TableColumn];
 
     /// Hands out the chosen columns, some rows at a time; that of `episodes` as texts.
-    fn read(
-        &mut self,
-        chosen: &[usize],
-        episodes: Option<usize>,
-        rows: &mut dyn FnMut(&Chunk) -> Result<(), DataError>,
-    ) -> Result<(), DataError>;
+    fn read(&mut self, chosen: &[usize], episodes: Option<usize>, rows: Visit<'_>) -> Result<(), DataError>;
 }
 
 const OBSERVATIONS: &[&str] = &["observations", "observation", "observation.state", "obs", "state"];

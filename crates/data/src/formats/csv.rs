@@ -2,7 +2,7 @@
 
 use super::{
     ReadOptions,
-    columns::{self, Chunk, Table, TableColumn},
+    columns::{self, Chunk, Table, TableColumn, Visit},
 };
 use crate::{DataError, EpisodeSink, Hint, Remedy};
 use csv::{Reader, ReaderBuilder, StringRecord};
@@ -65,12 +65,7 @@ impl Table for CsvTable {
         &self.columns
     }
 
-    fn read(
-        &mut self,
-        chosen: &[usize],
-        episodes: Option<usize>,
-        rows: &mut dyn FnMut(&Chunk) -> Result<(), DataError>,
-    ) -> Result<(), DataError> {
+    fn read(&mut self, chosen: &[usize], episodes: Option<usize>, rows: Visit<'_>) -> Result<(), DataError> {
         let empty = || Chunk { rows: 0, numbers: vec![Vec::new(); chosen.len()], episodes: Vec::new() };
         let mut chunk = empty();
         let mut record = self.first.take().unwrap_or_default();

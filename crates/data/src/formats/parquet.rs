@@ -2,7 +2,7 @@
 
 use super::{
     ReadOptions,
-    columns::{self, Chunk, Table, TableColumn},
+    columns::{self, Chunk, Table, TableColumn, Visit},
 };
 use crate::{DataError, EpisodeSink, catch_panics::catch_panic};
 use arrow_array::{
@@ -136,12 +136,7 @@ impl Table for ParquetTable {
         &self.columns
     }
 
-    fn read(
-        &mut self,
-        chosen: &[usize],
-        episodes: Option<usize>,
-        rows: &mut dyn FnMut(&Chunk) -> Result<(), DataError>,
-    ) -> Result<(), DataError> {
+    fn read(&mut self, chosen: &[usize], episodes: Option<usize>, rows: Visit<'_>) -> Result<(), DataError> {
         let mut batches = self.batches(chosen)?;
         while let Some(batch) = self.run(|| batches.next().transpose())? {
             let mut chunk = Chunk { rows: batch.num_rows(), numbers: Vec::new(), episodes: Vec::new() };

@@ -39,23 +39,15 @@ named_enum! {
     }
 }
 
-/// How bad it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Training on it would be wrong.
-    Error,
-    /// A person should look.
-    Warning,
-}
-
-impl Severity {
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-        }
+named_enum! {
+    /// How bad it is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Severity, pub fn name {
+        /// Training on it would be wrong.
+        Error = "error",
+        /// A person should look.
+        Warning = "warning",
     }
 }
 

@@ -3,8 +3,7 @@
 use super::{Benchmark, Body, CELL, Layout, Maze, MazeCell, MazeConfig, PUSH};
 use crate::geometry::{Point, distance};
 use isochrone_core::{
-    Discount,
-    exact::{ExactSolver, RowWriter, TabularMdp, reach_within},
+    exact::{RowWriter, TabularMdp, reach_within},
     rng,
 };
 use rayon::prelude::*;
@@ -108,45 +107,19 @@ impl PointMazeMdp {
     /// The largest success rate of any policy, for every task of the benchmark: the probability to reach the
     /// goal within the step limit, averaged over `episodes` starts and goals of each task, in parallel.
     pub fn optimal_success(&self, episodes: usize, seed: u64) -> Vec<f64> {
-        self.mean_by_task(episodes, seed, |goals, limit| reach_within(&self.process, goals, limit))
-    }
-
-    /// The mean of a probability over starts and goals, for every task; `probabilities` gives it
-    /// for every state, from the states at a goal and the step limit.
-    fn mean_by_task(
-        &self,
-        episodes: usize,
-        seed: u64,
-        probabilities: impl Fn(&[usize], usize) -> Vec<f64> + Sync,
-    ) -> Vec<f64> {
         let config = MazeConfig { benchmark: Benchmark::Ogbench, body: Body::Point, maze: self.maze };
         let of_task = |task: usize| {
             let of_episode = |episode: usize| {
                 let mut random = rng::stream(seed, (task * episodes + episode) as u64);
                 let (start, goal) = config.task(task, || rng::unit_f64(&mut random));
                 let goals = self.around(goal, config.success_radius());
-                let probabilities = probabilities(&goals, config.max_episode_steps());
+                let probabilities = reach_within(&self.process, &goals, config.max_episode_steps());
                 self.state(start).map_or(0.0, |start| probabilities[start])
             };
             let chances: Vec<f64> = (0..episodes).into_par_iter().map(of_episode).collect();
             chances.iter().sum::<f64>() / episodes as f64
         };
         (0..config.n_tasks()).map(of_task).collect()
-    }
-
-    /// Likewise for the policy that maximizes `E[gamma^H]` instead of the probability to arrive in
-    /// time: discounting takes gambles where walking takes long.
-    ///
-    /// # Panics
-    /// If the table cannot be solved, which would be a mistake in it.
-    pub fn discounted_success(&self, discount: Discount, episodes: usize, seed: u64) -> Vec<f64> {
-        let solver = ExactSolver::new(&self.process, discount);
-        self.mean_by_task(episodes, seed, |goals, limit| {
-            let distances = solver.to_goal_set(goals).expect("goals are states");
-            let policy = |state: usize| distances.action(state).unwrap_or(0);
-            let chain = self.process.under_policy(policy).expect("every place has its actions");
-            reach_within(&chain, goals, limit)
-        })
     }
 }
 
@@ -159,25 +132,5 @@ mod tests {
         for maze in [Maze::Medium, Maze::Large, Maze::Giant] {
             assert_eq!(PointMazeMdp::new(maze).optimal_success(2, 1), [1.0; 5], "{maze:?}");
         }
-    }
-
-    /// Every task can be done without teleporters; a discounted policy enters them, and some of its
-    /// episodes end in the closed pocket.
-    #[test]
-    fn teleporters_cost_only_discounted_policies() {
-        let mdp = PointMazeMdp::new(Maze::Teleport);
-        assert_eq!(mdp.optimal_success(2, 1), [1.0; 5]);
-        let discounted = mdp.discounted_success(Discount::new(0.99).unwrap(), 2, 1);
-        assert!(discounted.iter().all(|share| (0.3..=1.0).contains(share)), "{discounted:?}");
-        assert!(discounted.iter().sum::<f64>() / 5.0 < 0.8, "{discounted:?}");
-        // Without a step limit: the probability to arrive at all, by the exact solver at a discount
-        // next to one.
-        let task = Maze::Teleport.tasks()[0];
-        let goals = mdp.around(task.goal.center(), 1.0);
-        let start = mdp.state(task.start.center()).unwrap();
-        let solver = ExactSolver::new(mdp.process(), Discount::new(0.999_999).unwrap());
-        let at_all = (-solver.to_goal_set(&goals).unwrap().nats(start)).exp();
-        let in_time = reach_within(mdp.process(), &goals, 1000)[start];
-        assert!(in_time <= at_all + 2e-3 && in_time > at_all - 0.05, "{in_time} of {at_all}");
     }
 }

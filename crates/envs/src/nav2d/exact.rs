@@ -6,6 +6,7 @@ use isochrone_core::{
     Discount, GoalPolicy, ShapeError,
     exact::{ExactSolver, GoalDistances, RowWriter, TabularMdp},
 };
+use rayon::prelude::*;
 
 /// Directions that an exact policy chooses from.
 pub const HEADINGS: usize = 32;
@@ -46,10 +47,9 @@ impl ExactPolicy {
     pub fn new(streets: &Nav2d, discount: Discount) -> Self {
         let process = streets.to_mdp();
         let solver = ExactSolver::new(&process, discount);
-        let goals: Vec<Vec<usize>> =
-            (0..streets.sites().len()).map(|goal| streets.goal_sites(goal)).collect();
-        let solved = solver.map_goal_sets(&goals, |distances| distances);
-        Self { streets: streets.clone(), to_goals: solved.expect("goals are sites") }
+        let to_goal = |goal: usize| solver.to_goal_set(&streets.goal_sites(goal)).expect("goals are sites");
+        let to_goals = (0..streets.sites().len()).into_par_iter().map(to_goal).collect();
+        Self { streets: streets.clone(), to_goals }
     }
 
     /// `E[gamma^H]` from a site to a goal: with a discount near one, the probability of success in

@@ -6,9 +6,12 @@ use isochrone_core::TemporalDistance;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Path {
     width: usize,
-    states: Vec<f32>,
-    edge_steps: Vec<f64>,
-    steps_left: Vec<f64>,
+    /// All states, `[n, width]`: the start, the waypoints, the goal.
+    pub states: Vec<f32>,
+    /// Steps of each edge; one fewer than there are states.
+    pub edge_steps: Vec<f64>,
+    /// The distance from each state straight to the goal, in steps.
+    pub steps_left: Vec<f64>,
 }
 
 impl Path {
@@ -21,28 +24,13 @@ impl Path {
         Self { width, states, edge_steps, steps_left }
     }
 
-    /// All states, `[n, width]`: the start, the waypoints, the goal.
-    pub fn states(&self) -> &[f32] {
-        &self.states
-    }
-
     /// The states between start and goal, one after the other.
     pub fn waypoints(&self) -> impl ExactSizeIterator<Item = &[f32]> {
         self.states[self.width..self.states.len() - self.width].chunks_exact(self.width)
     }
 
-    /// Steps of each edge; one fewer than there are states.
-    pub fn edge_steps(&self) -> &[f64] {
-        &self.edge_steps
-    }
-
     /// Steps of all edges together.
     pub fn steps(&self) -> f64 {
         self.edge_steps.iter().sum()
-    }
-
-    /// The distance from each state straight to the goal, in steps.
-    pub fn steps_left(&self) -> &[f64] {
-        &self.steps_left
     }
 }

@@ -39,7 +39,8 @@ fn in_second([x, y]: Point) -> bool {
 
 /// Where a push leads; along a wall it slides.
 pub fn moved(from: Point, push: Point, random: &mut ChaCha8Rng, is_inside: impl Fn(Point) -> bool) -> Point {
-    let to = [0, 1].map(|axis| from[axis] + STEP * push[axis].clamp(-1.0, 1.0) + CHANCE * normal(random));
+    let to =
+        [0, 1].map(|axis| from[axis] + STEP * push[axis].clamp(-1.0, 1.0) + CHANCE * rng::normal(random));
     let ways = [to, [to[0], from[1]], [from[0], to[1]]];
     ways.into_iter().find(|way| is_inside(*way)).unwrap_or(from)
 }
@@ -59,11 +60,6 @@ pub fn way(from: Point, to: Point) -> f64 {
 
 pub fn apart(from: Point, to: Point) -> f64 {
     (from[0] - to[0]).hypot(from[1] - to[1])
-}
-
-fn normal(random: &mut ChaCha8Rng) -> f64 {
-    let (u, v) = (1.0 - rng::unit_f64(random), rng::unit_f64(random));
-    (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
 }
 
 /// A point of the first corridor, or of the second.
@@ -90,7 +86,7 @@ pub fn walks(seed: u64) -> Dataset {
             }
             let distance = apart(at, target).max(1e-9);
             let push = [0, 1].map(|axis| {
-                ((target[axis] - at[axis]) / distance + WOBBLE * normal(&mut random)).clamp(-1.0, 1.0)
+                ((target[axis] - at[axis]) / distance + WOBBLE * rng::normal(&mut random)).clamp(-1.0, 1.0)
             });
             at = moved(at, push, &mut random, if is_first { in_first } else { in_second });
             actions.extend(push.map(|x| x as f32));

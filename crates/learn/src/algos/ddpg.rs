@@ -67,7 +67,7 @@ impl AlgorithmDef for Ddpg {
         let critic = TrainState::new(critic, config.critic_optimizer, context.steps)
             .map_err(|error| error.inside("critic_optimizer"))?;
         let policy = Policy::new(&config.policy, context)?.expect("there are actions");
-        let target_actor = policy.frozen();
+        let target_actor = policy.actor.frozen();
         Ok(Self { config, context: context.clone(), critic, target, policy, target_actor })
     }
 }
@@ -104,17 +104,18 @@ impl Learner for Ddpg {
         let never = || unreachable!("only advantages ask for it");
         let loss = self.policy.extract(extraction, batch, goals, of_action, never);
         metrics.add("actor", &loss);
-        self.target_actor = polyak_update(self.target_actor.clone(), self.policy.actor(), self.config.tau);
+        self.target_actor =
+            polyak_update(self.target_actor.clone(), self.policy.actor.network(), self.config.tau);
         metrics
     }
 
     fn distance(&self) -> Option<Box<dyn TensorDistance>> {
-        let actor = Some((self.policy.frozen(), self.context.goal.clone()));
+        let actor = Some((self.policy.actor.frozen(), self.context.goal.clone()));
         Some(Box::new(ValueDistance { values: self.critic.frozen(), actor, discount: self.context.discount }))
     }
 
     fn policy(&self) -> Option<Actor> {
-        Some(self.policy.frozen())
+        Some(self.policy.actor.frozen())
     }
 
     fn visit_state(&mut self, state: &mut StateDict) -> Result<(), StateError> {

@@ -47,7 +47,7 @@ impl Learner for Gcbc {
     }
 
     fn policy(&self) -> Option<Actor> {
-        Some(self.policy.frozen())
+        Some(self.policy.actor.frozen())
     }
 
     fn visit_state(&mut self, state: &mut StateDict) -> Result<(), StateError> {

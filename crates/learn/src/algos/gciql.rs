@@ -123,7 +123,7 @@ impl Learner for Gciql {
     }
 
     fn policy(&self) -> Option<Actor> {
-        Some(self.policy.frozen())
+        Some(self.policy.actor.frozen())
     }
 
     fn visit_state(&mut self, state: &mut StateDict) -> Result<(), StateError> {

@@ -109,7 +109,8 @@ impl PolicyConfig {
 
 /// A policy in training.
 pub struct Policy {
-    actor: TrainState<Actor>,
+    /// The network and its optimizer.
+    pub actor: TrainState<Actor>,
 }
 
 impl Policy {
@@ -181,16 +182,6 @@ impl Policy {
         let loss = awr(log_probs, nothing, 1.0, 1.0);
         self.actor.step(loss.value.clone());
         loss
-    }
-
-    /// The network.
-    pub fn actor(&self) -> &Actor {
-        self.actor.network()
-    }
-
-    /// A copy of the network whose parameters get no gradient.
-    pub fn frozen(&self) -> Actor {
-        self.actor.frozen()
     }
 
     /// Saves or loads the policy; see [`Learner::visit_state`](crate::Learner::visit_state).

@@ -14,5 +14,5 @@ pub use dense::{Dense, Norm};
 pub use encoder::{Encoder, EncoderConfig, Normalization, TrunkConfig};
 pub use init::Initializer;
 pub use metric::{Ensemble, Metric, MetricConfig, MetricMember};
-pub use pair_head::{InnerProduct, Iqe, MaxRelu, Mrn, PairHead, PairHeadConfig};
+pub use pair_head::{PairHead, PairHeadConfig};
 pub use potential::Potential;

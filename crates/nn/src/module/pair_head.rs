@@ -16,25 +16,33 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum PairHeadConfig {
-    /// Metric residual network; see [`Mrn`].
+    /// Metric residual network, square root kept:
+    /// `d(x, y) = mean over components of [ max_k relu(h_k(x) - h_k(y)) + ||g(x) - g(y)||_2 ]`, where `h` and `g` are the halves
+    /// of a component.
+    ///
+    /// Liu, Feng, Liu, Abbeel, Stone, "Metric Residual Networks for Sample Efficient Goal-Conditioned Reinforcement Learning" (2023).
+    /// We depart from published code in that nothing is added under the root: `d(x, x)` is 0, and its gradient there is taken as 0.
     Mrn {
         /// Independent quasimetrics that are averaged; the latent width must be a multiple of twice this.
         #[serde(default = "default_parts")]
         components: usize,
     },
-    /// Interval quasimetric embedding; see [`Iqe`].
+    /// Interval quasimetric embedding with maxmean reduction: per group of features the length of the union of the intervals
+    /// `[x_k, max(x_k, y_k)]`, then `a * max + (1 - a) * mean` over groups with a learned `a` in `(0, 1)`.
+    ///
+    /// Wang and Isola, "Improved Representation of Asymmetrical Distances with Interval Quasimetric Embeddings" (2022).
     Iqe {
         /// Features of a group; the latent width must be a multiple.
         #[serde(default = "default_parts")]
         group_width: usize,
     },
-    /// See [`MaxRelu`].
+    /// `d(x, y) = mean over components of max_k relu(x_k - y_k)`: the asymmetric part of `Mrn` alone.
     MaxRelu {
         /// Independent quasimetrics that are averaged; the latent width must be a multiple.
         #[serde(default = "default_parts")]
         components: usize,
     },
-    /// See [`InnerProduct`].
+    /// `x . y`: a similarity for contrastive learning. Not a quasimetric.
     InnerProduct,
 }
 
@@ -88,83 +96,32 @@ impl PairHeadConfig {
     /// If the width cannot be divided as asked.
     pub fn init(self, width: usize, init: &mut Initializer) -> Result<PairHead, ConfigError> {
         let form = self.form(width)?;
-        Ok(match self {
-            Self::Mrn { .. } => PairHead::Mrn(Mrn { form }),
-            Self::MaxRelu { .. } => PairHead::MaxRelu(MaxRelu { form }),
-            Self::Iqe { .. } => PairHead::Iqe(Iqe { form, mix_logit: init.constant(1, 0.0) }),
-            Self::InnerProduct => PairHead::InnerProduct(InnerProduct { form }),
-        })
+        let mix_logit = matches!(self, Self::Iqe { .. }).then(|| init.constant(1, 0.0));
+        Ok(PairHead { form, mix_logit })
     }
-}
-
-/// Metric residual network, square root kept:
-/// `d(x, y) = mean over components of [ max_k relu(h_k(x) - h_k(y)) + ||g(x) - g(y)||_2 ]`, where `h` and `g` are the halves
-/// of a component.
-///
-/// Liu, Feng, Liu, Abbeel, Stone, "Metric Residual Networks for Sample Efficient Goal-Conditioned Reinforcement Learning" (2023).
-/// We depart from published code in that nothing is added under the root: `d(x, x)` is 0, and its gradient there is taken as 0.
-#[derive(Module, Debug)]
-pub struct Mrn {
-    #[module(skip)]
-    form: PairForm,
-}
-
-/// Interval quasimetric embedding with maxmean reduction: per group of features the length of the union of the intervals
-/// `[x_k, max(x_k, y_k)]`, then `a * max + (1 - a) * mean` over groups with a learned `a` in `(0, 1)`.
-///
-/// Wang and Isola, "Improved Representation of Asymmetrical Distances with Interval Quasimetric Embeddings" (2022).
-#[derive(Module, Debug)]
-pub struct Iqe {
-    #[module(skip)]
-    form: PairForm,
-    /// `a = sigmoid(mix_logit)`, `[1]`
-    mix_logit: Param<Tensor<1>>,
-}
-
-/// `d(x, y) = mean over components of max_k relu(x_k - y_k)`: the asymmetric part of [`Mrn`] alone.
-#[derive(Module, Debug)]
-pub struct MaxRelu {
-    #[module(skip)]
-    form: PairForm,
-}
-
-/// `x . y`: a similarity for contrastive learning. Not a quasimetric.
-#[derive(Module, Debug)]
-pub struct InnerProduct {
-    #[module(skip)]
-    form: PairForm,
 }
 
 /// The head of a pair network.
 #[derive(Module, Debug)]
-pub enum PairHead {
-    /// Metric residual network.
-    Mrn(Mrn),
-    /// Interval quasimetric embedding.
-    Iqe(Iqe),
-    /// Maximum of positive differences.
-    MaxRelu(MaxRelu),
-    /// Inner product.
-    InnerProduct(InnerProduct),
+pub struct PairHead {
+    #[module(skip)]
+    form: PairForm,
+    /// `a = sigmoid(mix_logit)` of an interval quasimetric embedding, `[1]`
+    mix_logit: Option<Param<Tensor<1>>>,
 }
 
 impl PairHead {
     /// How it compares rows.
     #[doc(hidden)]
     pub fn form(&self) -> PairForm {
-        match self {
-            Self::Mrn(Mrn { form })
-            | Self::MaxRelu(MaxRelu { form })
-            | Self::Iqe(Iqe { form, .. })
-            | Self::InnerProduct(InnerProduct { form }) => *form,
-        }
+        self.form
     }
 
     /// The mix of an interval form, `[1]`; zero for others.
     pub fn mix(&self, like: &Tensor<2>) -> Tensor<1> {
-        match self {
-            Self::Iqe(iqe) => sigmoid(iqe.mix_logit.val()),
-            _ => Tensor::zeros([1], &like.device()),
+        match &self.mix_logit {
+            Some(mix_logit) => sigmoid(mix_logit.val()),
+            None => Tensor::zeros([1], &like.device()),
         }
     }
 
@@ -174,7 +131,7 @@ impl PairHead {
     /// `x: [n, width]`, `y: [m, width]` give `[n, m]`.
     pub fn all_pairs(&self, x: Tensor<2>, y: Tensor<2>) -> Tensor<2> {
         let mix = self.mix(&x);
-        op::all_pairs(self.form(), x, y, mix)
+        op::all_pairs(self.form, x, y, mix)
     }
 
     /// Values of the pairs `(x_i, y_i)`.
@@ -183,6 +140,6 @@ impl PairHead {
     /// `x, y: [n, width]` give `[n]`.
     pub fn rowwise(&self, x: Tensor<2>, y: Tensor<2>) -> Tensor<1> {
         let mix = self.mix(&x);
-        op::rowwise(self.form(), x, y, mix)
+        op::rowwise(self.form, x, y, mix)
     }
 }

@@ -189,16 +189,15 @@ impl Solved<'_> {
         let mut field = FieldMap::new(world.height(), world.width(), title, legend);
         for ((row, column), state) in self.cells() {
             field.set_steps((row, column), self.distances.steps(state));
-            match world.cell(row, column) {
+            let glyph = match world.cell(row, column) {
                 Cell::OneWay(direction) => {
                     let (rows, columns) = direction.offset();
-                    field.add_glyph((row, column), Glyph::Arrow(rows, columns));
+                    Some(Glyph::Arrow(rows, columns))
                 }
-                Cell::Teleporter(digit) => {
-                    field.add_glyph((row, column), Glyph::Label((b'0' + digit) as char));
-                }
-                Cell::Free | Cell::Wall => {}
-            }
+                Cell::Teleporter(digit) => Some(Glyph::Label((b'0' + digit) as char)),
+                Cell::Free | Cell::Wall => None,
+            };
+            field.glyphs.extend(glyph.map(|glyph| ((row, column), glyph)));
             // Isochrones cross only where one can walk both ways.
             for (there, back) in [(Direction::Right, Direction::Left), (Direction::Down, Direction::Up)] {
                 if let Some(next) = world.neighbor(row, column, there)
@@ -210,11 +209,11 @@ impl Solved<'_> {
                 }
             }
         }
-        self.goals.iter().for_each(|&goal| field.add_goal(goal));
-        match self.start {
-            Some((start, _)) if self.path.is_empty() => field.set_path(vec![start]),
-            _ => field.set_path(self.path.clone()),
-        }
+        field.goals.clone_from(&self.goals);
+        field.path = match self.start {
+            Some((start, _)) if self.path.is_empty() => vec![start],
+            _ => self.path.clone(),
+        };
         field
     }
 

@@ -7,7 +7,6 @@ use anyhow::bail;
 use isochrone::{
     TemporalDistance as _,
     learn::model::CheckpointSelector,
-    plan::Path,
     plot::{Figure, MapDirection, MapFrame, PlaneChart, on_one_scale},
 };
 use std::path::PathBuf;
@@ -99,7 +98,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             note += "; no path was found";
         }
         panels.truncate(1);
-        frame.draw_path(&mut panels[0], from, path.as_ref().map(Path::states));
+        frame.draw_path(&mut panels[0], from, path.as_ref().map(|path| &path.states[..]));
     }
     let manifest = asker.run.manifest();
     let (data, step) = (file_stem(&manifest.data.path), asker.model.step);

@@ -31,7 +31,7 @@ impl MazeModel {
         seed: u64,
         sink: &mut dyn EpisodeSink,
     ) -> Result<(), DataError> {
-        let spec = self.config().columns();
+        let spec = self.config.columns();
         sink.begin(&spec)?;
         for first in (0..episodes).step_by(TOGETHER) {
             let numbers = first..episodes.min(first + TOGETHER);
@@ -72,7 +72,7 @@ fn sample_cell(cells: &[MazeCell], random: &mut ChaCha8Rng) -> MazeCell {
 
 impl Collector {
     fn new(model: &MazeModel, kind: MazePolicy) -> Self {
-        let config = model.config();
+        let config = model.config;
         let layout = config.maze.layout();
         Self {
             kind,
@@ -130,17 +130,17 @@ impl Collector {
                 && step > 0
                 && step % EXPLORATION_STEPS == 0
             {
-                *direction = random_direction(self.environment.random());
+                *direction = random_direction(&mut self.environment.random);
             }
             let action = self.action(&aim);
             if let Aim::Goal(_, place) = aim {
-                self.environment.set_goal_place(place);
+                self.environment.goal_place = place;
             }
             let success = self.environment.step_to_exit(&action, None);
             episode.actions.extend(action);
             self.append_state(&mut episode);
             if success && !goals.is_empty() {
-                let random = self.environment.random();
+                let random = &mut self.environment.random;
                 let goal = sample_cell(&goals, random);
                 aim = Aim::Goal(goal, self.config.goal_in(goal, || rng::unit_f64(random)));
             }
@@ -150,20 +150,20 @@ impl Collector {
 
     fn append_state(&self, episode: &mut Episode) {
         episode.observations.extend(self.environment.observation());
-        let simulation = self.environment.simulation();
+        let simulation = &self.environment.simulation;
         episode.extras[0].extend(simulation.positions().iter().map(|&position| position as f32));
         episode.extras[1].extend(simulation.velocities().iter().map(|&velocity| velocity as f32));
     }
 
     /// The action towards the aim, with noise.
     fn action(&mut self, aim: &Aim) -> Vec<f32> {
-        let here = self.environment.simulation().place();
+        let here = self.environment.simulation.place();
         let is_d4rl = matches!(self.kind, MazePolicy::Play | MazePolicy::Diverse);
         let direction = match *aim {
             Aim::Direction(direction) => direction,
             Aim::Goal(cell, place) if is_d4rl => {
                 let next = self.oracle.next_cell(here, cell);
-                let jitter = [(); 2].map(|()| rng::unit_f64(self.environment.random()));
+                let jitter = [(); 2].map(|()| rng::unit_f64(&mut self.environment.random));
                 let [x, y] = next.center();
                 towards(here, if next == MazeCell::of(here) { place } else { [x + jitter[0], y + jitter[1]] })
             }
@@ -173,17 +173,17 @@ impl Collector {
             Body::Point => direction.map(|push| push as f32).to_vec(),
             Body::Ant => {
                 let mut observation = Vec::new();
-                self.environment.simulation().observe(&mut observation);
+                self.environment.simulation.observe(&mut observation);
                 let walker = AntWalker::get();
                 let action = match is_d4rl {
-                    true => walker.sampled_action(&observation, direction, self.environment.random()),
+                    true => walker.sampled_action(&observation, direction, &mut self.environment.random),
                     false => walker.action(&observation, direction),
                 };
                 action.to_vec()
             }
         };
         for number in &mut action {
-            let noise = self.policy.action_noise * rng::normal(self.environment.random());
+            let noise = self.policy.action_noise * rng::normal(&mut self.environment.random);
             *number = (f64::from(*number) + noise).clamp(-1.0, 1.0) as f32;
         }
         action

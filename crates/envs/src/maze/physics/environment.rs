@@ -19,18 +19,20 @@ const SETTLING: usize = 5;
 /// often. After a teleport, the observation is still the state before it, as in the benchmark's datasets.
 pub struct MazeEnvironment {
     config: MazeConfig,
-    simulation: Simulation,
-    goal_place: Point,
+    /// The simulation of the body.
+    pub simulation: Simulation,
+    /// Where the episode succeeds; the goal's observation does not follow it.
+    pub(super) goal_place: Point,
     observation: Vec<f32>,
     goal: Vec<f32>,
-    random: ChaCha8Rng,
+    pub(super) random: ChaCha8Rng,
 }
 
 impl MazeModel {
     /// An environment in this maze, at the first task of seed 0.
     pub fn environment(&self) -> MazeEnvironment {
         let mut environment = MazeEnvironment {
-            config: self.config(),
+            config: self.config,
             simulation: Simulation::new(self),
             goal_place: [0.0; 2],
             observation: Vec::new(),
@@ -43,16 +45,6 @@ impl MazeModel {
 }
 
 impl MazeEnvironment {
-    /// The simulation of the body.
-    pub fn simulation(&self) -> &Simulation {
-        &self.simulation
-    }
-
-    /// The simulation of the body, for queries that compute.
-    pub fn simulation_mut(&mut self) -> &mut Simulation {
-        &mut self.simulation
-    }
-
     /// Resets the body to given positions and velocities.
     pub fn reset_to(&mut self, positions: &[f64], velocities: &[f64]) {
         self.simulation.reset_to(positions, velocities);
@@ -66,15 +58,6 @@ impl MazeEnvironment {
         self.simulation.set_place(place);
         self.simulation.observe(&mut self.observation);
         self.random = random;
-    }
-
-    /// Changes where the episode succeeds; the goal's observation does not change.
-    pub(super) fn set_goal_place(&mut self, place: Point) {
-        self.goal_place = place;
-    }
-
-    pub(super) fn random(&mut self) -> &mut ChaCha8Rng {
-        &mut self.random
     }
 
     /// Applies an action, where teleporters lead to the given exit instead of a random one. Returns

@@ -9,6 +9,6 @@ mod walker;
 
 pub use environment::MazeEnvironment;
 pub use model::MazeModel;
-pub use oracle::{Oracle, OraclePolicy};
+pub use oracle::Oracle;
 pub use simulation::Simulation;
 pub use walker::AntWalker;

@@ -7,8 +7,10 @@ use std::sync::Arc;
 /// A maze whose model is compiled; all its environments share it.
 #[derive(Clone)]
 pub struct MazeModel {
-    config: MazeConfig,
-    model: Arc<MjModel>,
+    /// The maze, its body and its rules.
+    pub config: MazeConfig,
+    /// The compiled model.
+    pub model: Arc<MjModel>,
 }
 
 impl MazeModel {
@@ -21,15 +23,5 @@ impl MazeModel {
         };
         let model = MjModel::from_xml_string(&text).expect("models that we write are well formed");
         Self { config, model: Arc::new(model) }
-    }
-
-    /// The maze, its body and its rules.
-    pub fn config(&self) -> MazeConfig {
-        self.config
-    }
-
-    /// The compiled model.
-    pub fn model(&self) -> Arc<MjModel> {
-        self.model.clone()
     }
 }

@@ -35,8 +35,8 @@ type Ball = [u64; 6];
 impl Simulation {
     /// A body at the origin, at rest.
     pub fn new(model: &MazeModel) -> Self {
-        let data = MjData::new(model.model());
-        Self { body: model.config().body, at_rest: data.qpos().to_vec(), data, pushes: HashMap::new() }
+        let data = MjData::new(model.model.clone());
+        Self { body: model.config.body, at_rest: data.qpos().to_vec(), data, pushes: HashMap::new() }
     }
 
     /// Resets to a random state near the posture at rest.

@@ -1,10 +1,6 @@
 //! Hitting times by simulation: slow, noisy, and independent of every solver.
 
-use super::{
-    mdp::TabularMdp,
-    solver::{SolveError, checked_goals},
-};
-use crate::{Discount, rng};
+use isochrone_core::{Discount, exact::TabularMdp, rng};
 use rayon::prelude::*;
 
 /// An estimate of `E[gamma^H]` from simulated trajectories.
@@ -20,7 +16,7 @@ pub struct HittingEstimate {
 ///
 /// They are cut when `gamma^k` falls below `1e-12`, which biases the mean by less than that. Rollout `i`
 /// draws from random stream `i` and sums are taken in order, so the result does not depend on the number of
-/// threads. The standard error needs at least two rollouts. Use [`TabularMdp::under_policy`] to simulate a policy.
+/// threads. The standard error needs at least two rollouts.
 pub fn estimate_hitting(
     chain: &TabularMdp,
     discount: Discount,
@@ -28,11 +24,7 @@ pub fn estimate_hitting(
     goal: usize,
     rollouts: u32,
     seed: u64,
-) -> Result<HittingEstimate, SolveError> {
-    if !chain.is_chain() {
-        return Err(SolveError::NotAChain);
-    }
-    checked_goals(&[start, goal], chain.n_states())?;
+) -> HittingEstimate {
     let horizon = (1e-12f64.ln() / discount.gamma().ln()).ceil() as u64;
     let samples: Vec<f64> = (0..u64::from(rollouts))
         .into_par_iter()
@@ -51,7 +43,7 @@ pub fn estimate_hitting(
     let n = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / n;
     let variance = samples.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    Ok(HittingEstimate { mean, standard_error: (variance / n).sqrt() })
+    HittingEstimate { mean, standard_error: (variance / n).sqrt() }
 }
 
 fn sample_successor(chain: &TabularMdp, state: usize, mut uniform: f64) -> usize {
