@@ -27,7 +27,7 @@ pub enum StudyError {
         known: Vec<&'static str>,
     },
     /// A shard that does not exist.
-    #[error("{0:?} is not a shard; hint: 2/5 is the second of five")]
+    #[error("{0:?} is not a shard; hint: I/N with I from 1 to N: 2/5 is the second of five")]
     Shard(String),
     /// Two shards are not parts of the same study.
     #[error("{} and {}: {field} differs; hint: merge shards of one recipe, run by one version", left.display(), right.display())]
@@ -56,6 +56,9 @@ pub enum StudyError {
     /// An environment could not be opened, or a dataset not collected.
     #[error(transparent)]
     Collect(#[from] isochrone_envs::EnvError),
+    /// A refined distance could not be fitted.
+    #[error(transparent)]
+    Refined(#[from] isochrone_eval::refined::RefinedError),
     /// A planner could not be built.
     #[error(transparent)]
     Plan(#[from] isochrone_eval::plan::PlanError),

@@ -13,6 +13,7 @@
 //! | `report.md`, `report.html`, `figures/` | the report |
 
 mod dataset;
+mod distances;
 mod error;
 mod evaluate;
 mod jobs;
@@ -24,6 +25,7 @@ mod results;
 mod study;
 mod training;
 
+pub use distances::{DistanceBenchmark, DistanceMethod, DistanceRow, DistanceWorld};
 pub use error::StudyError;
 pub use jobs::{Job, Shard, jobs};
 pub use merge::merge;

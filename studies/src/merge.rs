@@ -27,7 +27,11 @@ pub fn merge(shards: &[PathBuf], output: &Path) -> Result<Results, StudyError> {
         right: right.into(),
         field,
     };
-    for (folder, shard) in &read {
+    for (number, (folder, shard)) in read.iter().enumerate() {
+        if read[..number].iter().any(|(other, _)| is_same_folder(other, folder)) {
+            let problem = "it is given twice".to_owned();
+            return Err(StudyError::Invalid { path: folder.into(), problem, hint: "name every shard once" });
+        }
         let differs = |field: String| mismatch(first_folder, folder, field);
         if json!(shard.recipe) != json!(first.recipe) {
             return Err(differs("the recipe".into()));
@@ -80,8 +84,20 @@ pub fn merge(shards: &[PathBuf], output: &Path) -> Result<Results, StudyError> {
 }
 
 /// The results of a shard as far as it is done.
+fn is_same_folder(one: &Path, other: &Path) -> bool {
+    std::fs::canonicalize(one).ok().is_some_and(|one| std::fs::canonicalize(other).ok() == Some(one))
+}
+
 fn load(folder: &Path) -> Result<Results, StudyError> {
     let path = folder.join("results.json");
+    if !path.exists() {
+        return Err(StudyError::Invalid {
+            path: folder.into(),
+            problem: "there is no results.json: it is not the folder of a study, or no run of it is finished"
+                .into(),
+            hint: "name the folders that the shards were run in",
+        });
+    }
     let text = std::fs::read_to_string(&path).map_err(StudyError::io(&path))?;
     serde_json::from_str(&text).map_err(|error| StudyError::Invalid {
         path,

@@ -21,6 +21,7 @@
 //! | [`data`] | datasets in memory and in every format, checked, converted and sampled |
 //! | `learn` (feature `learn`) | training: algorithms, runs, models |
 //! | `nn` (feature `learn`) | the networks, quasimetrics and losses that algorithms are made of |
+//! | [`refined`], [`audit`] | distances in true steps along recorded time, and how far a distance can be trusted |
 //! | [`plan`], [`calibration`], [`round_trip`] | planning with any distance, and distances that wrap another |
 //! | [`rollout`], [`stats`] | success rates of policies, and statistics over runs |
 //! | [`envs`] | environments, and data collection in them (mazes with the feature `mujoco`) |
@@ -36,7 +37,7 @@ pub use isochrone_core::{
 };
 pub use isochrone_data as data;
 pub use isochrone_envs as envs;
-pub use isochrone_eval::{calibration, plan, rollout, round_trip, stats};
+pub use isochrone_eval::{audit, calibration, plan, refined, rollout, round_trip, stats};
 #[cfg(feature = "learn")]
 pub use isochrone_learn as learn;
 #[cfg(feature = "learn")]

@@ -1,15 +1,19 @@
 //! `isochrone distance`: ask a run how far apart situations are.
 
 use crate::commands::{
-    output::{Field, Report, StyleArgs, named},
-    query::{Asker, RunArgs, parse_which},
+    output::{Field, Report, StyleArgs, named, tell},
+    query::{Asker, DistanceArg, RunArgs, parse_which},
 };
 use anyhow::bail;
-use isochrone::{TemporalDistance as _, learn::model::CheckpointSelector};
+use clap::ValueEnum as _;
+use isochrone::learn::model::CheckpointSelector;
 use serde_json::json;
 use std::{io::Write, path::PathBuf};
 
 /// How far apart are two situations, in steps? Asks a trained run
+///
+/// The answer is recorded time: the fastest segments that were recorded between landmarks of the data, joined by short hops. `--distance learned` asks the network instead, which
+/// generalizes beyond the data, but whose steps are those of the behavior. What was asked, and how far it can be trusted, goes to the standard error.
 ///
 /// A situation is a point, `1.5,2` (one number for each dimension of an observation), or a state of the data: `@EPISODE:ROW`, `@EPISODE:last`; `@EPISODE:FROM..TO` for several, `@EPISODE` for all.
 /// Several situations on both sides give all pairs.
@@ -26,6 +30,10 @@ pub struct Args {
     /// Where one wants to be: likewise
     #[arg(long, required = true, value_name = "SITUATION", allow_hyphen_values = true)]
     to: Vec<String>,
+
+    /// Which distance answers
+    #[arg(long, value_enum, value_name = "WHICH", default_value = "refined")]
+    distance: DistanceArg,
 
     /// The first of --from with the first of --to, the second with the second, instead of all pairs
     #[arg(long)]
@@ -62,7 +70,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         bail!("--fps {fps}; hint: give a positive number of states per second");
     }
     let asker = Asker::open(&args.run, args.checkpoint, args.data.as_deref())?;
-    let distance = asker.distance()?;
+    let distance = asker.distance_of(args.distance)?;
     let (from, to) = (asker.situations(&args.from, "--from")?, asker.situations(&args.to, "--to")?);
     let (n_from, n_to) = (from.names.len(), to.names.len());
     if args.paired && n_from != n_to {
@@ -73,25 +81,46 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         bail!("{pairs} pairs, more than {MOST_PAIRS}; hint: ask in parts, or use the library");
     }
     let fps = args.fps.or(asker.model.spec.frames_per_second);
-    let (pairs, nats): (Vec<(&String, &String)>, _) = match args.paired {
-        true => (from.names.iter().zip(&to.names).collect(), distance.paired_nats(&from.rows, &to.rows)),
+    let (pairs, steps): (Vec<(&String, &String)>, _) = match args.paired {
+        true => (from.names.iter().zip(&to.names).collect(), distance.paired_steps(&from.rows, &to.rows)?),
         false => {
             let pairs = from.names.iter().flat_map(|from| to.names.iter().map(move |to| (from, to)));
-            (pairs.collect(), distance.all_pairs_nats(&from.rows, &to.rows))
+            (pairs.collect(), distance.all_pairs_steps(&from.rows, &to.rows)?)
         }
     };
-    let columns = ["from", "to", "steps"].into_iter().chain(fps.map(|_| "seconds")).chain(["nats"]);
-    let rows = pairs.into_iter().zip(nats).map(|((from, to), nats)| {
-        // Rounding may leave a zero with a sign.
-        let nats = f64::from(nats) + 0.0;
-        let steps = distance.discount().steps_from_nats(nats);
+    if matches!(args.distance, DistanceArg::Refined | DistanceArg::Typical) {
+        for (flag, asked) in [("--from", &from), ("--to", &to)] {
+            let outside =
+                asker.refined()?.extrapolates(&asked.rows)?.into_iter().position(|is_outside| is_outside);
+            if let Some(row) = outside {
+                tell(&format!(
+                    "warning: {flag} {} lies beyond the data, and the answer extrapolates; hint: --distance learned generalizes",
+                    asked.names[row]
+                ));
+            }
+        }
+        if steps.iter().any(|steps: &f64| steps.is_infinite()) {
+            tell(
+                "warning: for some pairs no recorded path is known; hint: --distance learned estimates them",
+            );
+        }
+    }
+    let trust = asker.trust(args.distance, &*distance)?;
+    tell(&trust);
+    // Nats have a meaning where a network learned them.
+    let nats_per_step =
+        matches!(args.distance, DistanceArg::Learned).then(|| distance.discount().nats_per_step());
+    let columns = ["from", "to", "steps"].into_iter().chain(fps.map(|_| "seconds"));
+    let columns = columns.chain(nats_per_step.map(|_| "nats"));
+    let rows = pairs.into_iter().zip(steps).map(|((from, to), steps)| {
         let mut row = vec![Field::Text(from.clone()), Field::Text(to.clone()), Field::Number(steps, 2)];
         row.extend(fps.map(|fps| Field::Number(steps / fps, 2)));
-        row.push(Field::Number(nats, 4));
+        row.extend(nats_per_step.map(|nats| Field::Number(steps * nats, 4)));
         row
     });
+    let which = args.distance.to_possible_value().expect("all are shown").get_name().to_owned();
     let facts = json!({
-        "checkpoint_step": asker.model.step, "discount": distance.discount().gamma(), "frames_per_second": fps,
+        "distance": which, "trust": trust, "checkpoint_step": asker.model.step, "discount": asker.run.config().discount, "frames_per_second": fps,
     });
     Ok(write!(out, "{}", Report::new(facts, named(columns), rows).print(&args.style))?)
 }

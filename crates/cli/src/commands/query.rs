@@ -2,12 +2,17 @@
 
 use crate::commands::output::tell;
 use anyhow::{Context as _, bail};
+use clap::ValueEnum;
 use isochrone::{
+    TemporalDistance,
+    audit::Consistency,
+    calibration::Calibrated,
     data::Dataset,
     learn::{
         model::{CheckpointSelector, LearnedDistance, Model},
         run::{OpenOptions, Run},
     },
+    refined::{Reading, RefinedConfig, RefinedDistance},
 };
 use std::{
     cell::OnceCell,
@@ -66,6 +71,20 @@ pub struct Asker {
     /// Others than those that the run learned from.
     other_data: Option<PathBuf>,
     data: OnceCell<Dataset>,
+    refined: OnceCell<RefinedDistance>,
+}
+
+/// Which distance answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DistanceArg {
+    /// Recorded time: the fastest segments that were recorded between landmarks of the data, in true steps
+    Refined,
+    /// Likewise, with the median of the segments instead of the fastest: how long it took those who went there
+    Typical,
+    /// The learned distance: that of the behavior, saturated where the behavior has mixed; generalizes beyond the data
+    Learned,
+    /// The learned distance, calibrated to the steps observed inside episodes
+    Calibrated,
 }
 
 impl Asker {
@@ -79,7 +98,7 @@ impl Asker {
         let model = Model::of_run(&run, which)?;
         model.warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
         let other_data = other_data.map(Path::to_owned);
-        Ok(Self { run, model, other_data, data: OnceCell::new() })
+        Ok(Self { run, model, other_data, data: OnceCell::new(), refined: OnceCell::new() })
     }
 
     /// Asks another checkpoint of the run.
@@ -96,6 +115,44 @@ impl Asker {
             let folder = self.run.folder().display();
             format!("{folder}: behaviour cloning knows no distance; hint: train with another --algorithm")
         })
+    }
+
+    /// The distance that answers, with a line on how far it can be trusted.
+    pub fn distance_of(&self, which: DistanceArg) -> anyhow::Result<Box<dyn TemporalDistance + '_>> {
+        Ok(match which {
+            DistanceArg::Refined => Box::new(self.refined()?.with_reading(Reading::Fastest)),
+            DistanceArg::Typical => Box::new(self.refined()?.with_reading(Reading::Typical)),
+            DistanceArg::Learned => Box::new(self.distance()?),
+            DistanceArg::Calibrated => Box::new(Calibrated::fit(self.distance()?, self.data()?, 0)),
+        })
+    }
+
+    /// How far the answers of a distance can be trusted, in a line.
+    pub fn trust(&self, which: DistanceArg, distance: &dyn TemporalDistance) -> anyhow::Result<String> {
+        let Consistency { one_step, above_recorded_lag, .. } = Consistency::of(distance, self.data()?, 0);
+        let above = 100.0 * above_recorded_lag;
+        let checked = format!(
+            "on the data, one recorded step reads {one_step:.1} and {above:.0} % of recorded pairs read longer than they took"
+        );
+        Ok(match which {
+            DistanceArg::Refined | DistanceArg::Typical => {
+                let refined = self.refined()?;
+                let (landmarks, radius) = (refined.n_landmarks(), refined.radius_steps());
+                format!(
+                    "recorded time between {landmarks} landmarks, each covering up to {radius:.1} steps; {checked}"
+                )
+            }
+            DistanceArg::Learned | DistanceArg::Calibrated => format!("learned from the behavior; {checked}"),
+        })
+    }
+
+    /// Recorded time between landmarks of the data; built when it is first asked for.
+    pub fn refined(&self) -> anyhow::Result<&RefinedDistance> {
+        if let Some(refined) = self.refined.get() {
+            return Ok(refined);
+        }
+        let refined = RefinedDistance::fit(self.data()?, &RefinedConfig::default())?;
+        Ok(self.refined.get_or_init(|| refined))
     }
 
     /// What states are of; read when they are first asked for.

@@ -8,7 +8,8 @@ use anyhow::{Context as _, bail};
 use clap::{ArgMatches, Args as _, Command, FromArgMatches, Subcommand, ValueHint};
 use isochrone::learn::Algorithm;
 use isochrone_studies::{
-    BUILT_IN, Event, MAX_SEEDS, Recipe, Results, RunResult, Shard, Study, StudyError, Threshold, merge,
+    BUILT_IN, DistanceBenchmark, DistanceMethod, DistanceRow, DistanceWorld, Event, MAX_SEEDS, Recipe,
+    Results, RunResult, Shard, Study, StudyError, Threshold, merge,
 };
 use serde_json::json;
 use std::{
@@ -33,6 +34,7 @@ pub struct Args {
 enum StudyArg {
     Study { recipe: Box<Recipe>, args: StudyArgs },
     Merge(MergeArgs),
+    Distances(DistancesArgs),
 }
 
 /// Options of every study.
@@ -83,6 +85,58 @@ struct MergeArgs {
     json: bool,
 }
 
+/// Compare distances with exact travel times: refined, learned and straight lines
+#[derive(clap::Args)]
+struct DistancesArgs {
+    /// Folder of the results
+    #[arg(long, short, value_name = "FOLDER", default_value = "distances", value_hint = ValueHint::DirPath)]
+    output: PathBuf,
+
+    /// Worlds without physics and short trainings: shows in a minute that everything works
+    #[arg(long)]
+    quick: bool,
+
+    /// Only these methods, such as refined,cmd1
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = method)]
+    methods: Vec<DistanceMethod>,
+
+    /// Only these environments, such as ring-noise-0.02
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = world)]
+    environments: Vec<DistanceWorld>,
+
+    /// Updates of every network
+    #[arg(long, value_name = "N")]
+    updates: Option<u64>,
+
+    /// Random seed
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+
+    /// Print the rows as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn method(name: &str) -> Result<DistanceMethod, String> {
+    named(name, DistanceMethod::all().map(|method| (method.name().to_owned(), method)))
+}
+
+fn world(name: &str) -> Result<DistanceWorld, String> {
+    named(name, DistanceWorld::ALL.into_iter().map(|world| (world.name(), world)))
+}
+
+/// The one of this name.
+fn named<T>(name: &str, known: impl Iterator<Item = (String, T)>) -> Result<T, String> {
+    let mut names = Vec::new();
+    for (known, value) in known {
+        if known == name {
+            return Ok(value);
+        }
+        names.push(known);
+    }
+    Err(format!("it is not in the benchmark; hint: choose from {}", names.join(", ")))
+}
+
 const EXAMPLES: &str = "\
 Examples:
   isochrone reproduce nav2d --quick -o /tmp/nav2d    # some minutes
@@ -91,6 +145,7 @@ Examples:
   isochrone reproduce mazes -o mazes                 # with MuJoCo; an hour and a half on two cores
   isochrone reproduce mazes --shard 1/2 -o mazes-1   # and 2/2 on another machine, then:
   isochrone reproduce merge mazes-1 mazes-2 -o mazes
+  isochrone reproduce distances --quick              # distances beside exact travel times
   isochrone reproduce my-recipe.toml -o my-study     # studies/recipes has examples";
 
 impl Subcommand for StudyArg {
@@ -102,7 +157,10 @@ impl Subcommand for StudyArg {
             command =
                 command.subcommand(study.mut_arg("methods", |arg| arg.value_parser(parser_of(&methods))));
         }
-        command.subcommand(MergeArgs::augment_args(Command::new("merge"))).allow_external_subcommands(true)
+        command
+            .subcommand(DistancesArgs::augment_args(Command::new("distances")))
+            .subcommand(MergeArgs::augment_args(Command::new("merge")))
+            .allow_external_subcommands(true)
     }
 
     fn augment_subcommands_for_update(command: Command) -> Command {
@@ -110,7 +168,7 @@ impl Subcommand for StudyArg {
     }
 
     fn has_subcommand(name: &str) -> bool {
-        name == "merge" || BUILT_IN.iter().any(|(known, _)| *known == name)
+        ["merge", "distances"].contains(&name) || BUILT_IN.iter().any(|(known, _)| *known == name)
     }
 }
 
@@ -120,6 +178,9 @@ impl FromArgMatches for StudyArg {
         if name == "merge" {
             return Ok(Self::Merge(MergeArgs::from_arg_matches(matches)?));
         }
+        if name == "distances" {
+            return Ok(Self::Distances(DistancesArgs::from_arg_matches(matches)?));
+        }
         let (recipe, args) = match Recipe::built_in(name) {
             Some(recipe) => (recipe, StudyArgs::from_arg_matches(matches)?),
             None => {
@@ -127,7 +188,7 @@ impl FromArgMatches for StudyArg {
                     |problem: String| clap::Error::raw(clap::error::ErrorKind::InvalidSubcommand, problem);
                 let path = Path::new(name);
                 if !path.exists() {
-                    let known = BUILT_IN.map(|(name, _)| name).join(", ");
+                    let known = BUILT_IN.map(|(name, _)| name).join(", ") + ", distances";
                     let problem = format!(
                         "{name}: there is no such study or recipe file; hint: choose from {known}, or name a file"
                     );
@@ -160,7 +221,60 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             let results = merge(&args.shards, &args.output)?;
             print(&args.output, &results, &[], args.json, out)
         }
+        StudyArg::Distances(args) => distances(args, out),
     }
+}
+
+fn distances(args: &DistancesArgs, out: &mut dyn Write) -> anyhow::Result<()> {
+    let mut benchmark = if args.quick { DistanceBenchmark::quick() } else { DistanceBenchmark::full() };
+    benchmark.seed = args.seed;
+    benchmark.updates = args.updates.unwrap_or(benchmark.updates);
+    if !args.methods.is_empty() {
+        benchmark.methods = args.methods.clone();
+    }
+    if !args.environments.is_empty() {
+        benchmark.worlds = args.environments.clone();
+    }
+    let pieces = benchmark.worlds.len() * benchmark.methods.len();
+    let bar = bar(pieces, "{bar:24} {pos}/{len} methods and environments  {elapsed}");
+    bar.enable_steady_tick(Duration::from_secs(1));
+    let observe = |rows: &[DistanceRow]| {
+        bar.inc(1);
+        bar.suspend(|| rows.iter().for_each(|row| tell(&distance_line(row))));
+    };
+    let rows = benchmark.run(&args.output, &observe);
+    bar.finish_and_clear();
+    // The program knows how to get what an environment lacks.
+    let rows = rows.map_err(|error| match error {
+        StudyError::Collect(error) => anyhow::Error::new(error),
+        error => error.into(),
+    })?;
+    if args.json {
+        return Ok(writeln!(out, "{:#}", json!({ "folder": args.output, "rows": rows }))?);
+    }
+    Ok(writeln!(
+        out,
+        "{}: {} rows; README.md, results.json, readings.svg",
+        args.output.display(),
+        rows.len()
+    )?)
+}
+
+/// A row of the benchmark in one line.
+fn distance_line(row: &DistanceRow) -> String {
+    let number = |value: Option<f64>, decimals: usize| {
+        value.map_or_else(|| "none".to_owned(), |value| format!("{value:.decimals$}"))
+    };
+    format!(
+        "{} {} {}: Spearman {}, median error {} %, one ahead {}; fit {:.0} s",
+        row.environment,
+        row.method,
+        row.reading,
+        number(row.spearman, 4),
+        number(row.median_relative_error.map(|error| 100.0 * error), 1),
+        number(row.one_ahead, 2),
+        row.fit_seconds,
+    )
 }
 
 fn study(recipe: &Recipe, args: &StudyArgs, out: &mut dyn Write) -> anyhow::Result<()> {

@@ -33,7 +33,7 @@ fn settings_of_burn_are_not_read_from_files() {
         fs::write(&victim, "my thesis").unwrap();
         fs::write(place.join("burn.toml"), &settings).unwrap();
         train(&below);
-        let asked = isochrone_in(&below, "distance run --from 0,0 --to 1,1");
+        let asked = isochrone_in(&below, "distance run --distance learned --from 0,0 --to 1,1");
         assert_eq!(asked.code, Some(0), "{}", asked.stderr);
         assert_eq!(fs::read_to_string(&victim).unwrap(), "my thesis", "burn.toml in {}", place.display());
         fs::remove_file(place.join("burn.toml")).unwrap();
@@ -154,7 +154,7 @@ fn only_checkpoints_are_removed() {
 fn edits_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     train(folder.path());
-    let ask = "distance run --from @0:0 --to 3,3 --csv";
+    let ask = "distance run --distance learned --from @0:0 --to 3,3 --csv";
     let before = isochrone_in(folder.path(), ask).stdout;
     for (file, from, to) in [
         ("config.toml", "discount = 0.9", "discount = 0.8"),

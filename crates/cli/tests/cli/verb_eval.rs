@@ -193,7 +193,10 @@ fn a_recipe_file_is_run_in_shards_and_merged() {
         ("reproduce mine.toml --shard 3/2", "\"3/2\" is not a shard"),
         ("reproduce mine.toml --methods cmd1", "cmd1 is not a method of this study"),
         ("reproduce nowhere.toml", "nowhere.toml: there is no such study"),
-        ("reproduce merge nowhere -o x", "nowhere/results.json"),
+        ("reproduce merge nowhere -o x", "nowhere: there is no results.json"),
+        ("reproduce merge part-1 part-2 part-1 -o x", "part-1: it is given twice"),
+        ("reproduce distances --methods hiql", "choose from euclidean, refined, cmd1"),
+        ("reproduce distances --environments moon", "ring-noise-0.02"),
     ] {
         let refused = run(arguments);
         assert!(refused.code == Some(2) && refused.stderr.contains(said), "{arguments}: {}", refused.stderr);

@@ -51,7 +51,7 @@ fn train_look_and_ask() {
 
     let asked = isochrone_in(
         folder.path(),
-        "distance runs/a --from 0,0 --from @0:2..4 --to 3,3 --to @1:0 --fps 10 --json",
+        "distance runs/a --distance learned --from 0,0 --from @0:2..4 --to 3,3 --to @1:0 --fps 10 --json",
     );
     let asked: serde_json::Value = serde_json::from_str(&asked.stdout).unwrap();
     let rows = asked["rows"].as_array().unwrap();
@@ -72,9 +72,20 @@ fn train_look_and_ask() {
     );
     // Timestamps say how long a step is.
     assert!(far.stdout.contains("seconds"), "{}", far.stdout);
+    // Recorded time is asked unless told otherwise: one step back where everybody went on is far, or unknown.
+    let ask = |arguments: &str| {
+        let asked = isochrone_in(folder.path(), &format!("distance runs/a {arguments} --json"));
+        assert!(asked.stderr.contains("one recorded step reads"), "{}", asked.stderr);
+        let report: serde_json::Value = serde_json::from_str(&asked.stdout).unwrap();
+        (report["distance"].as_str().unwrap().to_owned(), report["rows"][0]["steps"].as_f64())
+    };
+    let (which, ahead) = ask("--from @0:2 --to @0:12");
+    assert_eq!(which, "refined");
+    assert!((5.0..15.0).contains(&ahead.unwrap()), "{ahead:?}");
+    assert_eq!(ask("--from @0:2 --to @0:12 --distance calibrated").0, "calibrated");
     // From a place to itself.
     let here = isochrone_in(folder.path(), "distance runs/a --from 1,2 --to 1,2 --paired --csv");
-    assert!(here.stdout.contains("\"1,2\",\"1,2\",0,0,0"), "{}", here.stdout);
+    assert!(here.stdout.contains("\"1,2\",\"1,2\",0,0"), "{}", here.stdout);
 }
 
 /// What a configuration file says, a run with that file does again, bit for bit.
@@ -170,7 +181,7 @@ fn mistakes_are_explained() {
     // A setting that cannot work leaves nothing behind that would be in the way.
     assert_eq!(train(folder.path(), "--run runs/b --algorithm gcbc learner.policy.width=0").code, Some(2));
     assert_eq!(train(folder.path(), "--run runs/b --algorithm gcbc").code, Some(0));
-    let cloning = isochrone_in(folder.path(), "distance runs/b --from 0,0 --to 1,1");
+    let cloning = isochrone_in(folder.path(), "distance runs/b --distance learned --from 0,0 --to 1,1");
     assert!(cloning.stderr.contains("knows no distance"), "{}", cloning.stderr);
 }
 

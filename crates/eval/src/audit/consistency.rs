@@ -1,0 +1,83 @@
+//! What must hold of every distance in steps, on recorded states.
+
+use super::speed_limit::SpeedLimit;
+use isochrone_core::{TemporalDistance, rng, statistics::median};
+use isochrone_data::Dataset;
+
+/// Pairs and triples that are looked at.
+const SAMPLES: usize = 2000;
+/// Pairs of one episode are at most so many steps apart.
+const MAX_LAG: usize = 150;
+/// What a triangle may miss by rounding, in steps.
+const TRIANGLE_SLACK: f64 = 0.01;
+
+/// Shares of recorded states for which a distance contradicts the record.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Consistency {
+    /// The largest reading from a state to itself.
+    pub largest_self_distance: f64,
+    /// The median reading of one recorded step.
+    pub one_step: f64,
+    /// The median reading of one recorded step backwards. Whether it should be large only the data know.
+    pub one_step_back: f64,
+    /// Share of triples where the way through a third state is shorter.
+    pub triangle_violations: f64,
+    /// By how many steps at most.
+    pub worst_triangle: f64,
+    /// Share of recorded pairs whose reading exceeds the recorded lag by more than a quarter and five steps.
+    pub above_recorded_lag: f64,
+    /// Share of random pairs whose reading is below the speed limit.
+    pub below_speed_limit: f64,
+}
+
+impl Consistency {
+    /// Looks at recorded states of a dataset, best one that the distance did not learn from.
+    pub fn of(distance: &dyn TemporalDistance, data: &Dataset, seed: u64) -> Self {
+        let width = data.spec().observation.width;
+        let mut random = rng::stream(seed, 4);
+        let index = data.index();
+        let n_states = index.n_states() as usize;
+        let mut state = || {
+            let state = rng::below(&mut random, n_states) as u64;
+            let episode = index.episode_of_state(state);
+            let row = (state - index.states(episode).start) as usize;
+            &data.episode(episode).observations[row * width..][..width]
+        };
+        let mut states = || (0..SAMPLES).flat_map(|_| state()).copied().collect::<Vec<f32>>();
+        let (a, b, c) = (states(), states(), states());
+        let steps =
+            |from: &[f32], to: &[f32]| distance.paired_steps(from, to).expect("they are whole states");
+        let (ab, bc, ac) = (steps(&a, &b), steps(&b, &c), steps(&a, &c));
+        let excess = (0..SAMPLES).map(|i| ac[i] - (ab[i] + bc[i])).filter(|excess| *excess > TRIANGLE_SLACK);
+        let excess: Vec<f64> = excess.collect();
+        let limits = SpeedLimit::of(data, seed).fewest_steps(&a, &b);
+        let below = ab.iter().zip(&limits).filter(|(reading, limit)| reading < limit).count();
+
+        let (mut from, mut to, mut lags) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut here, mut next) = (Vec::new(), Vec::new());
+        for _ in 0..SAMPLES {
+            let (episode, row) =
+                index.row_of_transition(rng::below(&mut random, index.n_transitions() as usize) as u64);
+            let rows = data.episode(episode).observations;
+            let lag = 1 + rng::below(&mut random, (index.steps(episode) - row).min(MAX_LAG));
+            let row_at = |row: usize| &rows[row * width..][..width];
+            from.extend(row_at(row));
+            to.extend(row_at(row + lag));
+            lags.push(lag as f64);
+            here.extend(row_at(row));
+            next.extend(row_at(row + 1));
+        }
+        let lagging = steps(&from, &to);
+        let above = lagging.iter().zip(&lags).filter(|(reading, lag)| **reading > 1.25 * **lag + 5.0).count();
+        let share = |count: usize| count as f64 / SAMPLES as f64;
+        Self {
+            largest_self_distance: steps(&a, &a).into_iter().fold(0.0, f64::max),
+            one_step: median(steps(&here, &next)),
+            one_step_back: median(steps(&next, &here)),
+            triangle_violations: share(excess.len()),
+            worst_triangle: excess.into_iter().fold(0.0, f64::max),
+            above_recorded_lag: share(above),
+            below_speed_limit: share(below),
+        }
+    }
+}

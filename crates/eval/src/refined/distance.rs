@@ -1,0 +1,343 @@
+//! The refined distance.
+
+use super::{
+    GoalSet, RefinedConfig, RefinedError,
+    cover::k_center,
+    edges::{self, Reading},
+    graph::Graph,
+    hop::HopMetric,
+    jumps,
+    nearest::Points,
+    rows::{Rows, apart},
+};
+use isochrone_core::{Discount, ShapeError, TemporalDistance, rng};
+use isochrone_data::Dataset;
+use rayon::prelude::*;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, OnceLock},
+};
+
+/// Where states do not recur, landmarks have at least so many rows each: with fewer, nobody went from one to the next.
+const ROWS_PER_LANDMARK: usize = 24;
+/// Landmarks of the smallest datasets.
+const MIN_LANDMARKS: usize = 32;
+/// Landmarks near a state that paths may begin or end at.
+const NEAR: usize = 3;
+/// Hops that are longer, in steps, are never believed: nor are those that are longer than some cover radii, which the graph would resolve.
+const MAX_HOP: f32 = 12.0;
+const MAX_HOP_RADII: f32 = 4.0;
+/// A state whose nearest landmark is more than this many cover radii away is not among the data.
+const FAR_RADII: f32 = 2.0;
+/// Searches that are kept where there is no table.
+const MAX_CACHED_GOALS: usize = 1024;
+/// Only the unit of nats depends on it.
+const DISCOUNT: f64 = 0.99;
+
+/// Steps between states, along recorded segments. Clones share the graph.
+#[derive(Clone)]
+pub struct RefinedDistance {
+    reading: Reading,
+    map: Arc<Map>,
+}
+
+/// What readings and clones share.
+struct Map {
+    metric: HopMetric,
+    /// The largest hop from a sampled row to its landmark.
+    radius: f32,
+    jumps: usize,
+    landmarks: Points,
+    /// Rows of the dataset that are landmarks.
+    landmark_rows: Vec<u32>,
+    readings: [Paths; 2],
+}
+
+/// The graph of a reading and its shortest paths.
+struct Paths {
+    graph: Graph,
+    has_table: bool,
+    /// Steps between all pairs of landmarks, `[to, from]`; made when first asked for.
+    table: OnceLock<Vec<f32>>,
+    /// Steps from all landmarks to some, where there is no table.
+    to_goals: Mutex<HashMap<u32, Arc<Vec<f32>>>>,
+}
+
+/// A state and the landmarks near it, nearest first.
+struct Place {
+    projected: Vec<f32>,
+    near: Vec<(u32, f32)>,
+}
+
+impl RefinedDistance {
+    /// Builds the graph of a dataset. Needs some hundred bytes for each landmark and edge and twenty for each row.
+    ///
+    /// # Errors
+    /// If a setting is out of range, or the dataset has no transition or nothing that changes with time.
+    pub fn fit(data: &Dataset, config: &RefinedConfig) -> Result<Self, RefinedError> {
+        config.check()?;
+        if data.n_transitions() == 0 {
+            return Err(RefinedError::NoTransition);
+        }
+        let is_jump = jumps::find(data);
+        let jumps_before = running_count(&is_jump);
+        let metric = HopMetric::fit(data, &jumps_before, config.hop_pairs, config.seed)?;
+        let rows = Rows::new(data, metric.projected_width(), |rows, into| metric.project(rows, into));
+        let sampled = sample(rows.len(), config.sampled_rows, config.seed);
+        let values: Vec<f32> = sampled.iter().flat_map(|&row| rows.row(row)).copied().collect();
+        let mut chosen = k_center(&values, rows.width, config.landmarks);
+        let recur = chosen.len() <= rows.len() / 2 && chosen[chosen.len() - 1].1 == 0.0;
+        if !recur {
+            chosen.truncate((rows.len() / ROWS_PER_LANDMARK).max(MIN_LANDMARKS));
+        }
+        let radius = chosen[chosen.len() - 1].1;
+        let landmark_rows: Vec<u32> = chosen.into_iter().map(|(number, _)| sampled[number] as u32).collect();
+        let values: Vec<f32> =
+            landmark_rows.iter().flat_map(|&row| rows.row(row as usize)).copied().collect();
+        let landmarks = Points::new(&values, rows.width);
+        let cells = landmarks.nearest(&rows.values);
+        let edges = edges::recorded(&rows, &cells, landmark_rows.len(), &jumps_before);
+        let has_table = landmark_rows.len() <= config.table_landmarks;
+        let paths = |edges| Paths {
+            graph: Graph::new(values.clone(), edges, &rows),
+            has_table,
+            table: OnceLock::new(),
+            to_goals: Mutex::default(),
+        };
+        let readings = edges.map(paths);
+        let jumps = is_jump.iter().filter(|is_jump| **is_jump).count();
+        let map = Map { metric, radius, jumps, landmarks, landmark_rows, readings };
+        Ok(Self { reading: Reading::Fastest, map: Arc::new(map) })
+    }
+
+    /// The same graph, read in another way.
+    pub fn with_reading(&self, reading: Reading) -> Self {
+        Self { reading, map: Arc::clone(&self.map) }
+    }
+
+    /// The hop metric.
+    pub fn metric(&self) -> &HopMetric {
+        &self.map.metric
+    }
+
+    /// The number of landmarks.
+    pub fn n_landmarks(&self) -> usize {
+        self.map.landmark_rows.len()
+    }
+
+    /// The rows of the dataset that are landmarks, all episodes counted one after another.
+    pub fn landmark_rows(&self) -> &[u32] {
+        &self.map.landmark_rows
+    }
+
+    /// The number of edges.
+    pub fn n_edges(&self) -> usize {
+        self.paths().graph.edges.len()
+    }
+
+    /// The number of involuntary jumps in the data.
+    pub fn n_jumps(&self) -> usize {
+        self.map.jumps
+    }
+
+    /// The largest hop from a row that landmarks were chosen from to its landmark, in steps.
+    pub fn radius_steps(&self) -> f64 {
+        f64::from(self.map.radius)
+    }
+
+    /// For every row of `[n, width]`, whether it lies beyond the data, where readings only extrapolate.
+    ///
+    /// # Errors
+    /// If `rows` is not a whole number of rows.
+    pub fn extrapolates(&self, rows: &[f32]) -> Result<Vec<bool>, ShapeError> {
+        self.check_all_pairs(rows, &[])?;
+        let limit = (self.map.radius * FAR_RADII).max(1.0);
+        Ok(self.places(rows).iter().map(|place| place.near[0].1 > limit).collect())
+    }
+
+    /// A set of goals, `[n, width]`, of which any will do.
+    ///
+    /// # Errors
+    /// If `states` is not a whole number of rows.
+    pub fn goal_set(&self, states: &[f32]) -> Result<GoalSet, ShapeError> {
+        self.check_all_pairs(states, &[])?;
+        let mut projected = Vec::new();
+        self.map.metric.project(states, &mut projected);
+        let near = self.map.landmarks.nearest(&projected);
+        Ok(GoalSet::new(&projected, self.map.metric.projected_width(), near))
+    }
+
+    /// Steps from every row of `from`, `[n, width]`, to the nearest goal of a set; infinite if the set is empty.
+    ///
+    /// # Errors
+    /// If `from` is not a whole number of rows.
+    pub fn steps_to_set(&self, from: &[f32], goals: &GoalSet) -> Result<Vec<f64>, ShapeError> {
+        self.check_all_pairs(from, &[])?;
+        let read = |from: &Place| {
+            let hop =
+                goals.states.nearest_few(&from.projected, 1).first().map_or(f32::INFINITY, |(_, hop)| *hop);
+            if hop == 0.0 {
+                return 0.0;
+            }
+            let along = self.confirmed_starts(from).map(|(first, hop_from)| {
+                let through = |&(last, hop_to): &(u32, f32)| {
+                    self.paths().to_goal(last, |steps| hop_from + steps[first as usize] + hop_to)
+                };
+                goals.ends.iter().map(through).fold(f32::INFINITY, f32::min)
+            });
+            f64::from(self.shorter(hop, along.fold(f32::INFINITY, f32::min)))
+        };
+        Ok(self.places(from).par_iter().map(read).collect())
+    }
+
+    fn paths(&self) -> &Paths {
+        &self.map.readings[self.reading as usize]
+    }
+
+    fn places(&self, rows: &[f32]) -> Vec<Place> {
+        // Without a table every landmark costs a search.
+        let near = if self.paths().has_table { NEAR } else { 1 };
+        let place = |row: &[f32]| {
+            let mut projected = Vec::with_capacity(self.map.metric.projected_width());
+            self.map.metric.project(row, &mut projected);
+            let near = self.map.landmarks.nearest_few(&projected, near);
+            Place { projected, near }
+        };
+        rows.par_chunks_exact(self.width()).map(place).collect()
+    }
+
+    fn reading_of(&self, from: &Place, to: &Place) -> f32 {
+        let hop = apart(&from.projected, &to.projected);
+        if hop == 0.0 {
+            return 0.0;
+        }
+        self.shorter(hop, self.along(from, to))
+    }
+
+    /// The hop if it is shorter, and the graph agrees that one can take it.
+    fn shorter(&self, hop: f32, along: f32) -> f32 {
+        if hop <= along && self.is_confirmed(hop, along) { hop } else { along }
+    }
+
+    /// Whether the graph agrees that a hop takes no longer than the metric says.
+    fn is_confirmed(&self, hop: f32, along: f32) -> bool {
+        hop <= MAX_HOP.min(MAX_HOP_RADII * self.map.radius + 2.0)
+            && along <= 1.3 * hop + 2.0 * self.map.radius + 1.0
+    }
+
+    /// Landmarks near a state that can be reached from it by a confirmed hop.
+    fn confirmed_starts(&self, place: &Place) -> impl Iterator<Item = (u32, f32)> {
+        let nearest = place.near[0].0;
+        place.near.iter().copied().filter(move |(first, _)| *first == nearest || self.is_hop(nearest, *first))
+    }
+
+    /// Landmarks near a state from which it can be reached by a confirmed hop.
+    fn confirmed_ends(&self, place: &Place) -> impl Iterator<Item = (u32, f32)> {
+        let nearest = place.near[0].0;
+        place.near.iter().copied().filter(move |(last, _)| *last == nearest || self.is_hop(*last, nearest))
+    }
+
+    /// Steps along the graph, from a landmark near the one state to one near the other.
+    fn along(&self, from: &Place, to: &Place) -> f32 {
+        let mut least = f32::INFINITY;
+        for (last, hop_to) in self.confirmed_ends(to) {
+            for (first, hop_from) in self.confirmed_starts(from) {
+                let through = self.paths().to_goal(last, |steps| hop_from + steps[first as usize] + hop_to);
+                least = least.min(through);
+            }
+        }
+        least
+    }
+
+    fn is_hop(&self, from: u32, to: u32) -> bool {
+        let graph = &self.paths().graph;
+        let hop = apart(graph.landmark(from as usize), graph.landmark(to as usize));
+        self.paths().to_goal(to, |steps| self.is_confirmed(hop, steps[from as usize]))
+    }
+
+    fn all_pairs<T: Send>(&self, from: &[f32], to: &[f32], unit: impl Fn(f32) -> T + Sync) -> Vec<T> {
+        let (from, to) = (self.places(from), self.places(to));
+        let row = |from: &Place| to.iter().map(|to| unit(self.reading_of(from, to))).collect::<Vec<T>>();
+        from.par_iter().flat_map_iter(row).collect()
+    }
+
+    fn paired<T: Send>(&self, from: &[f32], to: &[f32], unit: impl Fn(f32) -> T + Sync) -> Vec<T> {
+        let (from, to) = (self.places(from), self.places(to));
+        from.par_iter().zip(&to).map(|(from, to)| unit(self.reading_of(from, to))).collect()
+    }
+}
+
+impl TemporalDistance for RefinedDistance {
+    fn width(&self) -> usize {
+        self.map.metric.width()
+    }
+
+    fn discount(&self) -> Discount {
+        Discount::new(DISCOUNT).expect("it is between 0 and 1")
+    }
+
+    fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+        self.check_paired(from, to).unwrap_or_else(ShapeError::panic);
+        let unit = self.discount().nats_per_step() as f32;
+        self.paired(from, to, |steps| steps * unit)
+    }
+
+    fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+        self.check_all_pairs(from, to).unwrap_or_else(ShapeError::panic);
+        let unit = self.discount().nats_per_step() as f32;
+        self.all_pairs(from, to, |steps| steps * unit)
+    }
+
+    fn paired_steps(&self, from: &[f32], to: &[f32]) -> Result<Vec<f64>, ShapeError> {
+        self.check_paired(from, to)?;
+        Ok(self.paired(from, to, f64::from))
+    }
+
+    fn all_pairs_steps(&self, from: &[f32], to: &[f32]) -> Result<Vec<f64>, ShapeError> {
+        self.check_all_pairs(from, to)?;
+        Ok(self.all_pairs(from, to, f64::from))
+    }
+}
+
+impl Paths {
+    /// Gives the steps from all landmarks to one.
+    fn to_goal<T>(&self, goal: u32, read: impl FnOnce(&[f32]) -> T) -> T {
+        if self.has_table {
+            let n = self.graph.n_landmarks();
+            return read(&self.table.get_or_init(|| self.graph.table())[goal as usize * n..][..n]);
+        }
+        let known = self.to_goals.lock().expect("no thread panics while holding it").get(&goal).cloned();
+        let steps = known.unwrap_or_else(|| {
+            let steps = Arc::new(self.graph.to_goal(goal as usize));
+            let mut known = self.to_goals.lock().expect("no thread panics while holding it");
+            if known.len() == MAX_CACHED_GOALS {
+                known.clear();
+            }
+            known.insert(goal, Arc::clone(&steps));
+            steps
+        });
+        read(&steps)
+    }
+}
+
+/// How many are set up to each place.
+fn running_count(set: &[bool]) -> Vec<u32> {
+    let mut count = 0;
+    set.iter()
+        .map(|set| {
+            count += u32::from(*set);
+            count
+        })
+        .collect()
+}
+
+/// Numbers below `n`, in order: all of them, or so many drawn at random.
+fn sample(n: usize, most: usize, seed: u64) -> Vec<usize> {
+    if n <= most {
+        return (0..n).collect();
+    }
+    let mut random = rng::stream(seed, 1);
+    let mut drawn: Vec<usize> = (0..most).map(|_| rng::below(&mut random, n)).collect();
+    drawn.sort_unstable();
+    drawn
+}

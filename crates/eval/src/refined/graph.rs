@@ -1,0 +1,135 @@
+//! Shortest paths along recorded segments.
+
+use super::{
+    edges::Edge,
+    rows::{Rows, apart},
+};
+use rayon::prelude::*;
+
+/// Landmarks and the segments between them, with the coordinates of where segments begin and end.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Graph {
+    pub width: usize,
+    /// `[landmarks, width]`
+    pub landmarks: Vec<f32>,
+    /// Ordered by where they end.
+    pub edges: Vec<Edge>,
+    /// Edges that end at a landmark are those from its entry to the next.
+    pub first_into: Vec<usize>,
+    /// Where every edge begins and what it costs: all that a search looks at.
+    into: Vec<(u32, f32)>,
+    /// For every edge, the rows where it begins and ends: `[edges, 2, width]`
+    pub ends: Vec<f32>,
+}
+
+/// No edge.
+const NONE: u32 = u32::MAX;
+
+impl Graph {
+    /// From edges that are ordered by where they begin.
+    pub fn new(landmarks: Vec<f32>, edges: Vec<Edge>, rows: &Rows) -> Self {
+        let n = landmarks.len() / rows.width;
+        let mut edges = without_detours(n, edges);
+        edges.sort_unstable_by_key(|edge| (edge.to, edge.from));
+        let ends = edges.iter().flat_map(|edge| [edge.row, edge.row + edge.lag]);
+        let ends = ends.flat_map(|row| rows.row(row as usize)).copied().collect();
+        let first_into = (0..=n).map(|to| edges.partition_point(|edge| (edge.to as usize) < to)).collect();
+        let into = edges.iter().map(|edge| (edge.from, edge.cost)).collect();
+        Self { width: rows.width, landmarks, edges, first_into, into, ends }
+    }
+
+    pub fn n_landmarks(&self) -> usize {
+        self.first_into.len() - 1
+    }
+
+    pub fn landmark(&self, landmark: usize) -> &[f32] {
+        &self.landmarks[landmark * self.width..][..self.width]
+    }
+
+    /// Where an edge begins (`end` = 0) or ends (1).
+    fn end(&self, edge: usize, end: usize) -> &[f32] {
+        &self.ends[(2 * edge + end) * self.width..][..self.width]
+    }
+
+    /// Steps from every landmark to one; infinite where there is no path.
+    ///
+    /// Paths are found with both hops of every edge through landmarks, then priced with the hop between the two rows that meet,
+    /// which is at most as long: a path costs what it would cost to drive it.
+    pub fn to_goal(&self, goal: usize) -> Vec<f32> {
+        let (first_edges, order) = self.search(goal);
+        let mut steps = vec![f32::INFINITY; self.n_landmarks()];
+        // From the row where a path leaves the cell of a landmark.
+        let mut from_row = steps.clone();
+        (steps[goal], from_row[goal]) = (0.0, 0.0);
+        for &landmark in &order[1..] {
+            let edge = first_edges[landmark as usize] as usize;
+            let next = self.edges[edge].to as usize;
+            let leaves = match first_edges[next] {
+                NONE => self.landmark(next),
+                edge => self.end(edge as usize, 0),
+            };
+            let rest = self.edges[edge].lag as f32 + apart(self.end(edge, 1), leaves) + from_row[next];
+            from_row[landmark as usize] = rest;
+            steps[landmark as usize] = apart(self.landmark(landmark as usize), self.end(edge, 0)) + rest;
+        }
+        steps
+    }
+
+    /// The first edge from each landmark, and the landmarks with a path, nearest first.
+    ///
+    /// Dial's search: every edge costs at least one step, so landmarks of a bucket that is one step wide do not improve each other.
+    fn search(&self, goal: usize) -> (Vec<u32>, Vec<u32>) {
+        let n = self.n_landmarks();
+        let (mut cost, mut first_edges) = (vec![f32::INFINITY; n], vec![NONE; n]);
+        let (mut order, mut is_settled) = (Vec::with_capacity(n), vec![false; n]);
+        let mut buckets = vec![vec![goal as u32]];
+        cost[goal] = 0.0;
+        let mut bucket = 0;
+        while bucket < buckets.len() {
+            for landmark in std::mem::take(&mut buckets[bucket]) {
+                let to = landmark as usize;
+                if std::mem::replace(&mut is_settled[to], true) {
+                    continue;
+                }
+                order.push(landmark);
+                let edges = self.first_into[to]..self.first_into[to + 1];
+                for (edge, &(from, edge_cost)) in edges.clone().zip(&self.into[edges]) {
+                    let (from, through) = (from as usize, cost[to] + edge_cost);
+                    if through < cost[from] {
+                        (cost[from], first_edges[from]) = (through, edge as u32);
+                        let place = through as usize;
+                        if place >= buckets.len() {
+                            buckets.resize(place + 1, Vec::new());
+                        }
+                        buckets[place].push(from as u32);
+                    }
+                }
+            }
+            bucket += 1;
+        }
+        (first_edges, order)
+    }
+
+    /// Steps between all pairs, `[to, from]`.
+    pub fn table(&self) -> Vec<f32> {
+        (0..self.n_landmarks()).into_par_iter().flat_map_iter(|goal| self.to_goal(goal)).collect()
+    }
+}
+
+/// Leaves out edges that cost as much as two others that lead to the same landmark: no shortest path needs them.
+fn without_detours(landmarks: usize, edges: Vec<Edge>) -> Vec<Edge> {
+    let first: Vec<usize> =
+        (0..=landmarks).map(|from| edges.partition_point(|edge| (edge.from as usize) < from)).collect();
+    let from = |landmark: usize| &edges[first[landmark]..first[landmark + 1]];
+    let needed = |landmark: usize| {
+        let mut by_two = vec![f32::INFINITY; landmarks];
+        for one in from(landmark) {
+            for two in from(one.to as usize) {
+                let through = &mut by_two[two.to as usize];
+                *through = through.min(one.cost + two.cost);
+            }
+        }
+        from(landmark).iter().filter(move |edge| edge.cost < by_two[edge.to as usize]).copied()
+    };
+    (0..landmarks).into_par_iter().flat_map_iter(needed).collect()
+}

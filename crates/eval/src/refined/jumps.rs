@@ -1,0 +1,50 @@
+//! Involuntary jumps: steps far longer than motion explains, such as teleporters, resets inside an episode or
+//! relabeled frames. Nobody can choose to take one, so none becomes an edge, and none enters the fit of the hop metric,
+//! whose weights they would change by a factor of a thousand.
+
+use isochrone_data::Dataset;
+
+/// A step is a jump if any coordinate moves more than this many times the step at [`QUANTILE`] of that coordinate.
+const FACTOR: f32 = 5.0;
+/// A later quantile would lie among the jumps themselves: those of a teleport maze are 0.1 % of all steps.
+const QUANTILE: f64 = 0.99;
+/// Steps that a quantile is taken of.
+const SAMPLED_STEPS: u64 = 200_000;
+
+/// For every row, whether the step that leads to it is a jump.
+pub(crate) fn find(data: &Dataset) -> Vec<bool> {
+    let width = data.spec().observation.width;
+    let limits: Vec<f32> = largest_steps(data, width);
+    let mut jumps = Vec::with_capacity(data.index().n_states() as usize);
+    for episode in 0..data.n_episodes() {
+        let observations = data.episode(episode).observations;
+        jumps.push(false);
+        let pairs = observations.chunks_exact(width).zip(observations.chunks_exact(width).skip(1));
+        jumps.extend(pairs.map(|(from, to)| {
+            (0..width)
+                .any(|column| limits[column] > 0.0 && (to[column] - from[column]).abs() > limits[column])
+        }));
+    }
+    jumps
+}
+
+/// For every column, the longest step that is no jump; 0 for columns that tell nothing, because they seldom change.
+fn largest_steps(data: &Dataset, width: usize) -> Vec<f32> {
+    let index = data.index();
+    let total = index.n_transitions();
+    let sampled = total.min(SAMPLED_STEPS);
+    let mut steps = vec![Vec::with_capacity(sampled as usize); width];
+    for number in 0..sampled {
+        let (episode, row) = index.row_of_transition(number * total / sampled);
+        let rows = &data.episode(episode).observations[row * width..][..2 * width];
+        for column in 0..width {
+            steps[column].push((rows[width + column] - rows[column]).abs());
+        }
+    }
+    let limit = |mut steps: Vec<f32>| {
+        let place = ((steps.len() as f64 * QUANTILE) as usize).min(steps.len() - 1);
+        let (_, at_quantile, _) = steps.select_nth_unstable_by(place, f32::total_cmp);
+        *at_quantile * FACTOR
+    };
+    steps.into_iter().map(limit).collect()
+}

@@ -1,0 +1,48 @@
+//! Distances in true steps: a graph of recorded time.
+//!
+//! A learned distance is that of the behavior: it saturates, and a continuous network cannot tell one step behind on a one-way
+//! ring from one ahead. Here the time between two states is made of recorded segments, joined by short hops:
+//!
+//! ```text
+//! dataset -> jumps      steps that nobody can choose to take
+//!         -> HopMetric  how long a short move takes, by regression of lag
+//!         -> landmarks  that cover the data; every row belongs to the nearest
+//!         -> edges      recorded segments between landmarks: hop + steps + hop
+//!         -> Graph      shortest paths -> RefinedDistance
+//! ```
+//!
+//! ```
+//! use isochrone_core::TemporalDistance as _;
+//! use isochrone_data::Dataset;
+//! use isochrone_eval::refined::{RefinedConfig, RefinedDistance};
+//!
+//! let line: Vec<f32> = (0..200).map(|step| 0.1 * step as f32).collect();
+//! let data = Dataset::from_arrays(1, 0, [(line, Vec::new())])?;
+//! let distance = RefinedDistance::fit(&data, &RefinedConfig::default())?;
+//! assert!((distance.steps(&[1.0], &[11.0])? - 100.0).abs() < 5.0);
+//! assert!(distance.steps(&[11.0], &[1.0])?.is_infinite(), "nobody ever went back");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! No edge exists that nobody drove, so walls, one-way doors and the arrow of time come from the data, and the unit is a
+//! step by construction. Only hops can be wrong, and the graph has to confirm those.
+
+mod config;
+mod cover;
+mod distance;
+mod edges;
+mod error;
+mod goal_set;
+mod graph;
+mod hop;
+mod jumps;
+mod nearest;
+mod nnls;
+mod rows;
+
+pub use config::RefinedConfig;
+pub use distance::RefinedDistance;
+pub use edges::Reading;
+pub use error::RefinedError;
+pub use goal_set::GoalSet;
+pub use hop::HopMetric;

@@ -1,0 +1,41 @@
+//! A walking ant, 29 dimensions, whose goals are places: any state within 0.7 m will do.
+
+use crate::mazes::shared;
+use isochrone_core::{Discount, exact::ExactSolver, rng};
+use isochrone_data::{Dataset, formats::ReadOptions};
+use isochrone_envs::maze::{Maze, PointMazeMdp};
+use isochrone_eval::audit::Accuracy;
+use isochrone_eval::refined::{RefinedConfig, RefinedDistance};
+
+const RADIUS: f32 = 0.7;
+
+#[test]
+fn steps_of_an_ant_are_those_of_its_path() {
+    let data = Dataset::load(shared("antmaze-medium-navigate-fifth.npz"), ReadOptions::default()).unwrap();
+    let width = data.spec().observation.width;
+    let distance = RefinedDistance::fit(&data, &RefinedConfig::default()).unwrap();
+    // Of 29 columns, place and heading say how much time has passed.
+    let weights = distance.metric().weights();
+    assert!(weights[0] > 10.0 && weights[1] > 10.0 && weights[2] == 0.0 && weights[7..15] == [0.0; 8]);
+    let rows: Vec<&[f32]> = (0..data.n_episodes())
+        .flat_map(|episode| data.episode(episode).observations.chunks_exact(width))
+        .collect();
+    let mdp = PointMazeMdp::new(Maze::Medium);
+    let solver = ExactSolver::new(mdp.process(), Discount::new(0.99).unwrap());
+    let state = |row: &[f32]| mdp.state([f64::from(row[0]), f64::from(row[1])]);
+    let mut random = rng::stream(7, 0);
+    let (mut read, mut truth) = (Vec::new(), Vec::new());
+    while read.len() < 150 {
+        let (from, to) =
+            (rows[rng::below(&mut random, rows.len())], rows[rng::below(&mut random, rows.len())]);
+        let (Some(start), Some(goal)) = (state(from), state(to)) else { continue };
+        let near = rows.iter().filter(|row| (row[0] - to[0]).hypot(row[1] - to[1]) <= RADIUS);
+        let set: Vec<f32> = near.flat_map(|row| row.iter()).copied().collect();
+        let set = distance.goal_set(&set).unwrap();
+        read.push(distance.steps_to_set(from, &set).unwrap()[0]);
+        truth.push(solver.to_goal(goal).unwrap().steps(start));
+    }
+    // The ball of the exact solver covers 0.2 m in a step; over 64 steps the fastest ant covers 0.175.
+    let Accuracy { spearman, median_ratio, .. } = Accuracy::of(&read, &truth);
+    assert!(spearman >= 0.97 && (1.1..1.4).contains(&median_ratio), "{spearman} {median_ratio}");
+}

@@ -1,0 +1,5 @@
+//! Refined distances beside exact ones.
+
+mod ant;
+mod mazes;
+mod ring;

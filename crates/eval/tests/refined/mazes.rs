@@ -1,0 +1,68 @@
+//! Point mazes beside the exact solver.
+
+use isochrone_core::{Discount, TemporalDistance, exact::ExactSolver, rng};
+use isochrone_data::{Dataset, formats::ReadOptions};
+use isochrone_envs::maze::{Maze, PointMazeMdp};
+use isochrone_eval::audit::Accuracy;
+use isochrone_eval::refined::{Reading, RefinedConfig, RefinedDistance};
+use std::path::Path;
+
+pub fn shared(file: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(file)
+}
+
+/// Random pairs of recorded states and the exact steps between them.
+fn pairs(data: &Dataset, maze: Maze, n: usize) -> (Vec<f32>, Vec<f32>, Vec<f64>) {
+    let mdp = PointMazeMdp::new(maze);
+    let solver = ExactSolver::new(mdp.process(), Discount::new(0.99).unwrap());
+    let mut random = rng::stream(7, 0);
+    let mut draw = || loop {
+        let state = rng::below(&mut random, data.index().n_states() as usize) as u64;
+        let episode = data.index().episode_of_state(state);
+        let row = (state - data.index().states(episode).start) as usize;
+        let place = &data.episode(episode).observations[2 * row..][..2];
+        if let Some(state) = mdp.state([f64::from(place[0]), f64::from(place[1])]) {
+            return (place.to_vec(), state);
+        }
+    };
+    let (mut from, mut to, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..n {
+        let ((start, from_state), (goal, to_state)) = (draw(), draw());
+        from.extend(start);
+        to.extend(goal);
+        ends.push((from_state, to_state));
+    }
+    let goals: Vec<usize> = ends.iter().map(|(_, to)| *to).collect();
+    let solved = solver.map_goals(&goals, |distances| distances).unwrap();
+    let steps = solved.iter().zip(&ends).map(|(distances, (from, _))| distances.steps(*from)).collect();
+    (from, to, steps)
+}
+
+#[test]
+fn steps_in_a_maze_are_exact_steps() {
+    let data = Dataset::load(shared("pointmaze-large-stitch-v0.npz"), ReadOptions::default()).unwrap();
+    let distance = RefinedDistance::fit(&data, &RefinedConfig::default()).unwrap();
+    assert_eq!((distance.n_landmarks(), distance.n_jumps()), (2000, 0));
+    let (from, to, truth) = pairs(&data, Maze::Large, 500);
+    let read = distance.paired_steps(&from, &to).unwrap();
+    let Accuracy { spearman, median_relative_error, .. } = Accuracy::of(&read, &truth);
+    assert!(spearman >= 0.998 && median_relative_error <= 0.04, "{spearman} {median_relative_error}");
+    // How long it took those who went there: never shorter.
+    let typical = distance.with_reading(Reading::Typical).paired_steps(&from, &to).unwrap();
+    assert!(read.iter().zip(&typical).all(|(fastest, typical)| *fastest <= typical * 1.05 + 1.0));
+    // The same bits on one thread as on all, and through a search for each goal as from the table.
+    let few = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let alone = few.install(|| RefinedDistance::fit(&data, &RefinedConfig::default()).unwrap());
+    assert_eq!(few.install(|| alone.paired_steps(&from, &to).unwrap()), read);
+    assert!(distance.extrapolates(&[0.0, 0.0, 500.0, 0.0]).unwrap() == [false, true]);
+}
+
+/// Teleporters: nobody can choose to take one, and the metric of hops does not know them.
+#[test]
+fn involuntary_jumps_are_no_edges() {
+    let data = Dataset::load(shared("pointmaze-teleport-navigate-v0.npz"), ReadOptions::default()).unwrap();
+    let distance = RefinedDistance::fit(&data, &RefinedConfig::default()).unwrap();
+    assert_eq!(distance.n_jumps(), 1049);
+    let weights = distance.metric().weights();
+    assert!(weights.iter().all(|weight| (15.0..30.0).contains(weight)), "{weights:?}");
+}

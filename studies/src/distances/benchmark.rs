@@ -1,0 +1,116 @@
+//! The benchmark in a folder: every finished piece is kept.
+
+use super::{
+    method::DistanceMethod,
+    report,
+    results::{read, to_json},
+    row::DistanceRow,
+    world::{DistanceWorld, WorldData},
+};
+use crate::StudyError;
+use isochrone_learn::run::write_file;
+use std::{path::Path, time::Instant};
+
+/// Updates of networks, unless told otherwise.
+const UPDATES: u64 = 20_000;
+const QUICK_UPDATES: u64 = 200;
+
+/// Which worlds and methods are compared.
+#[derive(Debug, Clone)]
+pub struct DistanceBenchmark {
+    /// The worlds.
+    pub worlds: Vec<DistanceWorld>,
+    /// The methods.
+    pub methods: Vec<DistanceMethod>,
+    /// Seed of the methods.
+    pub seed: u64,
+    /// Updates of networks.
+    pub updates: u64,
+}
+
+impl DistanceBenchmark {
+    /// Everything.
+    pub fn full() -> Self {
+        Self {
+            worlds: DistanceWorld::ALL.into(),
+            methods: DistanceMethod::all().collect(),
+            seed: 0,
+            updates: UPDATES,
+        }
+    }
+
+    /// Worlds and methods that take seconds.
+    pub fn quick() -> Self {
+        Self { worlds: DistanceWorld::QUICK.into(), updates: QUICK_UPDATES, ..Self::full() }
+    }
+
+    /// Measures what is not yet measured in `folder`; `observe` sees the rows of each piece. The report is about everything
+    /// that was ever measured there, and is written after every piece.
+    pub fn run(
+        &self,
+        folder: &Path,
+        observe: &dyn Fn(&[DistanceRow]),
+    ) -> Result<Vec<DistanceRow>, StudyError> {
+        let kept = folder.join("rows");
+        std::fs::create_dir_all(&kept).map_err(StudyError::io(&kept))?;
+        let mut rows: Vec<DistanceRow> = Vec::new();
+        for &world in &self.worlds {
+            let mut opened = None;
+            for &method in &self.methods {
+                let updates = if matches!(method, DistanceMethod::Learned(_)) { self.updates } else { 0 };
+                let name = format!("{}-{}-{}-{updates}.json", world.name(), method.name(), self.seed);
+                let path = kept.join(name);
+                let measured = match read(&path)? {
+                    Some(rows) => rows,
+                    None => {
+                        if opened.is_none() {
+                            opened = Some(world.open(folder)?);
+                        }
+                        let data = opened.as_ref().expect("it was opened");
+                        let rows = self.measure(world, data, method, updates)?;
+                        write_file(&path, &to_json(&rows))?;
+                        rows
+                    }
+                };
+                observe(&measured);
+                rows.extend(measured);
+                report::write(folder, &all_kept(&kept)?)?;
+            }
+        }
+        Ok(rows)
+    }
+
+    fn measure(
+        &self,
+        world: DistanceWorld,
+        data: &WorldData,
+        method: DistanceMethod,
+        updates: u64,
+    ) -> Result<Vec<DistanceRow>, StudyError> {
+        let start = Instant::now();
+        let fitted = method.fit(&data.data, updates, self.seed)?;
+        let seconds = start.elapsed().as_secs_f64();
+        let about = DistanceRow::about(world.name(), method.name(), self.seed, updates, data, seconds);
+        let measure = |fitted| DistanceRow::measure(fitted, data, self.seed, about.clone());
+        Ok(fitted.iter().map(measure).collect())
+    }
+}
+
+/// The rows of all files in a folder, in the order of reports.
+fn all_kept(folder: &Path) -> Result<Vec<DistanceRow>, StudyError> {
+    let mut rows = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(StudyError::io(folder))? {
+        let path = entry.map_err(StudyError::io(folder))?.path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            rows.extend(read(&path)?.unwrap_or_default());
+        }
+    }
+    let worlds = DistanceWorld::ALL.map(DistanceWorld::name);
+    let methods: Vec<&str> = DistanceMethod::all().map(DistanceMethod::name).collect();
+    rows.sort_by_key(|row| {
+        let world = worlds.iter().position(|name| *name == row.environment);
+        let method = methods.iter().position(|name| *name == row.method);
+        (world, method, row.updates, row.seed, row.reading.clone())
+    });
+    Ok(rows)
+}

@@ -1,0 +1,20 @@
+//! A benchmark of distances: readings beside exact travel times.
+//!
+//! ```text
+//! World   data and pairs of states with the exact steps between them
+//! Method  fits a distance to the data; readings of it
+//! Row     one reading of one method in one world: what `results.json` is a list of
+//! ```
+
+mod benchmark;
+mod exact_pairs;
+mod method;
+mod report;
+mod results;
+mod row;
+mod world;
+
+pub use benchmark::DistanceBenchmark;
+pub use method::DistanceMethod;
+pub use row::DistanceRow;
+pub use world::DistanceWorld;

@@ -1,0 +1,130 @@
+//! The report: a table, a figure, and the rows as JSON.
+
+use super::{
+    results::{DistanceResults, to_json},
+    row::{DISTANCES, DistanceRow},
+};
+use crate::StudyError;
+use isochrone_core::statistics::median;
+use isochrone_learn::run::write_file;
+use isochrone_plot::{LineChart, Panel, Series};
+use std::{fmt::Write as _, path::Path};
+
+/// Columns of the table.
+const COLUMNS: [&str; 13] = [
+    "method",
+    "reading",
+    "Spearman",
+    "median error",
+    "within 25 %",
+    "ratio",
+    "one ahead",
+    "one behind (exact)",
+    "d(x, x)",
+    "triangle broken",
+    "above lag",
+    "below speed limit",
+    "fit",
+];
+/// Points of a curve.
+const BINS: usize = 12;
+
+/// Writes `results.json`, `README.md` and `readings.svg` / `.png`.
+pub fn write(folder: &Path, rows: &[DistanceRow]) -> Result<(), StudyError> {
+    let results = DistanceResults::new(rows);
+    write_file(&folder.join("results.json"), &to_json(&results))?;
+    write_file(&folder.join("README.md"), markdown(&results).as_bytes())?;
+    let figure = figure(rows).draw();
+    for file in ["readings.svg", "readings.png"] {
+        figure.save(&folder.join(file))?;
+    }
+    Ok(())
+}
+
+fn markdown(results: &DistanceResults) -> String {
+    let mut text = String::from(
+        "# Distances beside exact travel times\n\n\
+         `isochrone reproduce distances` fits every method to the same data and compares its readings with exact optimal travel times, over random pairs of states of other episodes.\n\
+         The truth is that of the exact solver: cells of a grid world and of a ring, sites of nav2d, places 0.2 m apart in mazes, where a step moves 0.2 m along each axis.\n\
+         An ant is slower than that: its ratio is above one, and its rank correlation is what counts. Its goals are places: any state within 0.7 m for the refined distance, the whole state for the others.\n\
+         `median error` is the median of |reading - exact| / exact over pairs more than two steps apart; `above lag`: recorded pairs that read longer than they took (by more than a quarter and five steps); `below speed limit`: pairs that read shorter than the largest recorded displacement allows.\n",
+    );
+    for group in results.rows.chunk_by(|a, b| a.environment == b.environment) {
+        let _ = write!(
+            text,
+            "\n## {}\n\n{} rows of data, {} pairs.\n\n",
+            group[0].environment, group[0].rows, group[0].pairs
+        );
+        let at = DISTANCES.map(|steps| format!("at {steps}"));
+        let columns: Vec<&str> = COLUMNS.into_iter().chain(at.iter().map(String::as_str)).collect();
+        let _ = writeln!(text, "| {} |\n|{}", columns.join(" | "), "---|".repeat(columns.len()));
+        for row in group {
+            let _ = writeln!(text, "| {} |", cells(row).join(" | "));
+        }
+    }
+    let revision = results.revision.as_deref().unwrap_or("unknown");
+    let _ = write!(
+        text,
+        "\n![Readings over exact steps](readings.png)\n\nMedian readings over exact steps; a perfect distance lies on the line `exact`.\n\nisochrone {} at revision {revision}, {}; data hashes, seeds and all numbers are in results.json.\n",
+        results.version, results.platform
+    );
+    text
+}
+
+fn cells(row: &DistanceRow) -> Vec<String> {
+    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    let number = |value: Option<f64>, decimals: usize| {
+        value.map_or("-".to_owned(), |value| format!("{value:.decimals$}"))
+    };
+    let mut cells = vec![
+        row.method.clone(),
+        row.reading.clone(),
+        number(row.spearman, 4),
+        row.median_relative_error.map_or("-".to_owned(), percent),
+        percent(row.within_25_percent),
+        number(row.median_ratio, 2),
+        number(row.one_ahead, 2),
+        row.one_behind.map_or("-".to_owned(), |(reading, exact)| format!("{reading:.1} ({exact:.0})")),
+        format!("{:.2}", row.largest_self_distance),
+        percent(row.triangle_violations),
+        percent(row.above_recorded_lag),
+        percent(row.below_speed_limit),
+        format!("{:.0} s", row.fit_seconds),
+    ];
+    cells.extend(row.at_steps.iter().map(|&reading| number(reading, 1)));
+    cells
+}
+
+fn figure(rows: &[DistanceRow]) -> LineChart {
+    let panels = rows.chunk_by(|a, b| a.environment == b.environment).map(|group| {
+        let farthest = group.iter().flat_map(|row| &row.sample).map(|(exact, _)| *exact).fold(0.0, f64::max);
+        let exact =
+            Series { name: "exact".into(), points: vec![(0.0, 0.0), (1.0, farthest)], ..Series::default() };
+        let curve = |row: &DistanceRow| Series {
+            name: format!("{} {}", row.method, row.reading),
+            points: binned(&row.sample, farthest),
+            ..Series::default()
+        };
+        Panel {
+            title: format!("{}: reading in steps", group[0].environment),
+            series: group.iter().map(curve).chain([exact]).collect(),
+        }
+    });
+    LineChart {
+        title: "Readings of distances over exact travel times".into(),
+        note: "medians over random pairs of states of other episodes".into(),
+        x_axis: "exact steps, as a share of those of the farthest pair".into(),
+        panels: panels.collect(),
+    }
+}
+
+/// Median readings over exact steps, in equal parts of the range.
+fn binned(pairs: &[(f64, f64)], farthest: f64) -> Vec<(f64, f64)> {
+    let bin = |exact: f64| ((exact / farthest * BINS as f64) as usize).min(BINS - 1);
+    let point = |number: usize| {
+        let (exact, readings): (Vec<f64>, Vec<f64>) =
+            pairs.iter().copied().filter(|(exact, _)| bin(*exact) == number).unzip();
+        (readings.len() >= 3).then(|| (median(exact) / farthest, median(readings)))
+    };
+    (0..BINS).filter_map(point).collect()
+}

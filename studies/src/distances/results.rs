@@ -1,0 +1,49 @@
+//! The files of the benchmark.
+
+use super::row::DistanceRow;
+use crate::StudyError;
+use isochrone_learn::run::Provenance;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The file `results.json`.
+#[derive(Serialize, Deserialize)]
+pub struct DistanceResults {
+    /// Version of isochrone.
+    pub version: String,
+    /// Revision of its sources.
+    pub revision: Option<String>,
+    /// Processor and system.
+    pub platform: String,
+    /// The rows.
+    pub rows: Vec<DistanceRow>,
+}
+
+impl DistanceResults {
+    pub fn new(rows: &[DistanceRow]) -> Self {
+        let Provenance { isochrone, git_revision, platform, .. } = Provenance::now();
+        Self { version: isochrone, revision: git_revision, platform, rows: rows.to_vec() }
+    }
+}
+
+pub fn to_json(value: &impl Serialize) -> Vec<u8> {
+    let mut text = serde_json::to_vec_pretty(value).expect("rows can be written as JSON");
+    text.push(b'\n');
+    text
+}
+
+/// The rows in a file; none if there is no file.
+pub fn read(path: &Path) -> Result<Option<Vec<DistanceRow>>, StudyError> {
+    match std::fs::read(path) {
+        Ok(text) => {
+            let rows = serde_json::from_slice(&text).map_err(|error| StudyError::Invalid {
+                path: path.to_owned(),
+                problem: error.to_string(),
+                hint: "remove the file, and it is measured again",
+            })?;
+            Ok(Some(rows))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StudyError::io(path)(error)),
+    }
+}

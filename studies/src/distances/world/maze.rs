@@ -1,0 +1,84 @@
+//! Mazes of OGBench beside the exact solver over places 0.2 m apart.
+
+use super::{ExactPairs, PAIRS, WorldData};
+use crate::StudyError;
+use isochrone_core::{Discount, exact::ExactSolver, rng};
+use isochrone_data::{
+    Dataset, DatasetBuilder,
+    formats::{ReadOptions, Writer},
+};
+use isochrone_envs::{
+    DatasetId,
+    maze::{Maze, PointMazeMdp},
+};
+use rayon::prelude::*;
+use std::path::Path;
+
+/// Seeds of the data that distances learn from, and of other episodes.
+const SEEDS: [(&str, u64); 2] = [("", 0), ("-held-out", 1)];
+/// Rows of the collected data, about; a tenth of it is held out.
+const ROWS: usize = 500_000;
+
+/// The data of a registered dataset and other episodes of it.
+pub fn collect(folder: &Path, name: &str) -> Result<(Dataset, Dataset), StudyError> {
+    let id = DatasetId::from_name(name).expect("a dataset of the registry");
+    id.env().check()?;
+    let steps_per_episode = id.env().spec().max_episode_steps.max(1);
+    let episodes = id.policy().default_episodes.min(ROWS / steps_per_episode);
+    let mut both = Vec::new();
+    for (suffix, seed) in SEEDS {
+        let path = folder.join("datasets").join(format!("{name}{suffix}.arrow"));
+        if !path.exists() {
+            let parent = path.parent().expect("a file of the folder");
+            std::fs::create_dir_all(parent).map_err(StudyError::io(parent))?;
+            let mut builder = DatasetBuilder::default();
+            id.collect(if seed == 0 { episodes } else { episodes.div_ceil(10) }, seed, &mut builder)?;
+            let mut writer = Writer::for_path(&path)?;
+            builder.finish().send(&mut writer)?;
+            writer.finish()?;
+        }
+        both.push(Dataset::load(&path, ReadOptions::default())?);
+    }
+    let held_out = both.pop().expect("there are two");
+    Ok((both.pop().expect("there are two"), held_out))
+}
+
+pub fn open(folder: &Path, name: &str, goal_radius: Option<f32>) -> Result<WorldData, StudyError> {
+    let (data, held_out) = collect(folder, name)?;
+    let maze = if name.contains("medium") {
+        Maze::Medium
+    } else if name.contains("large") {
+        Maze::Large
+    } else {
+        Maze::Giant
+    };
+    let mdp = PointMazeMdp::new(maze);
+    let width = held_out.spec().observation.width;
+    let mut random = rng::stream(7, 0);
+    let index = held_out.index();
+    // States of other episodes, where the ball of the exact solver has room.
+    let mut draw = || loop {
+        let state = rng::below(&mut random, index.n_states() as usize) as u64;
+        let episode = index.episode_of_state(state);
+        let row = (state - index.states(episode).start) as usize;
+        let observation = &held_out.episode(episode).observations[row * width..][..width];
+        if let Some(state) = mdp.state([f64::from(observation[0]), f64::from(observation[1])]) {
+            return (observation.to_vec(), state);
+        }
+    };
+    let drawn: Vec<_> = (0..PAIRS).map(|_| (draw(), draw())).collect();
+    let solver = ExactSolver::new(mdp.process(), Discount::new(0.99).expect("a discount"));
+    let exact =
+        |((_, start), (_, goal)): &(_, (_, usize))| solver.to_goal(*goal).expect("a state").steps(*start);
+    let steps: Vec<f64> = drawn.par_iter().map(exact).collect();
+    let mut pairs = ExactPairs::default();
+    for (((from, _), (to, _)), steps) in drawn.iter().zip(steps) {
+        pairs.push(from, to, steps.round());
+    }
+    let mut ahead = ExactPairs::default();
+    for episode in 0..held_out.n_episodes() {
+        let rows = held_out.episode(episode).observations;
+        ahead.push(&rows[..width], &rows[width..2 * width], 1.0);
+    }
+    Ok(WorldData { data, held_out, pairs, ahead, behind: ExactPairs::default(), goal_radius })
+}

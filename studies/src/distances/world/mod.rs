@@ -1,0 +1,85 @@
+//! Worlds whose travel times are known.
+
+mod grid;
+mod maze;
+mod nav2d;
+mod ring;
+
+use super::exact_pairs::ExactPairs;
+use crate::StudyError;
+use isochrone_data::Dataset;
+use std::path::Path;
+
+/// Random pairs of states of a world.
+const PAIRS: usize = 2000;
+
+/// A world of the benchmark, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DistanceWorld {
+    /// A random grid world with one-way doors, walked at random.
+    Grid(u64),
+    /// A one-way ring of 78 cells in 16 noisy dimensions; the noise in hundredths.
+    Ring(u64),
+    /// One-way streets in the plane.
+    Nav2d,
+    /// A point maze of OGBench: the name of its dataset.
+    PointMaze(&'static str),
+    /// An ant maze of OGBench: the name of its dataset. Goals are places.
+    AntMaze(&'static str),
+}
+
+/// A world with its data.
+pub struct WorldData {
+    /// What distances learn from.
+    pub data: Dataset,
+    /// Other episodes of the same behavior.
+    pub held_out: Dataset,
+    /// Random pairs of states.
+    pub pairs: ExactPairs,
+    /// Pairs where the second state is one step ahead.
+    pub ahead: ExactPairs,
+    /// Pairs where the second state is one step behind, in worlds where that is far.
+    pub behind: ExactPairs,
+    /// Where goals are places: how near, in the first two columns, counts as there.
+    pub goal_radius: Option<f32>,
+}
+
+impl DistanceWorld {
+    /// All worlds, in the order of reports.
+    pub const ALL: [Self; 10] = [
+        Self::Grid(0),
+        Self::Grid(1),
+        Self::Grid(2),
+        Self::Ring(2),
+        Self::Ring(10),
+        Self::Nav2d,
+        Self::PointMaze("pointmaze-medium-navigate"),
+        Self::PointMaze("pointmaze-large-stitch"),
+        Self::PointMaze("pointmaze-giant-navigate"),
+        Self::AntMaze("antmaze-medium-navigate"),
+    ];
+
+    /// Those that need neither physics nor minutes.
+    pub const QUICK: [Self; 3] = [Self::Grid(0), Self::Ring(2), Self::Nav2d];
+
+    /// Its name in results.
+    pub fn name(self) -> String {
+        match self {
+            Self::Grid(number) => format!("grid-{number}"),
+            Self::Ring(hundredths) => format!("ring-noise-{:.2}", hundredths as f64 / 100.0),
+            Self::Nav2d => "nav2d".to_owned(),
+            Self::PointMaze(name) | Self::AntMaze(name) => name.to_owned(),
+        }
+    }
+
+    /// Collects its data, or loads what was collected into `folder` before.
+    pub fn open(self, folder: &Path) -> Result<WorldData, StudyError> {
+        match self {
+            Self::Grid(number) => Ok(grid::open(number)),
+            Self::Ring(hundredths) => Ok(ring::open(hundredths as f64 / 100.0)),
+            Self::Nav2d => nav2d::open(folder),
+            Self::PointMaze(name) => maze::open(folder, name, None),
+            Self::AntMaze(name) => maze::open(folder, name, Some(0.7)),
+        }
+    }
+}

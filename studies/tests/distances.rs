@@ -1,0 +1,37 @@
+//! The benchmark of distances in little: the refined distance is exact where the exact solver can judge it.
+
+use isochrone_studies::{DistanceBenchmark, DistanceMethod, DistanceRow};
+
+fn row<'a>(rows: &'a [DistanceRow], environment: &str, reading: &str) -> &'a DistanceRow {
+    rows.iter()
+        .find(|row| row.environment == environment && row.method == "refined" && row.reading == reading)
+        .unwrap_or_else(|| panic!("{environment} has no {reading}"))
+}
+
+#[test]
+fn recorded_time_is_exact_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let benchmark = DistanceBenchmark {
+        methods: vec![DistanceMethod::Euclidean, DistanceMethod::Refined],
+        ..DistanceBenchmark::quick()
+    };
+    let rows = benchmark.run(folder.path(), &|_| {}).unwrap();
+    let grid = row(&rows, "grid-0", "fastest");
+    assert!(grid.spearman.unwrap() > 0.9999 && grid.median_relative_error.unwrap() < 1e-6, "{grid:?}");
+    assert_eq!(grid.unreached, 0.0);
+    assert_eq!((grid.triangle_violations, grid.above_recorded_lag, grid.below_speed_limit), (0.0, 0.0, 0.0));
+    let ring = row(&rows, "ring-noise-0.02", "fastest");
+    assert!(ring.spearman.unwrap() >= 0.99 && ring.median_relative_error.unwrap() <= 0.1, "{ring:?}");
+    let (behind, exact) = ring.one_behind.unwrap();
+    assert!((behind / exact - 1.0).abs() <= 0.15 && ring.one_ahead.unwrap() <= 2.0, "{ring:?}");
+    assert_eq!(ring.largest_self_distance, 0.0);
+    // Straight lines know neither walls nor direction.
+    let straight = rows.iter().find(|row| row.environment == ring.environment && row.method == "euclidean");
+    assert!(straight.unwrap().spearman.unwrap() < 0.2);
+    // What was measured is kept, and everything is written again from it.
+    std::fs::remove_file(folder.path().join("results.json")).unwrap();
+    assert_eq!(benchmark.run(folder.path(), &|_| {}).unwrap(), rows);
+    for file in ["results.json", "README.md", "readings.svg", "readings.png"] {
+        assert!(folder.path().join(file).is_file(), "{file}");
+    }
+}
