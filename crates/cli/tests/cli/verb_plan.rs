@@ -69,6 +69,16 @@ fn ways_maps_and_pages() {
     assert!(read("way.svg").contains("steps to the star"));
     let far = run("plan runs/a --from @0:0 --to 15,-15 --max-edge-steps 1000");
     assert!(far.code == Some(0) && far.stderr.contains("nothing was recorded there"), "{}", far.stderr);
+    // Without planner flags: recorded segments, each waypoint with its row of the data.
+    let recorded = run("plan runs/a --from @0:0 --to @0:last --json --plot recorded.svg");
+    assert_eq!(recorded.code, Some(0), "{}", recorded.stderr);
+    let plan: serde_json::Value = serde_json::from_str(&recorded.stdout).unwrap();
+    let waypoints = plan["rows"].as_array().unwrap();
+    let steps: f64 = waypoints.iter().map(|waypoint| waypoint["steps"].as_f64().unwrap()).sum();
+    assert!((steps - plan["steps"].as_f64().unwrap()).abs() < 1e-6, "{plan:#}");
+    let named = |waypoint: &serde_json::Value| waypoint["row"].as_str().unwrap().starts_with('@');
+    assert!(waypoints.iter().all(named), "{plan:#}");
+    assert!(read("recorded.svg").contains("along recorded segments"));
     let greedy = run("plan runs/a --from @0:0 --to @0:last --planner greedy --radius 100");
     assert!(greedy.code == Some(0) && greedy.stdout.contains("steps_left"), "{}", greedy.stderr);
 

@@ -1,9 +1,9 @@
 //! The refined distance.
 
 use super::{
-    GoalSet, RefinedConfig, RefinedError,
+    GoalSet, RecordedPath, RefinedConfig, RefinedError, Segment,
     cover::k_center,
-    edges::{self, Reading},
+    edges::{self, Edge, Reading},
     graph::Graph,
     hop::HopMetric,
     jumps,
@@ -190,6 +190,32 @@ impl RefinedDistance {
         Ok(self.places(from).par_iter().map(read).collect())
     }
 
+    /// The path behind a reading: recorded segments, and the hops between them. `None` if no path is known.
+    ///
+    /// # Errors
+    /// If a state does not have [`width`](TemporalDistance::width) numbers.
+    pub fn path(&self, from: &[f32], to: &[f32]) -> Result<Option<RecordedPath>, ShapeError> {
+        self.check_paired(from, to)?;
+        let (from, to) = (&self.places(from)[0], &self.places(to)[0]);
+        let hop = apart(&from.projected, &to.projected);
+        let along = self.along(from, to);
+        if hop == 0.0 || self.shorter(hop, along.0) == hop {
+            return Ok(Some(RecordedPath { segments: Vec::new(), hops: vec![f64::from(hop)] }));
+        }
+        let (_, first, last) = along;
+        let graph = &self.paths().graph;
+        let Some(edges) = graph.path(first as usize, last as usize) else { return Ok(None) };
+        let (mut here, mut segments, mut hops) = (from.projected.as_slice(), Vec::new(), Vec::new());
+        for edge in edges {
+            let Edge { row, lag, .. } = graph.edges[edge];
+            hops.push(f64::from(apart(here, graph.end(edge, 0))));
+            segments.push(Segment { first_row: u64::from(row), steps: lag });
+            here = graph.end(edge, 1);
+        }
+        hops.push(f64::from(apart(here, &to.projected)));
+        Ok(Some(RecordedPath { segments, hops }))
+    }
+
     fn paths(&self) -> &Paths {
         &self.map.readings[self.reading as usize]
     }
@@ -211,7 +237,7 @@ impl RefinedDistance {
         if hop == 0.0 {
             return 0.0;
         }
-        self.shorter(hop, self.along(from, to))
+        self.shorter(hop, self.along(from, to).0)
     }
 
     /// The hop if it is shorter, and the graph agrees that one can take it.
@@ -237,13 +263,15 @@ impl RefinedDistance {
         place.near.iter().copied().filter(move |(last, _)| *last == nearest || self.is_hop(*last, nearest))
     }
 
-    /// Steps along the graph, from a landmark near the one state to one near the other.
-    fn along(&self, from: &Place, to: &Place) -> f32 {
-        let mut least = f32::INFINITY;
+    /// Steps along the graph, from a landmark near the one state to one near the other; and the two.
+    fn along(&self, from: &Place, to: &Place) -> (f32, u32, u32) {
+        let mut least = (f32::INFINITY, from.near[0].0, to.near[0].0);
         for (last, hop_to) in self.confirmed_ends(to) {
             for (first, hop_from) in self.confirmed_starts(from) {
                 let through = self.paths().to_goal(last, |steps| hop_from + steps[first as usize] + hop_to);
-                least = least.min(through);
+                if through < least.0 {
+                    least = (through, first, last);
+                }
             }
         }
         least

@@ -47,7 +47,7 @@ impl Graph {
     }
 
     /// Where an edge begins (`end` = 0) or ends (1).
-    fn end(&self, edge: usize, end: usize) -> &[f32] {
+    pub fn end(&self, edge: usize, end: usize) -> &[f32] {
         &self.ends[(2 * edge + end) * self.width..][..self.width]
     }
 
@@ -73,6 +73,22 @@ impl Graph {
             steps[landmark as usize] = apart(self.landmark(landmark as usize), self.end(edge, 0)) + rest;
         }
         steps
+    }
+
+    /// The edges of the shortest path from one landmark to another; `None` if there is no path.
+    pub fn path(&self, from: usize, goal: usize) -> Option<Vec<usize>> {
+        let (first_edges, _) = self.search(goal);
+        let (mut here, mut path) = (from, Vec::new());
+        while here != goal {
+            match first_edges[here] {
+                NONE => return None,
+                edge => {
+                    path.push(edge as usize);
+                    here = self.edges[edge as usize].to as usize;
+                }
+            }
+        }
+        Some(path)
     }
 
     /// The first edge from each landmark, and the landmarks with a path, nearest first.

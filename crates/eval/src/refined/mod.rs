@@ -38,6 +38,7 @@ mod hop;
 mod jumps;
 mod nearest;
 mod nnls;
+mod path;
 mod rows;
 
 pub use config::RefinedConfig;
@@ -46,3 +47,4 @@ pub use edges::Reading;
 pub use error::RefinedError;
 pub use goal_set::GoalSet;
 pub use hop::HopMetric;
+pub use path::{RecordedPath, Segment};

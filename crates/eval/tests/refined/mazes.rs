@@ -2,7 +2,7 @@
 
 use isochrone_core::{Discount, TemporalDistance, exact::ExactSolver, rng};
 use isochrone_data::{Dataset, formats::ReadOptions};
-use isochrone_envs::maze::{Maze, PointMazeMdp};
+use isochrone_envs::maze::{Maze, MazeCell, PointMazeMdp};
 use isochrone_eval::audit::Accuracy;
 use isochrone_eval::refined::{Reading, RefinedConfig, RefinedDistance};
 use std::path::Path;
@@ -65,4 +65,33 @@ fn involuntary_jumps_are_no_edges() {
     assert_eq!(distance.n_jumps(), 1049);
     let weights = distance.metric().weights();
     assert!(weights.iter().all(|weight| (15.0..30.0).contains(weight)), "{weights:?}");
+}
+
+/// Hops stay in the corridors: 1,000 random plans, every hop looked at along its length.
+#[test]
+fn no_plan_leads_through_a_wall() {
+    let data = Dataset::load(shared("pointmaze-large-stitch-v0.npz"), ReadOptions::default()).unwrap();
+    let distance = RefinedDistance::fit(&data, &RefinedConfig::default()).unwrap();
+    let (from, to, _) = pairs(&data, Maze::Large, 1000);
+    let layout = Maze::Large.layout();
+    let row = |number: u64| {
+        let episode = data.index().episode_of_state(number);
+        let row = (number - data.index().states(episode).start) as usize;
+        &data.episode(episode).observations[2 * row..][..2]
+    };
+    for (from, to) in from.chunks(2).zip(to.chunks(2)) {
+        let path = distance.path(from, to).unwrap().expect("every corridor was driven");
+        let mut here = from;
+        let ends = path.segments.iter().map(|segment| (row(segment.first_row), row(segment.last_row())));
+        for (begin, end) in ends.chain([(to, to)]) {
+            for part in 0..=20 {
+                let place = [0, 1]
+                    .map(|axis| f64::from(here[axis] + (begin[axis] - here[axis]) * part as f32 / 20.0));
+                assert!(layout.is_free(MazeCell::of(place)), "a hop from {here:?} to {begin:?}");
+            }
+            here = end;
+        }
+        let read = distance.steps(from, to).unwrap();
+        assert!(path.steps() <= read * 1.001 + 0.01, "{} in the path, {read} read", path.steps());
+    }
 }

@@ -78,3 +78,18 @@ fn one_behind_is_far_and_one_ahead_is_near() {
     let correlation = statistics::spearman(&read, &truth);
     assert!(correlation >= 0.99, "{correlation}");
 }
+
+/// One cell behind leads all around, in the direction of the ring.
+#[test]
+fn no_plan_goes_against_the_ring() {
+    let mut ring = Ring::new(0.02, 1);
+    let data = ring.data();
+    let distance = RefinedDistance::fit(&data, &RefinedConfig::default()).unwrap();
+    for number in 0..1000 {
+        let cell = number % CELLS;
+        let (from, to) = (ring.observe(cell), ring.observe(cell + CELLS - 1));
+        let path = distance.path(&from, &to).unwrap().expect("there is a way around");
+        let recorded: u32 = path.segments.iter().map(|segment| segment.steps).sum();
+        assert!(recorded >= CELLS as u32 - 5, "{path:?}");
+    }
+}

@@ -1,4 +1,6 @@
-//! `isochrone plan`: a way from one situation to another, over what was recorded.
+//! `isochrone plan`: a path from one situation to another, over what was recorded.
+
+mod recorded;
 
 use crate::commands::{
     output::{Field, Report, StyleArgs, save, tell},
@@ -7,16 +9,20 @@ use crate::commands::{
 };
 use anyhow::bail;
 use isochrone::{
-    TemporalDistance as _,
+    TemporalDistance,
     learn::model::CheckpointSelector,
     plot::{Figure, MapDirection, MapFrame, PlaneChart},
 };
 use serde_json::json;
-use std::{io::Write, path::PathBuf};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
 
-/// Finds a way from one situation to another, over recorded states, with the distance that a run learned
+/// Finds a path from one situation to another over recorded states
 ///
-/// Situations are given as for `isochrone distance`. The way is a list of recorded states, each with the steps from the one before and those that are left.
+/// Situations are given as for `isochrone distance`. Without planner flags, the path is made of recorded segments and short hops between them, the fastest that were recorded: each waypoint
+/// names its row of the data. With planner flags, it is searched with the distance that the run learned.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Args {
@@ -52,7 +58,8 @@ pub struct Args {
 
 const EXAMPLES: &str = "\
 Examples:
-  isochrone plan runs/nav2d --from -12,0 --to 0,-20
+  isochrone plan runs/nav2d --from -12,0 --to 0,-20 --plot path.svg
+  isochrone plan runs/nav2d --from -12,0 --to 0,-20 --planner graph --max-edge-steps 8
   isochrone plan runs/nav2d --from -12,0 --to -16,0 --planner greedy --radius 0.8 --states 5000 --plot way.svg
   isochrone plan runs/robot --from @3:0 --to @7:last --json";
 
@@ -68,8 +75,11 @@ const MAX_DIMENSIONS: usize = 6;
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     args.plot.as_deref().map_or(Ok(()), Figure::check_path)?;
     let asker = Asker::open(&args.run, args.checkpoint, args.data.as_deref())?;
-    let distance = asker.distance()?;
     let (from, to) = (asker.situation(&args.from, "--from")?, asker.situation(&args.to, "--to")?);
+    if args.planner.first_set().is_none() {
+        return recorded::run(args, &asker, &from, &to, out);
+    }
+    let distance = asker.distance()?;
     let planner = args.planner.planner(&asker)?;
     for (flag, text, state) in [("--from", &args.from, &from), ("--to", &args.to, &to)] {
         let away = planner.distance_to_data(state);
@@ -82,16 +92,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let path = found(planner.plan(&from, &to))?;
     let width = distance.width();
     if let Some(file) = &args.plot {
-        if width < 2 {
-            bail!("--plot: observations of one number are not places; hint: leave it out");
-        }
-        let frame = MapFrame::new(asker.data()?, [0, 1], CELLS);
-        let heading = if path.is_some() { "" } else { "no path was found" };
-        let mut panel = frame.panel(heading, distance, &to, MapDirection::To);
-        frame.draw_path(&mut panel, &from, path.as_ref().map(|path| &path.states[..]));
-        let title = format!("From {} to {}", args.from, args.to);
-        let axes = [0, 1].map(|dimension| asker.model.spec.observation.dimension(dimension));
-        save(&PlaneChart { title, note: args.planner.describe(), axes, panels: vec![panel] }.draw(), file)?;
+        let states = path.as_ref().map(|path| &path.states[..]);
+        draw(args, &asker, distance, (&from, &to), states, args.planner.describe(), file)?;
     }
     let Some(path) = path else {
         bail!("no path was found from {} to {}; hint: {}", args.from, args.to, args.planner.hint());
@@ -115,11 +117,38 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     });
     write!(out, "{}", Report::new(facts, columns, rows).print(&args.style))?;
     if args.style.is_text() {
-        let hidden = match width - shown {
-            0 => String::new(),
-            hidden => format!("; {hidden} dimensions are not shown, see --json"),
-        };
+        let hidden = hidden(width - shown);
         writeln!(out, "in all {:.2} steps over {} waypoints{hidden}", path.steps(), path.waypoints().len())?;
     }
     Ok(())
+}
+
+/// What a table on the screen leaves out.
+fn hidden(dimensions: usize) -> String {
+    match dimensions {
+        0 => String::new(),
+        hidden => format!("; {hidden} dimensions are not shown, see --json"),
+    }
+}
+
+/// Draws a path over a map of steps to the goal.
+fn draw(
+    args: &Args,
+    asker: &Asker,
+    distance: &dyn TemporalDistance,
+    (from, to): (&[f32], &[f32]),
+    path: Option<&[f32]>,
+    note: String,
+    file: &Path,
+) -> anyhow::Result<()> {
+    if distance.width() < 2 {
+        bail!("--plot: observations of one number are not places; hint: leave it out");
+    }
+    let frame = MapFrame::new(asker.data()?, [0, 1], CELLS);
+    let heading = if path.is_some() { "" } else { "no path was found" };
+    let mut panel = frame.panel(heading, distance, to, MapDirection::To);
+    frame.draw_path(&mut panel, from, path);
+    let title = format!("From {} to {}", args.from, args.to);
+    let axes = [0, 1].map(|dimension| asker.model.spec.observation.dimension(dimension));
+    save(&PlaneChart { title, note, axes, panels: vec![panel] }.draw(), file)
 }

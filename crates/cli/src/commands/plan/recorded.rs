@@ -1,0 +1,78 @@
+//! Plans along recorded segments.
+
+use super::{Args, MAX_DIMENSIONS, draw, hidden};
+use crate::commands::{
+    output::{Field, Report, tell},
+    query::Asker,
+};
+use anyhow::bail;
+use isochrone::{TemporalDistance as _, refined::Segment};
+use serde_json::json;
+use std::io::Write;
+
+/// Finds, prints and draws the path.
+pub fn run(args: &Args, asker: &Asker, from: &[f32], to: &[f32], out: &mut dyn Write) -> anyhow::Result<()> {
+    let (refined, data) = (asker.refined()?, asker.data()?);
+    for (flag, text, state) in [("--from", &args.from, from), ("--to", &args.to, to)] {
+        if refined.extrapolates(state)?[0] {
+            tell(&format!(
+                "warning: {flag} {text}: nothing was recorded there; the path begins or ends near it"
+            ));
+        }
+    }
+    let path = refined.path(from, to)?;
+    let width = refined.width();
+    let row = |number: u64| {
+        let episode = data.index().episode_of_state(number);
+        let row = (number - data.index().states(episode).start) as usize;
+        (format!("@{episode}:{row}"), &data.episode(episode).observations[row * width..][..width])
+    };
+    if let Some(file) = &args.plot {
+        let states = path.as_ref().map(|path| {
+            let rows = |segment: &Segment| segment.first_row..=segment.last_row();
+            let rows = path.segments.iter().flat_map(rows).flat_map(|number| row(number).1).copied();
+            from.iter().copied().chain(rows).chain(to.iter().copied()).collect::<Vec<f32>>()
+        });
+        draw(args, asker, refined, (from, to), states.as_deref(), "along recorded segments".into(), file)?;
+    }
+    let Some(path) = path else {
+        bail!(
+            "no recorded path leads from {} to {}; hint: --planner graph searches with the learned distance, which may know one",
+            args.from,
+            args.to
+        );
+    };
+    let mut waypoints = vec![(args.from.clone(), from, "", 0.0)];
+    for (segment, hop) in path.segments.iter().zip(&path.hops) {
+        let ((first, begin), (last, end)) = (row(segment.first_row), row(segment.last_row()));
+        waypoints.extend([(first, begin, "hop", *hop), (last, end, "recorded", f64::from(segment.steps))]);
+    }
+    let last_hop = path.hops[path.hops.len() - 1];
+    waypoints.push((args.to.clone(), to, "hop", last_hop));
+    let shown = if args.style.is_text() { width.min(MAX_DIMENSIONS) } else { width };
+    let mut columns = vec!["waypoint".to_owned(), "row".to_owned()];
+    columns.extend((0..shown).map(|dimension| asker.model.spec.observation.dimension(dimension)));
+    columns.extend(["by", "steps", "steps_left"].map(str::to_owned));
+    let (total, n_waypoints) = (path.steps(), waypoints.len() - 2);
+    let mut left = total;
+    let rows = waypoints.into_iter().enumerate().map(|(number, (name, state, by, steps))| {
+        left = (left - steps).max(0.0);
+        let mut row = vec![Field::Count(number), Field::Text(name)];
+        row.extend(state[..shown].iter().map(|&x| Field::Number(f64::from(x), 3)));
+        row.extend([Field::Text(by.to_owned()), Field::Number(steps, 2), Field::Number(left, 2)]);
+        row
+    });
+    let hops: f64 = path.hops.iter().sum();
+    let facts = json!({
+        "checkpoint_step": asker.model.step, "planner": "recorded segments", "steps": total, "steps_of_hops": hops,
+    });
+    write!(out, "{}", Report::new(facts, columns, rows).print(&args.style))?;
+    if args.style.is_text() {
+        let hidden = hidden(width - shown);
+        writeln!(
+            out,
+            "in all {total:.2} steps over {n_waypoints} waypoints, {hops:.2} of them hops{hidden}"
+        )?;
+    }
+    Ok(())
+}
