@@ -214,6 +214,19 @@ maze-data REFERENCES="../shared/data": mujoco ogbench
     mv target/maze-data.md docs/results/maze-data.md
     cat docs/results/maze-data.md
 
+# The cost of the refined distance; writes docs/results/bench-refined.md. About three minutes on two idle cores.
+bench-refined:
+    mkdir -p docs/results
+    cargo bench -p isochrone-eval --bench refined --locked > target/bench-refined.md
+    mv target/bench-refined.md docs/results/bench-refined.md
+    cat docs/results/bench-refined.md
+
+# Distances beside exact travel times; writes docs/results/distances. Refined alone takes minutes; networks take hours.
+distances METHODS="euclidean,refined":
+    cargo run --release -p isochrone-cli {{ features }} --locked -- reproduce distances --methods {{ METHODS }} -o target/distances
+    mkdir -p docs/results/distances
+    cp target/distances/README.md target/distances/results.json target/distances/readings.svg target/distances/readings.png docs/results/distances/
+
 # Steps per second in mazes, beside OGBench in Python and bare physics; writes docs/results/bench-mazes.md. About three minutes on two idle cores.
 bench-mazes: mujoco ogbench
     mkdir -p docs/results
