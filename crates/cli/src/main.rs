@@ -25,6 +25,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    #[cfg(feature = "learn")]
+    Audit(Box<commands::audit::Args>),
     Data(commands::data::Args),
     #[cfg(feature = "learn")]
     Distance(Box<commands::distance::Args>),
@@ -66,6 +68,8 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     let out = &mut BufWriter::new(std::io::stdout().lock());
     let mut code = ExitCode::SUCCESS;
     match cli.command {
+        #[cfg(feature = "learn")]
+        Command::Audit(args) => commands::audit::run(&args, out)?,
         Command::Data(args) => code = commands::data::run(&args, out)?,
         #[cfg(feature = "learn")]
         Command::Distance(args) => commands::distance::run(&args, out)?,

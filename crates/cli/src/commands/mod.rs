@@ -1,5 +1,7 @@
 //! What the command can do.
 
+#[cfg(feature = "learn")]
+pub mod audit;
 mod choice;
 pub mod data;
 #[cfg(feature = "learn")]

@@ -214,7 +214,7 @@ fn names_the_command(text: &str) -> bool {
             && after.is_some_and(|c| c.is_ascii_lowercase())
     };
     let commands =
-        ["data", "distance", "envs", "eval", "exact", "plan", "plot", "reproduce", "runs", "train"];
+        ["audit", "data", "distance", "envs", "eval", "exact", "plan", "plot", "reproduce", "runs", "train"];
     text.match_indices("--").any(|(at, _)| is_flag(at))
         || commands.iter().any(|command| text.contains(&format!("isochrone {command} ")))
         || text.contains("cargo install")

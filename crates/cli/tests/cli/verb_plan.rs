@@ -5,7 +5,7 @@ use std::path::Path;
 
 #[test]
 fn help() {
-    for verb in ["envs", "plan", "plot", "plot map", "reproduce", "reproduce nav2d"] {
+    for verb in ["audit", "envs", "plan", "plot", "plot map", "reproduce", "reproduce nav2d"] {
         let name = verb.replace(' ', "_");
         insta::assert_snapshot!(format!("help_{name}"), isochrone(&format!("{verb} --help")).transcript());
     }
@@ -109,6 +109,26 @@ fn ways_maps_and_pages() {
         html.contains("Calibration") && html.contains("batch_size = 64") && html.matches("<svg").count() >= 4
     );
     assert!(!html.contains("<script") && !html.contains("src="));
+}
+
+#[test]
+fn audits_say_what_can_be_trusted() {
+    let folder = tempfile::tempdir().unwrap();
+    trained(folder.path());
+    let audited = isochrone_in(folder.path(), "audit runs/a --json");
+    assert_eq!(audited.code, Some(0), "{}", audited.stderr);
+    let audit: serde_json::Value = serde_json::from_str(&audited.stdout).unwrap();
+    let names: Vec<&str> =
+        audit["rows"].as_array().unwrap().iter().map(|row| row["distance"].as_str().unwrap()).collect();
+    assert_eq!(names, ["refined", "typical", "learned", "calibrated"]);
+    let refined = &audit["rows"][0];
+    assert!((refined["rank_across_episodes"].as_f64().unwrap() - 1.0).abs() < 1e-9, "{audit:#}");
+    assert!(refined["above_recorded_lag"].as_f64().unwrap() < 0.1, "{audit:#}");
+    // So short a training has learned little.
+    let distrusted = audit["not_to_be_trusted"].as_array().unwrap();
+    assert!(distrusted.iter().any(|line| line.as_str().unwrap().starts_with("learned: ")), "{audit:#}");
+    let table = isochrone_in(folder.path(), "audit runs/a");
+    assert!(table.stdout.contains("do not trust learned"), "{}", table.stdout);
 }
 
 #[test]

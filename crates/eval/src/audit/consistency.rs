@@ -1,7 +1,10 @@
 //! What must hold of every distance in steps, on recorded states.
 
 use super::speed_limit::SpeedLimit;
-use isochrone_core::{TemporalDistance, rng, statistics::median};
+use isochrone_core::{
+    TemporalDistance, rng,
+    statistics::{median, spearman},
+};
 use isochrone_data::Dataset;
 
 /// Pairs and triples that are looked at.
@@ -31,6 +34,30 @@ pub struct Consistency {
 }
 
 impl Consistency {
+    /// What keeps readings from being steps, in words; empty where nothing was found. `rank_across_episodes` is the agreement with
+    /// recorded time ([`across_episodes`]).
+    pub fn problems(&self, rank_across_episodes: f64) -> Vec<String> {
+        let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+        let mut problems = Vec::new();
+        if !(0.5..=2.0).contains(&self.one_step) {
+            problems.push(format!("one recorded step reads {:.1}", self.one_step));
+        }
+        if self.above_recorded_lag > 0.1 {
+            let share = percent(self.above_recorded_lag);
+            problems.push(format!("{share} of recorded pairs read longer than they took"));
+        }
+        if self.below_speed_limit > 0.1 {
+            let share = percent(self.below_speed_limit);
+            problems.push(format!("{share} of random pairs read shorter than anybody ever was"));
+        }
+        if rank_across_episodes < 0.9 {
+            problems.push(format!(
+                "across episodes its order agrees with recorded time only by {rank_across_episodes:.2}"
+            ));
+        }
+        problems
+    }
+
     /// Looks at recorded states of a dataset, best one that the distance did not learn from.
     pub fn of(distance: &dyn TemporalDistance, data: &Dataset, seed: u64) -> Self {
         let width = data.spec().observation.width;
@@ -80,4 +107,32 @@ impl Consistency {
             below_speed_limit: share(below),
         }
     }
+}
+
+/// Rank correlation of a distance with recorded time over random pairs of states, which are of different episodes: what metrics
+/// of training do not see. NaN where one of them is constant.
+pub fn across_episodes(
+    distance: &dyn TemporalDistance,
+    recorded: &dyn TemporalDistance,
+    data: &Dataset,
+    seed: u64,
+) -> f64 {
+    let (width, n_states) = (data.spec().observation.width, data.index().n_states() as usize);
+    let mut random = rng::stream(seed, 5);
+    let mut states = || {
+        let state = |_| {
+            let state = rng::below(&mut random, n_states) as u64;
+            let episode = data.index().episode_of_state(state);
+            let row = (state - data.index().states(episode).start) as usize;
+            &data.episode(episode).observations[row * width..][..width]
+        };
+        (0..SAMPLES).flat_map(state).copied().collect::<Vec<f32>>()
+    };
+    let (from, to) = (states(), states());
+    let steps =
+        |distance: &dyn TemporalDistance| distance.paired_steps(&from, &to).expect("they are whole states");
+    let pairs =
+        steps(distance).into_iter().zip(steps(recorded)).filter(|(a, b)| a.is_finite() && b.is_finite());
+    let (read, recorded): (Vec<f64>, Vec<f64>) = pairs.unzip();
+    spearman(&read, &recorded)
 }

@@ -9,5 +9,5 @@ mod consistency;
 mod speed_limit;
 
 pub use accuracy::{Accuracy, median_near};
-pub use consistency::Consistency;
+pub use consistency::{Consistency, across_episodes};
 pub use speed_limit::SpeedLimit;
