@@ -7,6 +7,9 @@ use isochrone_data::Dataset;
 /// Pairs of rows that the metric is fitted to are at most so many steps apart: longer ones are seldom straight.
 const MAX_LAG: usize = 8;
 
+/// A column that explains less of the mean squared lag than this has no weight: it would be chance, and cost time.
+const MIN_SHARE: f64 = 2e-3;
+
 /// Hops between states, in steps: `h(u, v)^2 = sum_i w_i (u_i - v_i)^2`.
 ///
 /// The weights are those of the regression of lag: over pairs of rows `k <= 8` steps apart,
@@ -63,6 +66,10 @@ impl HopMetric {
                 }
             }
         }
+        // The intercept's column is 1 for every pair: its products are sums.
+        let n_pairs = gram[width * n + width];
+        let mean_squares: Vec<f64> = (0..width).map(|column| gram[column * n + width] / n_pairs).collect();
+        let mean_lag_squared = moment[width] / n_pairs;
         // Columns of one size: coordinate descent then needs few sweeps.
         let sizes: Vec<f64> = (0..n).map(|i| gram[i * n + i].sqrt()).collect();
         let inverse = |i: usize| if sizes[i] > 0.0 { 1.0 / sizes[i] } else { 0.0 };
@@ -72,8 +79,13 @@ impl HopMetric {
                 gram[i * n + j] *= inverse(i) * inverse(j);
             }
         }
-        let weights: Vec<f64> =
+        let mut weights: Vec<f64> =
             nnls::solve(&gram, &moment)[..width].iter().enumerate().map(|(i, w)| w * inverse(i)).collect();
+        for column in 0..width {
+            if weights[column] * mean_squares[column] < MIN_SHARE * mean_lag_squared {
+                weights[column] = 0.0;
+            }
+        }
         let metric = Self::new(&weights);
         if metric.scales.is_empty() { Err(RefinedError::NoTimeInColumns) } else { Ok(metric) }
     }
