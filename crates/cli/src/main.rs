@@ -19,7 +19,7 @@ struct Cli {
     command: Command,
 
     /// Number of threads; results do not depend on it [default: all cores]
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, value_name = "N", display_order = 900)]
     threads: Option<usize>,
 }
 
