@@ -227,7 +227,7 @@ fn shards_are_merged_if_they_belong_together() {
         assert!(error.contains(said) && error.contains("hint:"), "{error}");
     }
     assert!(!at("f").join("report.md").exists(), "nothing is written");
-    assert!(matches!(merge(&[at("nowhere")], &at("f")), Err(StudyError::Io { .. })));
+    assert!(matches!(merge(&[at("nowhere")], &at("f")), Err(StudyError::Invalid { .. })));
 }
 
 #[test]
