@@ -25,7 +25,7 @@ mod results;
 mod study;
 mod training;
 
-pub use distances::{DistanceBenchmark, DistanceMethod, DistanceRow, DistanceWorld};
+pub use distances::{DistanceBenchmark, DistanceMethod, DistanceRow, DistanceWorld, EpisodeLeak, LeakCurve};
 pub use error::StudyError;
 pub use jobs::{Job, Shard, jobs};
 pub use merge::merge;

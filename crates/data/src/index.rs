@@ -48,6 +48,12 @@ impl EpisodeIndex {
         self.first_states[episode]..self.first_states[episode + 1]
     }
 
+    /// The transitions of an episode.
+    pub fn transitions(&self, episode: usize) -> Range<u64> {
+        let Range { start, end } = self.states(episode);
+        start - episode as u64..end - episode as u64 - 1
+    }
+
     /// The number of steps of an episode.
     pub fn steps(&self, episode: usize) -> usize {
         (self.first_states[episode + 1] - self.first_states[episode] - 1) as usize

@@ -45,12 +45,15 @@ impl DeviceBatch {
 pub fn sampler(
     goals: Vec<GoalDistributionConfig>,
     data: &Dataset,
-    batch_size: usize,
+    (batch_size, rows_per_episode): (usize, usize),
     context: &LearnerContext,
 ) -> Result<GoalSampler, DataError> {
     let laws = goals.into_iter().map(|law| GoalDistribution::new(law, context.discount));
     let goals = laws.collect::<Result<_, _>>()?;
-    GoalSampler::new(data, SamplerConfig { batch_size, goals, seed: context.seed, stream: 0 })
+    GoalSampler::new(
+        data,
+        SamplerConfig { batch_size, rows_per_episode, goals, seed: context.seed, stream: 0 },
+    )
 }
 
 /// Scales rows and brings them to the device.

@@ -1,7 +1,7 @@
 //! What a model is worth, judged while it learns.
 
 use crate::{error::LearnError, model::Model};
-use isochrone_core::{Discount, GoalPolicy as _, TemporalDistance as _, statistics};
+use isochrone_core::{Discount, GoalPolicy as _, TemporalDistance, statistics};
 use isochrone_data::{
     Dataset,
     sampling::{GoalBatch, GoalDistribution, GoalDistributionConfig, GoalSampler, MinOffset, SamplerConfig},
@@ -14,6 +14,30 @@ use isochrone_data::{
 pub trait Evaluation: Send {
     /// Named numbers; the first is the one to be maximised.
     fn evaluate(&mut self, model: &Model) -> Vec<(String, f64)>;
+}
+
+/// A number that is measured of the learned distance; larger is better. Says nothing where it is not finite, or no distance is learned.
+pub struct DistanceEvaluation<F> {
+    name: String,
+    measure: F,
+}
+
+impl<F: FnMut(&dyn TemporalDistance) -> f64 + Send> DistanceEvaluation<F> {
+    /// Logged under a name.
+    pub fn new(name: impl Into<String>, measure: F) -> Self {
+        Self { name: name.into(), measure }
+    }
+}
+
+impl<F: FnMut(&dyn TemporalDistance) -> f64 + Send> Evaluation for DistanceEvaluation<F> {
+    fn evaluate(&mut self, model: &Model) -> Vec<(String, f64)> {
+        let measured = model.distance.as_ref().map(|distance| (self.measure)(distance));
+        measured
+            .filter(|value| value.is_finite())
+            .map(|value| (self.name.clone(), value))
+            .into_iter()
+            .collect()
+    }
 }
 
 /// Pairs of states of the same episode that are a known number of steps apart.
@@ -37,8 +61,10 @@ impl ObservedSteps {
     pub fn new(data: &Dataset, discount: Discount, pairs: usize, seed: u64) -> Result<Self, LearnError> {
         let law = GoalDistributionConfig { min_offset: MinOffset::One, ..GoalDistributionConfig::default() };
         let goals = vec![GoalDistribution::new(law, discount)?];
-        let sampler =
-            GoalSampler::new(data, SamplerConfig { batch_size: pairs, goals, seed, stream: STREAM })?;
+        let sampler = GoalSampler::new(
+            data,
+            SamplerConfig { batch_size: pairs, rows_per_episode: 1, goals, seed, stream: STREAM },
+        )?;
         Ok(Self { pairs: sampler.batch(0) })
     }
 }

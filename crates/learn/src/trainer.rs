@@ -66,7 +66,7 @@ impl Trainer {
     ) -> Result<Self, LearnError> {
         let context = config.context(data.spec(), device);
         let mut learner = config.learner.init(&context)?;
-        let sampler = sampler(learner.goals(), data, config.batch_size, &context)?;
+        let sampler = sampler(learner.goals(), data, config.rows(), &context)?;
         let checkpoints = run.as_ref().map(Run::checkpoints);
         let mut latest = None;
         if let Some(checkpoints) = &checkpoints {

@@ -190,7 +190,8 @@ impl Training {
         Self { evaluates_training_data: true, ..self }
     }
 
-    /// Adds an evaluation. The first number of the first evaluation decides which checkpoint is the best.
+    /// Adds an evaluation. The first number of the first evaluation decides which checkpoint is the best; without any, that of
+    /// [`ObservedSteps`].
     pub fn evaluation(mut self, evaluation: impl Evaluation + 'static) -> Self {
         self.evaluations.push(Box::new(evaluation));
         self
@@ -220,7 +221,7 @@ impl Training {
     pub fn config(&self, data: &Dataset) -> Result<RunConfig, LearnError> {
         let config = match &self.data {
             Some(config) => config.clone(),
-            None => self.builder.data()?.unwrap_or_default(),
+            None => self.builder.data_in_memory()?,
         };
         self.builder.resolve(config, data.index())
     }
@@ -316,11 +317,11 @@ impl Training {
         let (run, lock) = run.unzip();
         let (discount, pairs, seed) = (config.discount(), config.metrics.evaluation_pairs, config.seed);
         let mut trainer = Trainer::new(config, run, data, &self.device, self.callbacks)?;
+        trainer.evaluations = self.evaluations;
         let own_data = self.evaluates_training_data.then_some(data);
         if let Some(data) = self.validation.as_ref().or(own_data) {
             trainer.evaluations.push(Box::new(ObservedSteps::new(data, discount, pairs, seed)?));
         }
-        trainer.evaluations.extend(self.evaluations);
         let outcome = trainer.train(&self.stop)?;
         let model = trainer.model();
         Ok(TrainingResult { model, outcome, run: trainer.into_run().zip(lock) })

@@ -12,7 +12,7 @@ use isochrone_learn::run::write_file;
 use std::{path::Path, time::Instant};
 
 /// Updates of networks, unless told otherwise.
-const UPDATES: u64 = 20_000;
+const UPDATES: u64 = 5000;
 const QUICK_UPDATES: u64 = 200;
 
 /// Which worlds and methods are compared.

@@ -10,7 +10,7 @@ use isochrone_core::TemporalDistance;
 use isochrone_data::Dataset;
 use isochrone_eval::calibration::Calibrated;
 use isochrone_eval::refined::{Reading, RefinedConfig, RefinedDistance};
-use isochrone_learn::{Algorithm, Training, model::LearnedDistance};
+use isochrone_learn::{Algorithm, Preset, Training, model::LearnedDistance};
 use rayon::prelude::*;
 
 /// A method of the benchmark.
@@ -73,7 +73,8 @@ impl DistanceMethod {
                 Ok(vec![read("fastest", Reading::Fastest), read("typical", Reading::Typical)])
             }
             Self::Learned(algorithm) => {
-                let model = Training::new(algorithm).steps(updates).seed(seed).fit(data)?;
+                let model =
+                    Training::new(algorithm).preset(Preset::Small).steps(updates).seed(seed).fit(data)?;
                 let distance: LearnedDistance = model.distance()?;
                 let calibrated = Calibrated::fit(distance.clone(), data, seed);
                 Ok(vec![of("raw", Box::new(distance)), of("calibrated", Box::new(calibrated))])

@@ -9,6 +9,7 @@
 mod baselines;
 mod benchmark;
 mod exact_pairs;
+mod leak;
 mod method;
 mod report;
 mod results;
@@ -16,6 +17,7 @@ mod row;
 mod world;
 
 pub use benchmark::DistanceBenchmark;
+pub use leak::{EpisodeLeak, LeakCurve};
 pub use method::DistanceMethod;
 pub use row::DistanceRow;
 pub use world::DistanceWorld;

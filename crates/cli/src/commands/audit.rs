@@ -6,7 +6,7 @@ use crate::commands::{
 };
 use clap::ValueEnum as _;
 use isochrone::{
-    audit::{Consistency, across_episodes},
+    audit::{AcrossEpisodes, Consistency},
     learn::model::CheckpointSelector,
 };
 use serde_json::json;
@@ -48,6 +48,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let asker = Asker::open(&args.run, args.checkpoint, args.data.as_deref())?;
     let data = asker.data()?;
     let learns = asker.model.distance.is_some();
+    let across_episodes = AcrossEpisodes::new(asker.refined()?, data, args.seed);
     let mut rows = Vec::new();
     let mut unreliable = Vec::new();
     for &which in DistanceArg::value_variants() {
@@ -57,7 +58,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         let name = which.to_possible_value().expect("all are shown").get_name().to_owned();
         let distance = asker.distance_of(which)?;
         let found = Consistency::of(&*distance, data, args.seed);
-        let agreement = across_episodes(&*distance, asker.refined()?, data, args.seed);
+        let agreement = across_episodes.rank_correlation(&*distance);
         let problems = found.problems(agreement);
         if !problems.is_empty() {
             unreliable.push(format!("{name}: {}", problems.join("; ")));

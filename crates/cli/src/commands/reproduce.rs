@@ -8,8 +8,8 @@ use anyhow::{Context as _, bail};
 use clap::{ArgMatches, Args as _, Command, FromArgMatches, Subcommand, ValueHint};
 use isochrone::learn::Algorithm;
 use isochrone_studies::{
-    BUILT_IN, DistanceBenchmark, DistanceMethod, DistanceRow, DistanceWorld, Event, MAX_SEEDS, Recipe,
-    Results, RunResult, Shard, Study, StudyError, Threshold, merge,
+    BUILT_IN, DistanceBenchmark, DistanceMethod, DistanceRow, DistanceWorld, EpisodeLeak, Event, LeakCurve,
+    MAX_SEEDS, Recipe, Results, RunResult, Shard, Study, StudyError, Threshold, merge,
 };
 use serde_json::json;
 use std::{
@@ -35,6 +35,7 @@ enum StudyArg {
     Study { recipe: Box<Recipe>, args: StudyArgs },
     Merge(MergeArgs),
     Distances(DistancesArgs),
+    Leak(LeakArgs),
 }
 
 /// Options of every study.
@@ -117,6 +118,46 @@ struct DistancesArgs {
     json: bool,
 }
 
+/// Follow how learners come to tell episodes apart, on demonstrations of an arm
+#[derive(clap::Args)]
+struct LeakArgs {
+    /// Folder of the results
+    #[arg(long, short, value_name = "FOLDER", default_value = "episode-leak", value_hint = ValueHint::DirPath)]
+    output: PathBuf,
+
+    /// Only these algorithms, such as cmd1,qrl
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = learner)]
+    methods: Vec<Algorithm>,
+
+    /// Rows of a batch that are of the same episode, one training for each
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [1, 128])]
+    rows_per_episode: Vec<usize>,
+
+    /// Updates of every training
+    #[arg(long, value_name = "N", default_value_t = 3000, value_parser = clap::value_parser!(u64).range(20..))]
+    updates: u64,
+
+    /// Random seed
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+
+    /// Print the curves as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn learner(name: &str) -> Result<Algorithm, String> {
+    named(name, learners().map(|algorithm| (algorithm.name().to_owned(), algorithm)))
+}
+
+/// Algorithms that learn a distance.
+fn learners() -> impl Iterator<Item = Algorithm> {
+    DistanceMethod::all().filter_map(|method| match method {
+        DistanceMethod::Learned(algorithm) => Some(algorithm),
+        _ => None,
+    })
+}
+
 fn method(name: &str) -> Result<DistanceMethod, String> {
     named(name, DistanceMethod::all().map(|method| (method.name().to_owned(), method)))
 }
@@ -159,6 +200,7 @@ impl Subcommand for StudyArg {
         }
         command
             .subcommand(DistancesArgs::augment_args(Command::new("distances")))
+            .subcommand(LeakArgs::augment_args(Command::new("episode-leak")))
             .subcommand(MergeArgs::augment_args(Command::new("merge")))
             .allow_external_subcommands(true)
     }
@@ -168,7 +210,8 @@ impl Subcommand for StudyArg {
     }
 
     fn has_subcommand(name: &str) -> bool {
-        ["merge", "distances"].contains(&name) || BUILT_IN.iter().any(|(known, _)| *known == name)
+        ["merge", "distances", "episode-leak"].contains(&name)
+            || BUILT_IN.iter().any(|(known, _)| *known == name)
     }
 }
 
@@ -181,6 +224,9 @@ impl FromArgMatches for StudyArg {
         if name == "distances" {
             return Ok(Self::Distances(DistancesArgs::from_arg_matches(matches)?));
         }
+        if name == "episode-leak" {
+            return Ok(Self::Leak(LeakArgs::from_arg_matches(matches)?));
+        }
         let (recipe, args) = match Recipe::built_in(name) {
             Some(recipe) => (recipe, StudyArgs::from_arg_matches(matches)?),
             None => {
@@ -188,7 +234,7 @@ impl FromArgMatches for StudyArg {
                     |problem: String| clap::Error::raw(clap::error::ErrorKind::InvalidSubcommand, problem);
                 let path = Path::new(name);
                 if !path.exists() {
-                    let known = BUILT_IN.map(|(name, _)| name).join(", ") + ", distances";
+                    let known = BUILT_IN.map(|(name, _)| name).join(", ") + ", distances, episode-leak";
                     let problem = format!(
                         "{name}: there is no such study or recipe file; hint: choose from {known}, or name a file"
                     );
@@ -222,6 +268,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             print(&args.output, &results, &[], args.json, out)
         }
         StudyArg::Distances(args) => distances(args, out),
+        StudyArg::Leak(args) => leak(args, out),
     }
 }
 
@@ -258,6 +305,34 @@ fn distances(args: &DistancesArgs, out: &mut dyn Write) -> anyhow::Result<()> {
         args.output.display(),
         rows.len()
     )?)
+}
+
+fn leak(args: &LeakArgs, out: &mut dyn Write) -> anyhow::Result<()> {
+    let methods = if args.methods.is_empty() { learners().collect() } else { args.methods.clone() };
+    let rows_per_episode = args.rows_per_episode.clone();
+    let bar = bar(methods.len() * rows_per_episode.len(), "{bar:24} {pos}/{len} trainings  {elapsed}");
+    bar.enable_steady_tick(Duration::from_secs(1));
+    let study = EpisodeLeak { methods, rows_per_episode, updates: args.updates, seed: args.seed };
+    let observe = |curve: &LeakCurve| {
+        bar.inc(1);
+        let last = |values: &[f64]| values.last().copied().unwrap_or(f64::NAN);
+        let best = curve.steps_to_go.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        bar.suspend(|| {
+            tell(&format!(
+                "{}, {} rows of an episode: steps to go {:.3} at the end, {best:.3} at best; across episodes {:.3}",
+                curve.method,
+                curve.rows_per_episode,
+                last(&curve.steps_to_go),
+                last(&curve.across_episodes)
+            ));
+        });
+    };
+    let curves = study.run(&args.output, &observe)?;
+    bar.finish_and_clear();
+    if args.json {
+        return Ok(writeln!(out, "{:#}", json!({ "folder": args.output, "curves": curves }))?);
+    }
+    Ok(writeln!(out, "{}: {} curves; results.json, curves.svg", args.output.display(), curves.len())?)
 }
 
 /// A row of the benchmark in one line.

@@ -45,7 +45,11 @@ pub fn send(episodes: usize, sink: &mut dyn EpisodeSink) {
 /// Geometric goals at gamma 0.99, clipped.
 pub fn sampler(data: Dataset, batch_size: usize) -> GoalSampler {
     let law = GoalDistribution::new(GoalDistributionConfig::default(), Discount::new(0.99).unwrap()).unwrap();
-    GoalSampler::new(&data, SamplerConfig { batch_size, goals: vec![law], seed: 1, stream: 0 }).unwrap()
+    GoalSampler::new(
+        &data,
+        SamplerConfig { batch_size, rows_per_episode: 1, goals: vec![law], seed: 1, stream: 0 },
+    )
+    .unwrap()
 }
 
 /// The middle one.

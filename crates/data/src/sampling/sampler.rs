@@ -17,7 +17,7 @@ const MAX_ROWS_LOG2: u32 = 24;
 /// Samples transitions of a dataset uniformly, with goals.
 ///
 /// A row takes n random numbers, one for its transition and two for each goal; those of row `r` of batch `step` begin at number `n (step 2^24 + r)` of the
-/// `ChaCha8` stream (seed, stream). So every row is a pure function of those four numbers.
+/// `ChaCha8` stream (seed, stream). So every row is a pure function of those four numbers, and of the first row of its episode.
 #[derive(Debug, Clone)]
 pub struct GoalSampler {
     data: Dataset,
@@ -29,6 +29,9 @@ pub struct GoalSampler {
 pub struct SamplerConfig {
     /// Rows of a batch.
     pub batch_size: usize,
+    /// So many rows, one after another, are of the same episode; 1 draws every row from all episodes. Each row alone is uniform in
+    /// either case.
+    pub rows_per_episode: usize,
     /// One to three distributions; each gives every row a goal.
     pub goals: Vec<GoalDistribution>,
     /// Random seed of the run.
@@ -57,6 +60,11 @@ impl GoalSampler {
         if config.batch_size == 0 || config.batch_size >> MAX_ROWS_LOG2 > 0 {
             let hint = format!("give 1 to {}", (1 << MAX_ROWS_LOG2) - 1);
             return Err(DataError::setting(format!("batch size {}", config.batch_size), hint));
+        }
+        if config.rows_per_episode == 0 || !CHUNK_ROWS.is_multiple_of(config.rows_per_episode) {
+            let hint = format!("give a power of two up to {CHUNK_ROWS}");
+            let problem = format!("{} rows of every episode", config.rows_per_episode);
+            return Err(DataError::setting(problem, hint));
         }
         if config.goals.is_empty() || config.goals.len() > MAX_GOALS {
             let problem = format!("{} distributions of goals", config.goals.len());
@@ -103,14 +111,23 @@ impl GoalSampler {
         let mut goals = [[Place::default(); CHUNK_ROWS]; MAX_GOALS];
         let (states, n_goals) = (&mut states[..to - from], self.config.goals.len());
         let draws_per_row = self.draws_per_row();
+        let mut episode_of_rows = None;
         let mut bits = [0u8; 8 * MAX_DRAWS * CHUNK_ROWS];
         random.fill_bytes(&mut bits[..8 * draws_per_row * (to - from)]);
         for ((place, row), draws) in states.iter_mut().zip(from..to).zip(bits.chunks_exact(8 * draws_per_row))
         {
             let draw =
                 |at: usize| u64::from_le_bytes(draws[8 * at..8 * at + 8].try_into().expect("eight bytes"));
-            let transition = below(draw(0), self.data.n_transitions());
+            // The first row of an episode's rows chooses the episode.
+            let range = match episode_of_rows {
+                Some(episode) if !row.is_multiple_of(self.config.rows_per_episode) => {
+                    self.data.index().transitions(episode)
+                }
+                _ => 0..self.data.n_transitions(),
+            };
+            let transition = range.start + below(draw(0), range.end - range.start);
             let (episode, state) = self.data.index().episode_of_transition(transition);
+            episode_of_rows = Some(episode);
             batch.transitions[row] = transition;
             *place = self.place(episode, state);
             // The cache lines arrive while the next rows are drawn.

@@ -24,7 +24,8 @@ fn mapped_and_resident_data_give_the_same_batches() {
     )
     .unwrap();
     let sampler = |data: Dataset| {
-        let config = SamplerConfig { batch_size: 512, goals: vec![law, law], seed: 5, stream: 0 };
+        let config =
+            SamplerConfig { batch_size: 512, rows_per_episode: 1, goals: vec![law, law], seed: 5, stream: 0 };
         GoalSampler::new(&data, config).unwrap()
     };
     let (resident, mapped) = (sampler(data), sampler(mapped));

@@ -33,7 +33,8 @@ fn law(config: GoalDistributionConfig) -> GoalDistribution {
 }
 
 fn sampler(data: &Dataset, batch_size: usize, goals: Vec<GoalDistribution>) -> GoalSampler {
-    GoalSampler::new(data, SamplerConfig { batch_size, goals, seed: 11, stream: 3 }).unwrap()
+    GoalSampler::new(data, SamplerConfig { batch_size, rows_per_episode: 1, goals, seed: 11, stream: 3 })
+        .unwrap()
 }
 
 /// The probability of exceeding a chi-square statistic, by Wilson and Hilferty's cube root: good to a percent or so.
@@ -226,12 +227,48 @@ fn rows_do_not_depend_on_the_batch_size() {
     assert_eq!(small.goals[0].observations[..], large.goals[0].observations[..200]);
 }
 
+/// Rows of an episode come together; each alone is still uniform over all transitions.
+#[test]
+fn rows_of_one_episode_come_together() {
+    let steps = [30, 7, 13];
+    let data = numbered(&steps);
+    let config = |rows_per_episode| SamplerConfig {
+        batch_size: 256,
+        rows_per_episode,
+        goals: vec![law(GoalDistributionConfig::default())],
+        seed: 11,
+        stream: 3,
+    };
+    let sampler = GoalSampler::new(&data, config(16)).unwrap();
+    let mut counts = BTreeMap::new();
+    for step in 0..400 {
+        let batch = sampler.batch(step);
+        for rows in batch.transitions.chunks_exact(16) {
+            let episodes: Vec<usize> =
+                rows.iter().map(|&row| data.index().episode_of_transition(row).0).collect();
+            assert!(episodes.iter().all(|episode| *episode == episodes[0]), "{episodes:?}");
+        }
+        // Few rows of each group: those of a group share their episode.
+        for &transition in
+            batch.transitions.iter().step_by(16).chain(batch.transitions.iter().skip(5).step_by(16))
+        {
+            *counts.entry(transition).or_insert(0) += 1;
+        }
+    }
+    let total = steps.iter().sum::<usize>() as u64;
+    assert_law(&counts, |_| 1.0 / total as f64, total, "transitions");
+    for wrong in [0, 3, 256] {
+        assert!(GoalSampler::new(&data, config(wrong)).is_err(), "{wrong}");
+    }
+}
+
 #[test]
 fn streams_and_steps_differ() {
     let data = numbered(&[300, 400]);
     let draw = |seed, stream, step| {
         let config = SamplerConfig {
             batch_size: 64,
+            rows_per_episode: 1,
             goals: vec![law(GoalDistributionConfig::default())],
             seed,
             stream,
@@ -283,10 +320,10 @@ fn impossible_settings_are_refused() {
     let data = numbered(&[3]);
     let one = law(GoalDistributionConfig::default());
     for (batch_size, goals) in [(0, vec![one]), (1 << 24, vec![one]), (8, vec![]), (8, vec![one; 4])] {
-        let config = SamplerConfig { batch_size, goals, seed: 0, stream: 0 };
+        let config = SamplerConfig { batch_size, rows_per_episode: 1, goals, seed: 0, stream: 0 };
         assert!(GoalSampler::new(&data, config).is_err());
     }
     let nothing = gather(&Spec::new(2, 1), &[]);
-    let config = SamplerConfig { batch_size: 8, goals: vec![one], seed: 0, stream: 0 };
+    let config = SamplerConfig { batch_size: 8, rows_per_episode: 1, goals: vec![one], seed: 0, stream: 0 };
     assert!(GoalSampler::new(&nothing, config).is_err());
 }

@@ -1,10 +1,7 @@
 //! What must hold of every distance in steps, on recorded states.
 
 use super::speed_limit::SpeedLimit;
-use isochrone_core::{
-    TemporalDistance, rng,
-    statistics::{median, spearman},
-};
+use isochrone_core::{TemporalDistance, rng, statistics::median};
 use isochrone_data::Dataset;
 
 /// Pairs and triples that are looked at.
@@ -35,7 +32,7 @@ pub struct Consistency {
 
 impl Consistency {
     /// What keeps readings from being steps, in words; empty where nothing was found. `rank_across_episodes` is the agreement with
-    /// recorded time ([`across_episodes`]).
+    /// recorded time ([`AcrossEpisodes`](super::AcrossEpisodes)).
     pub fn problems(&self, rank_across_episodes: f64) -> Vec<String> {
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);
         let mut problems = Vec::new();
@@ -107,32 +104,4 @@ impl Consistency {
             below_speed_limit: share(below),
         }
     }
-}
-
-/// Rank correlation of a distance with recorded time over random pairs of states, which are of different episodes: what metrics
-/// of training do not see. NaN where one of them is constant.
-pub fn across_episodes(
-    distance: &dyn TemporalDistance,
-    recorded: &dyn TemporalDistance,
-    data: &Dataset,
-    seed: u64,
-) -> f64 {
-    let (width, n_states) = (data.spec().observation.width, data.index().n_states() as usize);
-    let mut random = rng::stream(seed, 5);
-    let mut states = || {
-        let state = |_| {
-            let state = rng::below(&mut random, n_states) as u64;
-            let episode = data.index().episode_of_state(state);
-            let row = (state - data.index().states(episode).start) as usize;
-            &data.episode(episode).observations[row * width..][..width]
-        };
-        (0..SAMPLES).flat_map(state).copied().collect::<Vec<f32>>()
-    };
-    let (from, to) = (states(), states());
-    let steps =
-        |distance: &dyn TemporalDistance| distance.paired_steps(&from, &to).expect("they are whole states");
-    let pairs =
-        steps(distance).into_iter().zip(steps(recorded)).filter(|(a, b)| a.is_finite() && b.is_finite());
-    let (read, recorded): (Vec<f64>, Vec<f64>) = pairs.unzip();
-    spearman(&read, &recorded)
 }

@@ -2,12 +2,14 @@
 //!
 //! Beside exact travel times: [`Accuracy`]. Without any: [`Consistency`], what must hold of every distance in steps on the
 //! recorded states. The order of readings inside episodes is not among them: it is high for distances that are wrong
-//! everywhere else.
+//! everywhere else. [`AcrossEpisodes`] is what to select checkpoints by.
 
 mod accuracy;
+mod across_episodes;
 mod consistency;
 mod speed_limit;
 
 pub use accuracy::{Accuracy, median_near};
-pub use consistency::{Consistency, across_episodes};
+pub use across_episodes::AcrossEpisodes;
+pub use consistency::Consistency;
 pub use speed_limit::SpeedLimit;

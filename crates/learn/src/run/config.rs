@@ -44,7 +44,7 @@ fn unset() -> LearnerConfig {
 }
 
 /// What is learned from.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DataConfig {
     /// A file or folder of any known format.
     pub path: PathBuf,
@@ -53,8 +53,27 @@ pub struct DataConfig {
     pub validation: Option<PathBuf>,
     /// How observations are scaled.
     pub scaling: ScalingConfig,
+    /// Rows of a batch that are of the same episode: 1, or a power of two up to 128.
+    #[serde(default = "one_row")]
+    pub rows_per_episode: usize,
     /// What the files do not say themselves.
     pub read: ReadOptions,
+}
+
+fn one_row() -> usize {
+    1
+}
+
+impl Default for DataConfig {
+    fn default() -> Self {
+        Self {
+            path: PathBuf::new(),
+            validation: None,
+            scaling: ScalingConfig::default(),
+            rows_per_episode: one_row(),
+            read: ReadOptions::default(),
+        }
+    }
 }
 
 /// What is watched.
@@ -103,6 +122,11 @@ impl RunConfig {
         }
     }
 
+    /// Rows of a batch, and those of them that are of one episode.
+    pub(crate) fn rows(&self) -> (usize, usize) {
+        (self.batch_size, self.data.rows_per_episode)
+    }
+
     /// The discount, checked.
     pub fn discount(&self) -> Discount {
         Discount::new(self.discount).expect("checked when it was resolved")
@@ -135,7 +159,7 @@ impl RunConfig {
     /// Refuses settings that cannot work for these data, before anything is written.
     pub fn check_for(&self, data: &Dataset) -> Result<(), LearnError> {
         let context = self.context(data.spec(), &crate::cpu());
-        sampler(self.learner.init(&context)?.goals(), data, self.batch_size, &context)?;
+        sampler(self.learner.init(&context)?.goals(), data, self.rows(), &context)?;
         Scaling::of(data, self.data.scaling).map(|_| ())
     }
 

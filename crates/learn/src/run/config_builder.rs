@@ -48,23 +48,25 @@ impl ConfigBuilder {
     /// Where the data are and how they are read, with absolute paths; `None` if no path is set. Paths of a file are relative
     /// to the file.
     pub fn data(&self) -> Result<Option<DataConfig>, LearnError> {
+        Ok(Some(self.data_in_memory()?).filter(|data| !data.path.as_os_str().is_empty()))
+    }
+
+    /// Likewise, where the data need no path.
+    pub fn data_in_memory(&self) -> Result<DataConfig, LearnError> {
         let mut table = settings::to_table(&DataConfig::default())?;
-        let mut has_path = false;
         for (name, value) in self.file_settings()?.into_iter().chain(self.plain_assignments()) {
             if let Some(name) = name.strip_prefix("data.") {
-                has_path |= name == "path";
                 settings::set(&mut table, name, value);
             }
         }
-        if !has_path {
-            return Ok(None);
-        }
         let mut data: DataConfig = settings::read(table).map_err(|error| error.inside("data"))?;
-        data.path = self.absolute("data.path", &data.path)?;
+        if !data.path.as_os_str().is_empty() {
+            data.path = self.absolute("data.path", &data.path)?;
+        }
         data.validation = data.validation.map(|path| self.absolute("data.validation", &path)).transpose()?;
         // Nothing is learned from further columns.
         data.read.extras = Extras::Named(Vec::new());
-        Ok(Some(data))
+        Ok(data)
     }
 
     /// The whole configuration for these data; errors have the dotted name of the setting.

@@ -3,7 +3,7 @@
 use crate::support::{StopAfter, Told, config, in_folder, walks};
 use isochrone_core::{GoalPolicy as _, TemporalDistance as _};
 use isochrone_learn::{
-    Algorithm, LearnedDistance, LearnedPolicy, Model, Outcome, Preset, StopHandle, Training,
+    Algorithm, LearnedDistance, LearnedPolicy, Model, Outcome, Preset, ScalingConfig, StopHandle, Training,
     error::LearnError,
     model::CheckpointSelector,
     run::{Run, State},
@@ -131,4 +131,13 @@ fn a_configuration_is_a_training() {
     let file = folder.path().join("config.toml");
     let from_file = Training::default().config_file(&file).unwrap().config(&data).unwrap();
     assert_eq!(from_file.learner, config.learner);
+}
+
+#[test]
+fn settings_of_data_count_in_memory() {
+    let data = walks(4, 30);
+    let training = || small().set("data.rows_per_episode", 16).set("data.scaling", "none");
+    let config = training().config(&data).unwrap();
+    assert_eq!((config.data.rows_per_episode, config.data.scaling), (16, ScalingConfig::None));
+    assert!(training().set("data.rows_per_episode", 3).fit(&data).is_err());
 }

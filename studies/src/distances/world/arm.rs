@@ -7,11 +7,11 @@
 use crate::{
     StudyError,
     distances::{
-        method::{DistanceMethod, FittedReading},
+        method::DistanceMethod,
         row::{Checked, DistanceRow},
     },
 };
-use isochrone_core::statistics::spearman;
+use isochrone_core::{TemporalDistance, statistics::spearman};
 use isochrone_data::{Dataset, Spec, formats::ReadOptions};
 use isochrone_learn::run::write_file;
 use std::{collections::BTreeMap, path::Path, time::Instant};
@@ -26,9 +26,9 @@ const QUANTILE: f64 = 0.25;
 const UNREACHED_STEPS: f64 = 1e4;
 
 /// Codes of the column `defect`: what is wrong with a demonstration.
-const CLEAN: f32 = 1.0;
-const DROPPED: f32 = 6.0;
-const MISSED: f32 = 7.0;
+pub const CLEAN: f32 = 1.0;
+const KINDS: [(&str, f32); 3] =
+    [("clean", CLEAN), ("dropped cube, labeled success", 6.0), ("missed grasp, labeled success", 7.0)];
 
 /// A demonstration with what is known about it.
 struct Demonstration {
@@ -80,6 +80,55 @@ impl Arm {
         })
     }
 
+    /// SHA-256 of the file's contents.
+    pub fn content_hash(&self) -> &str {
+        &self.content_hash
+    }
+
+    /// The demonstrations of all folds but one, and those of that one.
+    pub fn fold(&self, fold: usize) -> Result<(Dataset, Dataset), StudyError> {
+        let dataset = |is_test: bool| {
+            let chosen = (0..self.demonstrations.len()).filter(|number| (number % FOLDS == fold) == is_test);
+            let arrays = chosen.map(|number| {
+                let one = &self.demonstrations[number];
+                (one.observations.clone(), one.actions.clone())
+            });
+            Dataset::from_arrays(self.observation_width, self.action_width, arrays)
+        };
+        Ok((dataset(false)?, dataset(true)?))
+    }
+
+    /// Steps to go of the demonstrations of a fold, by a distance that was fitted to the others; nothing for the others.
+    pub fn steps_to_go(&self, distance: &dyn TemporalDistance, fold: usize) -> Vec<Vec<f64>> {
+        let (all, width) = (&self.demonstrations, self.observation_width);
+        let of_one = |number: usize| {
+            if number % FOLDS != fold {
+                return Vec::new();
+            }
+            let is_goal = |(other, goal): &(usize, &Demonstration)| {
+                other % FOLDS != fold && goal.task == all[number].task && goal.labeled_success
+            };
+            let goals = all.iter().enumerate().filter(is_goal);
+            let ends = goals.flat_map(|(_, goal)| &goal.observations[goal.observations.len() - width..]);
+            let ends: Vec<f32> = ends.copied().collect();
+            let steps =
+                distance.all_pairs_steps(&all[number].observations, &ends).expect("they are whole states");
+            steps.chunks_exact(ends.len() / width).map(quantile).collect()
+        };
+        (0..all.len()).map(of_one).collect()
+    }
+
+    /// Mean over demonstrations of a kind, of those that have readings, of the rank correlation with the oracle.
+    pub fn rank_within(&self, steps_to_go: &[Vec<f64>], defect: f32) -> f64 {
+        let read = self
+            .demonstrations
+            .iter()
+            .zip(steps_to_go)
+            .filter(|(one, steps)| one.defect == defect && !steps.is_empty());
+        let found: Vec<f64> = read.map(|(one, steps)| spearman(steps, &one.oracle_steps)).collect();
+        found.iter().sum::<f64>() / found.len() as f64
+    }
+
     /// Measures a method. The first fold serves for everything that is not about steps to go.
     pub fn measure(
         &self,
@@ -87,37 +136,21 @@ impl Arm {
         updates: u64,
         seed: u64,
     ) -> Result<Vec<DistanceRow>, StudyError> {
-        let demonstrations = &self.demonstrations;
         let mut readings: BTreeMap<&'static str, Readings> = BTreeMap::new();
         let (mut fit_seconds, mut query_seconds) = (0.0, 0.0);
         for fold in 0..FOLDS {
-            let is_test = |number: &usize| number % FOLDS == fold;
-            let dataset = |wanted: &dyn Fn(&usize) -> bool| {
-                let chosen = demonstrations.iter().enumerate().filter(|(number, _)| wanted(number));
-                let arrays = chosen.map(|(_, one)| (one.observations.clone(), one.actions.clone()));
-                Dataset::from_arrays(self.observation_width, self.action_width, arrays)
-            };
-            let (data, held_out) = (dataset(&|number| !is_test(number))?, dataset(&is_test)?);
+            let (data, held_out) = self.fold(fold)?;
             let start = Instant::now();
             let fitted = method.fit(&data, updates, seed)?;
             fit_seconds += start.elapsed().as_secs_f64();
             let start = Instant::now();
             for fitted in fitted {
-                let to_go = readings.entry(fitted.name).or_insert_with(|| Readings {
-                    steps: vec![Vec::new(); demonstrations.len()],
+                let readings = readings.entry(fitted.name).or_insert_with(|| Readings {
+                    steps: vec![Vec::new(); self.demonstrations.len()],
                     checked: Checked::of(&fitted, &held_out, seed),
                 });
-                for (number, one) in demonstrations.iter().enumerate().filter(|(number, _)| is_test(number)) {
-                    let goals = demonstrations.iter().enumerate().filter(|(other, goal)| {
-                        !is_test(other) && goal.task == one.task && goal.labeled_success
-                    });
-                    let width = self.observation_width;
-                    let ends: Vec<f32> = goals
-                        .flat_map(|(_, goal)| &goal.observations[goal.observations.len() - width..])
-                        .copied()
-                        .collect();
-                    to_go.steps[number] = steps_to_go(&fitted, &one.observations, &ends, width);
-                }
+                let read = self.steps_to_go(&*fitted.distance, fold);
+                readings.steps.iter_mut().zip(read).for_each(|(known, read)| known.extend(read));
             }
             query_seconds += start.elapsed().as_secs_f64();
         }
@@ -129,15 +162,17 @@ impl Arm {
                 seed,
                 updates,
                 data_sha256: self.content_hash.clone(),
-                rows: demonstrations.iter().map(|one| one.oracle_steps.len() as u64).sum(),
+                rows: self.demonstrations.iter().map(|one| one.oracle_steps.len() as u64).sum(),
                 fit_seconds,
                 query_seconds,
                 ..DistanceRow::default()
             };
-            let (steps, truth) =
-                (readings.steps.concat(), demonstrations.iter().flat_map(|one| &one.oracle_steps));
-            let row = about.with_accuracy(&steps, &truth.copied().collect::<Vec<_>>());
-            DistanceRow { spearman_within_episodes: within_episodes(demonstrations, &readings.steps), ..row }
+            let truth: Vec<f64> =
+                self.demonstrations.iter().flat_map(|one| &one.oracle_steps).copied().collect();
+            let rank =
+                |(name, defect): (&str, f32)| (name.to_owned(), self.rank_within(&readings.steps, defect));
+            DistanceRow { spearman_within_episodes: KINDS.map(rank).into(), ..about }
+                .with_accuracy(&readings.steps.concat(), &truth)
                 .with_checks(readings.checked)
         };
         Ok(readings.into_iter().map(row).collect())
@@ -150,30 +185,11 @@ struct Readings {
     checked: Checked,
 }
 
-/// For every frame, the quantile over goals of the steps to them.
-fn steps_to_go(fitted: &FittedReading, frames: &[f32], ends: &[f32], width: usize) -> Vec<f64> {
-    let steps = fitted.distance.all_pairs_steps(frames, ends).expect("they are whole states");
-    let quantile = |steps: &[f64]| {
-        let mut steps: Vec<f64> = steps.iter().map(|steps| steps.min(UNREACHED_STEPS)).collect();
-        steps.sort_unstable_by(f64::total_cmp);
-        let place = QUANTILE * (steps.len() - 1) as f64;
-        let (below, share) = (place as usize, place.fract());
-        steps[below] + share * (steps[(below + 1).min(steps.len() - 1)] - steps[below])
-    };
-    steps.chunks_exact(ends.len() / width).map(quantile).collect()
-}
-
-/// Mean over demonstrations of a kind of the rank correlation with the oracle.
-fn within_episodes(demonstrations: &[Demonstration], steps: &[Vec<f64>]) -> BTreeMap<String, f64> {
-    let mean = |defects: &[f32]| {
-        let chosen = demonstrations.iter().zip(steps).filter(|(one, _)| defects.contains(&one.defect));
-        let found: Vec<f64> = chosen.map(|(one, steps)| spearman(steps, &one.oracle_steps)).collect();
-        found.iter().sum::<f64>() / found.len() as f64
-    };
-    let kinds = [
-        ("clean", [CLEAN].as_slice()),
-        ("dropped cube, labeled success", &[DROPPED]),
-        ("missed grasp, labeled success", &[MISSED]),
-    ];
-    kinds.into_iter().map(|(name, defects)| (name.to_owned(), mean(defects))).collect()
+/// The quantile over goals of the steps to them.
+fn quantile(steps: &[f64]) -> f64 {
+    let mut steps: Vec<f64> = steps.iter().map(|steps| steps.min(UNREACHED_STEPS)).collect();
+    steps.sort_unstable_by(f64::total_cmp);
+    let place = QUANTILE * (steps.len() - 1) as f64;
+    let (below, share) = (place as usize, place.fract());
+    steps[below] + share * (steps[(below + 1).min(steps.len() - 1)] - steps[below])
 }

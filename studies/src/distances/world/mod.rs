@@ -1,6 +1,6 @@
 //! Worlds whose travel times are known.
 
-mod arm;
+pub mod arm;
 mod grid;
 mod maze;
 mod nav2d;

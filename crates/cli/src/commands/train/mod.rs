@@ -11,13 +11,16 @@ use crate::commands::{
 use anyhow::{Context as _, bail};
 use clap::builder::TypedValueParser;
 use isochrone::{
+    audit::AcrossEpisodes,
     data::{Dataset, formats},
     learn::{
         Algorithm, Outcome, Preset, SettingInfo, StopHandle, Training, TrainingResult,
         error::LearnError,
+        evaluation::DistanceEvaluation,
         run::{DataConfig, Run, RunConfig},
         settings,
     },
+    refined::{RefinedConfig, RefinedDistance},
 };
 use serde_json::json;
 use std::{
@@ -177,8 +180,23 @@ fn train(
     config: &DataConfig,
     data: &Dataset,
 ) -> anyhow::Result<TrainingResult> {
-    let training = match &config.validation {
-        Some(path) => training.validation(&load(path, config)?),
+    let validation = config.validation.as_ref().map(|path| load(path, config)).transpose()?;
+    // Metrics inside episodes hide what goes wrong between them: the best checkpoint is chosen by pairs across episodes.
+    let recorded = RefinedDistance::fit(data, &RefinedConfig { landmarks: 500, ..RefinedConfig::default() });
+    let training = match recorded {
+        Ok(recorded) => {
+            let width = |data: &Dataset| data.spec().observation.width;
+            let fits = validation.as_ref().filter(|validation| width(validation) == width(data));
+            let pairs = AcrossEpisodes::new(&recorded, fits.unwrap_or(data), 0);
+            training.evaluation(DistanceEvaluation::new("rank_across_episodes", move |distance| {
+                pairs.rank_correlation(distance)
+            }))
+        }
+        // Nothing in the data tells time: what the learner finds out will say so.
+        Err(_) => training,
+    };
+    let training = match &validation {
+        Some(validation) => training.validation(validation),
         None => training.evaluate_training_data(),
     };
     let watch = Watch::new(folder, &config.path, data);
