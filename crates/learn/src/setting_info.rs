@@ -23,7 +23,6 @@ impl Algorithm {
                 "seed" => Some(Value::Integer(0)),
                 "metrics.evaluation_pairs" => Some(Value::Integer(1024)),
                 "checkpoints.keep_last" => Some(Value::Integer(2)),
-                "data.rows_per_episode" => Some(Value::Integer(1)),
                 "data.scaling" => Value::try_from(ScalingConfig::default()).ok(),
                 _ => None,
             };
@@ -45,7 +44,10 @@ const RUN: [(&str, &str); 13] = [
     ("seed", "Seed of everything random"),
     ("data.path", "Dataset to learn from"),
     ("data.validation", "Dataset to evaluate on"),
-    ("data.rows_per_episode", "Rows of a batch that are of the same episode: 1, or a power of two up to 128"),
+    (
+        "data.rows_per_episode",
+        "Rows of a batch that are of the same episode, up to 128; 128 where episodes end alike",
+    ),
     ("data.scaling", "Scaling of observations: standardize or none"),
     ("metrics.every", "Updates between records of metrics"),
     ("metrics.evaluate_every", "Updates between evaluations; 0 for none"),

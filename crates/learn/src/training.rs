@@ -223,7 +223,7 @@ impl Training {
             Some(config) => config.clone(),
             None => self.builder.data_in_memory()?,
         };
-        self.builder.resolve(config, data.index())
+        self.builder.resolve(config, data)
     }
 
     /// Trains; what was learned.

@@ -11,7 +11,7 @@ use crate::{
 };
 use burn::tensor::Device;
 use isochrone_core::Discount;
-use isochrone_data::{Dataset, EpisodeIndex, Spec, formats::ReadOptions};
+use isochrone_data::{Dataset, Spec, end_alike, formats::ReadOptions};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use toml::{Table, Value};
@@ -44,7 +44,7 @@ fn unset() -> LearnerConfig {
 }
 
 /// What is learned from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct DataConfig {
     /// A file or folder of any known format.
     pub path: PathBuf,
@@ -53,27 +53,12 @@ pub struct DataConfig {
     pub validation: Option<PathBuf>,
     /// How observations are scaled.
     pub scaling: ScalingConfig,
-    /// Rows of a batch that are of the same episode: 1, or a power of two up to 128.
-    #[serde(default = "one_row")]
-    pub rows_per_episode: usize,
+    /// Rows of a batch that are of the same episode: 1, or a power of two up to 128. Unless it is set, it follows from the data: see
+    /// [`RunConfig::for_data`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows_per_episode: Option<usize>,
     /// What the files do not say themselves.
     pub read: ReadOptions,
-}
-
-fn one_row() -> usize {
-    1
-}
-
-impl Default for DataConfig {
-    fn default() -> Self {
-        Self {
-            path: PathBuf::new(),
-            validation: None,
-            scaling: ScalingConfig::default(),
-            rows_per_episode: one_row(),
-            read: ReadOptions::default(),
-        }
-    }
 }
 
 /// What is watched.
@@ -100,8 +85,17 @@ impl RunConfig {
     /// Updates, unless somebody says otherwise.
     pub const DEFAULT_STEPS: u64 = 50_000;
 
+    /// Rows of a batch that are of the same episode, where episodes end alike.
+    const ROWS_PER_DEMONSTRATION: usize = 128;
+
     /// Defaults that fit the data: a horizon of a tenth of an episode, between 10 and 100 steps; batches no larger than the data.
-    pub fn for_data(learner: LearnerConfig, data: DataConfig, steps: u64, index: &EpisodeIndex) -> Self {
+    ///
+    /// Where episodes end alike, as demonstrations do, a batch is of few episodes: contrasted with states of other episodes, a
+    /// state is told by its episode, and a critic that learns this is of no use between episodes.
+    pub fn for_data(learner: LearnerConfig, mut data: DataConfig, steps: u64, dataset: &Dataset) -> Self {
+        let index = dataset.index();
+        let by_data = || if end_alike(dataset) { Self::ROWS_PER_DEMONSTRATION } else { 1 };
+        data.rows_per_episode = Some(data.rows_per_episode.unwrap_or_else(by_data));
         let steps_per_episode = index.n_transitions() as f64 / index.n_episodes().max(1) as f64;
         let horizon = (steps_per_episode / 10.0).clamp(10.0, 100.0).round();
         let discount = 1.0 - 1.0 / horizon;
@@ -124,7 +118,7 @@ impl RunConfig {
 
     /// Rows of a batch, and those of them that are of one episode.
     pub(crate) fn rows(&self) -> (usize, usize) {
-        (self.batch_size, self.data.rows_per_episode)
+        (self.batch_size, self.data.rows_per_episode.unwrap_or(1))
     }
 
     /// The discount, checked.

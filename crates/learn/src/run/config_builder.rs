@@ -7,7 +7,7 @@ use crate::{
     error::{ConfigError, LearnError},
     settings,
 };
-use isochrone_data::{EpisodeIndex, formats::Extras};
+use isochrone_data::{Dataset, formats::Extras};
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
@@ -70,7 +70,7 @@ impl ConfigBuilder {
     }
 
     /// The whole configuration for these data; errors have the dotted name of the setting.
-    pub fn resolve(&self, data: DataConfig, index: &EpisodeIndex) -> Result<RunConfig, LearnError> {
+    pub fn resolve(&self, data: DataConfig, dataset: &Dataset) -> Result<RunConfig, LearnError> {
         let algorithm = self.algorithm()?;
         let from_file: Vec<(String, Value)> =
             self.file_settings()?.into_iter().filter(|(name, _)| !is_of_data(name)).collect();
@@ -84,7 +84,7 @@ impl ConfigBuilder {
         let steps = steps.map_or(RunConfig::DEFAULT_STEPS, |steps| u64::try_from(steps).unwrap_or(0));
         let defaults = match &self.base {
             Some(base) => base.clone(),
-            None => RunConfig::for_data(algorithm.preset(self.preset), data, steps, index),
+            None => RunConfig::for_data(algorithm.preset(self.preset), data, steps, dataset),
         };
         let defaults = settings::to_table(&defaults)?;
         let assigned = self.assigned(&defaults)?;

@@ -43,7 +43,7 @@ pub fn states_only() -> Dataset {
 /// A run of `steps` small steps.
 pub fn config(learner: LearnerConfig, data: &Dataset, steps: u64) -> RunConfig {
     let path = DataConfig { path: "walks".into(), ..DataConfig::default() };
-    let mut config = RunConfig::for_data(learner, path, steps, data.index());
+    let mut config = RunConfig::for_data(learner, path, steps, data);
     config.batch_size = 32;
     config.metrics.evaluation_pairs = 64;
     config

@@ -138,6 +138,6 @@ fn settings_of_data_count_in_memory() {
     let data = walks(4, 30);
     let training = || small().set("data.rows_per_episode", 16).set("data.scaling", "none");
     let config = training().config(&data).unwrap();
-    assert_eq!((config.data.rows_per_episode, config.data.scaling), (16, ScalingConfig::None));
+    assert_eq!((config.data.rows_per_episode, config.data.scaling), (Some(16), ScalingConfig::None));
     assert!(training().set("data.rows_per_episode", 3).fit(&data).is_err());
 }

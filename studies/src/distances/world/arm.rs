@@ -4,22 +4,17 @@
 //! because some ends are no success. Episodes are never in the data that their own distance is fitted to. The truth is an oracle
 //! of the simulator: frames left at nominal speed, from any state.
 
-use crate::{
-    StudyError,
-    distances::{
-        method::DistanceMethod,
-        row::{Checked, DistanceRow},
-    },
-};
+use crate::StudyError;
 use isochrone_core::{TemporalDistance, statistics::spearman};
 use isochrone_data::{Dataset, Spec, formats::ReadOptions};
 use isochrone_learn::run::write_file;
-use std::{collections::BTreeMap, path::Path, time::Instant};
+use std::path::Path;
 
 /// Its name in results.
 pub const NAME: &str = "arm";
 const FILE: &[u8] = include_bytes!("../../../assets/arm.npz");
-const FOLDS: usize = 5;
+/// Parts of the demonstrations, each of which is read by a distance that was fitted to the others.
+pub const FOLDS: usize = 5;
 /// Quantile over ends of demonstrations.
 const QUANTILE: f64 = 0.25;
 /// Stands for a reading that is not finite.
@@ -27,7 +22,8 @@ const UNREACHED_STEPS: f64 = 1e4;
 
 /// Codes of the column `defect`: what is wrong with a demonstration.
 pub const CLEAN: f32 = 1.0;
-const KINDS: [(&str, f32); 3] =
+/// Kinds of demonstrations that are told apart in results.
+pub const KINDS: [(&str, f32); 3] =
     [("clean", CLEAN), ("dropped cube, labeled success", 6.0), ("missed grasp, labeled success", 7.0)];
 
 /// A demonstration with what is known about it.
@@ -80,6 +76,16 @@ impl Arm {
         })
     }
 
+    /// The number of demonstrations.
+    pub fn n_demonstrations(&self) -> usize {
+        self.demonstrations.len()
+    }
+
+    /// The oracle's steps of all frames, one demonstration after another.
+    pub fn oracle_steps(&self) -> Vec<f64> {
+        self.demonstrations.iter().flat_map(|one| &one.oracle_steps).copied().collect()
+    }
+
     /// SHA-256 of the file's contents.
     pub fn content_hash(&self) -> &str {
         &self.content_hash
@@ -128,61 +134,6 @@ impl Arm {
         let found: Vec<f64> = read.map(|(one, steps)| spearman(steps, &one.oracle_steps)).collect();
         found.iter().sum::<f64>() / found.len() as f64
     }
-
-    /// Measures a method. The first fold serves for everything that is not about steps to go.
-    pub fn measure(
-        &self,
-        method: DistanceMethod,
-        updates: u64,
-        seed: u64,
-    ) -> Result<Vec<DistanceRow>, StudyError> {
-        let mut readings: BTreeMap<&'static str, Readings> = BTreeMap::new();
-        let (mut fit_seconds, mut query_seconds) = (0.0, 0.0);
-        for fold in 0..FOLDS {
-            let (data, held_out) = self.fold(fold)?;
-            let start = Instant::now();
-            let fitted = method.fit(&data, updates, seed)?;
-            fit_seconds += start.elapsed().as_secs_f64();
-            let start = Instant::now();
-            for fitted in fitted {
-                let readings = readings.entry(fitted.name).or_insert_with(|| Readings {
-                    steps: vec![Vec::new(); self.demonstrations.len()],
-                    checked: Checked::of(&fitted, &held_out, seed),
-                });
-                let read = self.steps_to_go(&*fitted.distance, fold);
-                readings.steps.iter_mut().zip(read).for_each(|(known, read)| known.extend(read));
-            }
-            query_seconds += start.elapsed().as_secs_f64();
-        }
-        let row = |(name, readings): (&str, Readings)| {
-            let about = DistanceRow {
-                environment: NAME.to_owned(),
-                method: method.name().to_owned(),
-                reading: name.to_owned(),
-                seed,
-                updates,
-                data_sha256: self.content_hash.clone(),
-                rows: self.demonstrations.iter().map(|one| one.oracle_steps.len() as u64).sum(),
-                fit_seconds,
-                query_seconds,
-                ..DistanceRow::default()
-            };
-            let truth: Vec<f64> =
-                self.demonstrations.iter().flat_map(|one| &one.oracle_steps).copied().collect();
-            let rank =
-                |(name, defect): (&str, f32)| (name.to_owned(), self.rank_within(&readings.steps, defect));
-            DistanceRow { spearman_within_episodes: KINDS.map(rank).into(), ..about }
-                .with_accuracy(&readings.steps.concat(), &truth)
-                .with_checks(readings.checked)
-        };
-        Ok(readings.into_iter().map(row).collect())
-    }
-}
-
-/// The readings of all demonstrations, and what was found on the first fold.
-struct Readings {
-    steps: Vec<Vec<f64>>,
-    checked: Checked,
 }
 
 /// The quantile over goals of the steps to them.

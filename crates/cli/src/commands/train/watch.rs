@@ -80,6 +80,12 @@ impl Callbacks for Watch {
             config.batch_size,
             rayon::current_num_threads(),
         ));
+        if let Some(rows) = config.data.rows_per_episode.filter(|rows| *rows > 1) {
+            tell(&format!(
+                "{}: {rows} rows of a batch are of one episode, so that episodes are not told apart; data.rows_per_episode=1 mixes them",
+                self.folder
+            ));
+        }
     }
 
     fn on_end(&mut self) {
