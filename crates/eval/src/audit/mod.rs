@@ -3,11 +3,17 @@
 //! Beside exact travel times: [`Accuracy`]. Without any: [`Consistency`], what must hold of every distance in steps on the
 //! recorded states. The order of readings inside episodes is not among them: it is high for distances that are wrong
 //! everywhere else.
+//!
+//! [`Readings`] are those of a distance, or of a [`DistanceMatrix`] that another program computed.
 
 mod accuracy;
 mod consistency;
+mod error;
+mod readings;
 mod speed_limit;
 
 pub use accuracy::{Accuracy, median_near};
-pub use consistency::{Consistency, across_episodes};
+pub use consistency::{Consistency, across_episodes, readings_across_episodes};
+pub use error::AuditError;
+pub use readings::{DistanceMatrix, Readings};
 pub use speed_limit::SpeedLimit;
