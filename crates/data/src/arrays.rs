@@ -33,7 +33,7 @@ pub fn write(path: &Path, arrays: &[(&str, Matrix)]) -> Result<(), DataError> {
             array.finish()?;
             entry.flush()?;
         }
-        let file = archive.finish()?.into_inner().map_err(|error| error.into_error())?;
+        let file = archive.finish()?.into_inner().map_err(std::io::IntoInnerError::into_error)?;
         atomic::commit(file, path)
     };
     write().map_err(DataError::write(path))
@@ -105,7 +105,7 @@ mod tests {
             match read(&path) {
                 Err(_) => noticed += 1,
                 Ok(found) => {
-                    assert!(found.iter().zip(&arrays).all(|(a, b)| a.1.values == b.1.values), "{at}")
+                    assert!(found.iter().zip(&arrays).all(|(a, b)| a.1.values == b.1.values), "{at}");
                 }
             }
             std::fs::write(&path, &whole[..at]).unwrap();

@@ -11,15 +11,16 @@ const NEXT: &str = "next.";
 /// States that a dataset marks as a success, and by what.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Successes {
-    /// The extra column with the flag; `None` if nothing but the end of an episode by its environment marks them.
+    /// The extra column with the flag; `None` if nothing but the end of an episode by its environment marks
+    /// them.
     pub column: Option<String>,
     /// The states, all episodes counted one after another.
     pub states: Vec<u64>,
 }
 
 impl Dataset {
-    /// The states with a flag of success, or else the last states of episodes that their environment ended. `None` if the dataset
-    /// knows of neither. Extra columns have to be read for the flag.
+    /// The states with a flag of success, or else the last states of episodes that their environment ended.
+    /// `None` if the dataset knows of neither. Extra columns have to be read for the flag.
     pub fn successes(&self) -> Option<Successes> {
         let extras = &self.spec().extras;
         let is_flag = |name: &str| COLUMNS.contains(&name.to_lowercase().as_str());

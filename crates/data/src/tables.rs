@@ -38,8 +38,8 @@ pub enum Column<'a> {
 }
 
 impl Matrix {
-    /// Reads a `.npy` array of one or two dimensions and any type of numbers, or a `.csv` table of numbers with or without a line
-    /// of names.
+    /// Reads a `.npy` array of one or two dimensions and any type of numbers, or a `.csv` table of numbers
+    /// with or without a line of names.
     ///
     /// # Errors
     /// If the file cannot be read or holds anything else, or more than 2^28 numbers.
@@ -101,7 +101,7 @@ impl Matrix {
             match numbers {
                 Some(numbers) => matrix.values.extend(numbers),
                 None if line == 0 => {
-                    matrix.names = record.iter().map(|name| name.trim().to_owned()).collect()
+                    matrix.names = record.iter().map(|name| name.trim().to_owned()).collect();
                 }
                 None => return Err(fail(format!("line {}: not all of its fields are numbers", line + 1))),
             }
@@ -137,7 +137,7 @@ pub fn write_npy(path: &Path, shape: &[usize], values: &[f64]) -> Result<(), Dat
         values.iter().try_for_each(|value| array.push(value))?;
         array.finish()?;
         file.flush()?;
-        atomic::commit(file.into_inner().map_err(|error| error.into_error())?, path)
+        atomic::commit(file.into_inner().map_err(std::io::IntoInnerError::into_error)?, path)
     };
     write().map_err(DataError::write(path))
 }

@@ -36,7 +36,8 @@ impl World {
     }
 }
 
-/// An 8 by 8 grid with a wall whose only door leads from left to right, and whose other is far away; walkers who never stand still.
+/// An 8 by 8 grid with a wall whose only door leads from left to right, and whose other is far away; walkers
+/// who never stand still.
 fn grid() -> World {
     const SIDE: usize = 8;
     let next = |cell: usize| {

@@ -3,7 +3,8 @@
 /// Rounds of the power iteration: enough for a figure, whatever the gap between directions.
 const ROUNDS: usize = 60;
 
-/// The first two principal directions of rows, `[n, width]`, each of length 1. The second is zero where rows lie on a line.
+/// The first two principal directions of rows, `[n, width]`, each of length 1. The second is zero where rows
+/// lie on a line.
 ///
 /// Power iteration on the rows themselves: a covariance of wide observations would not fit in memory.
 pub(crate) fn principal_directions(rows: &[f64], width: usize) -> [Vec<f64>; 2] {

@@ -7,7 +7,7 @@ use isochrone_data::{Dataset, Feature};
 /// States that are drawn: more would hide each other.
 const MAX_STATES: u64 = 5000;
 /// Columns that the name of a principal axis lists, and the least share of the largest that is worth a name.
-const MAX_NAMED: usize = 3;
+const MAX_NAMED: usize = 2;
 const MIN_NAMED: f64 = 0.25;
 
 /// An axis through the space of observations: a column, or a sum of several.
@@ -36,8 +36,8 @@ impl MapAxis {
         Self { name: observation.dimension(column), parts: vec![(column, 1.0)] }
     }
 
-    /// The two directions along which the states of a dataset differ most, after every column was multiplied by its weight, such as
-    /// steps per unit.
+    /// The two directions along which the states of a dataset differ most, after every column was multiplied
+    /// by its weight, such as steps per unit.
     ///
     /// # Panics
     /// If there is not a weight for each column.
@@ -123,7 +123,8 @@ impl StateMap {
         }
     }
 
-    /// Draws a planned path on a map of steps to its goal: all its states, `[n, width]`, or only its start if no path was found.
+    /// Draws a planned path on a map of steps to its goal: all its states, `[n, width]`, or only its start if
+    /// no path was found.
     pub fn draw_path(&self, panel: &mut PlanePanel, from: &[f32], states: Option<&[f32]>) {
         let states = states.unwrap_or_default();
         panel.planned = vec![states.chunks_exact(from.len()).map(|row| self.place(row)).collect()];

@@ -28,7 +28,8 @@ use std::{
 /// Every distance is held against the record: what one recorded step reads, forward and back; how many recorded pairs read longer than they took, how many random pairs read shorter than
 /// anybody ever was; how often the triangle inequality breaks; and how its order of random pairs agrees with recorded time between them.
 ///
-/// The distances of another program are given as a matrix in steps: entry (i, j) leads from row i to row j. Its rows are all states of the data, those that --rows lists, or every Nth with
+/// The distances of another program are given as a matrix in steps: entry (i, j) leads from row i to row j.
+/// Its rows are all states of the data, those that --rows lists, or every Nth with
 /// --stride. Where rows are left out, nothing is said about one step.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]

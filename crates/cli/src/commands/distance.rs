@@ -21,7 +21,8 @@ use std::{
 /// The answer is recorded time: the fastest segments that were recorded between landmarks of the data, joined by short hops. `--distance learned` asks the network instead, which
 /// generalizes beyond the data, but whose steps are those of the behavior. What was asked, and how far it can be trusted, goes to the standard error.
 ///
-/// Several situations on both sides give all pairs. `end`, `success`, a slice and a file of states are sets of goals: as far as their nearest state, see `--quantile` and `--each`.
+/// Several situations on both sides give all pairs. `end`, `success`, a slice and a file of states are sets
+/// of goals: as far as their nearest state, see `--quantile` and `--each`.
 #[derive(clap::Args)]
 #[command(after_long_help = format!("{SYNTAX}\n\n{EXAMPLES}"))]
 pub struct Args {

@@ -21,7 +21,8 @@ pub enum Pairs {
 /// How far a set is.
 #[derive(clap::Args)]
 pub struct SetArgs {
-    /// A set of goals is as far as this quantile of its states, instead of its nearest: 0.25 for many ends that differ
+    /// A set of goals is as far as this quantile of its states, instead of its nearest: 0.25 for many ends
+    /// that differ
     #[arg(long, value_name = "Q", allow_negative_numbers = true)]
     quantile: Option<f64>,
 

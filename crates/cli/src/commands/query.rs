@@ -146,7 +146,8 @@ impl Asker {
         Ok(self.refined.get_or_init(|| refined))
     }
 
-    /// The graph of the run's own data is kept with the run, and built again if the data or the file are not what they were.
+    /// The graph of the run's own data is kept with the run, and built again if the data or the file are not
+    /// what they were.
     fn build_refined(&self) -> anyhow::Result<RefinedDistance> {
         let (data, config) = (self.data()?, RefinedConfig::default());
         if self.other_data.is_some() {
@@ -175,7 +176,8 @@ impl Asker {
         Ok(self.data.get_or_init(|| data))
     }
 
-    /// The states that the data mark as a success. Runs keep no further columns of their data: they are read again, with all.
+    /// The states that the data mark as a success. Runs keep no further columns of their data: they are read
+    /// again, with all.
     pub fn successes(&self) -> anyhow::Result<Option<Successes>> {
         let read = ReadOptions { extras: Extras::All, ..self.run.config().data.read.clone() };
         Ok(self.load(&read)?.successes())

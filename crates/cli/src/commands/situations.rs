@@ -1,4 +1,5 @@
-//! Situations that a run is asked about: points, states of its data, files of states, and sets of them that are goals.
+//! Situations that a run is asked about: points, states of its data, files of states, and sets of them that
+//! are goals.
 
 use crate::commands::{
     output::{count, most_similar, tell},
@@ -94,7 +95,7 @@ enum Kind {
 
 impl Kind {
     fn of(text: &str) -> Self {
-        let extension = Path::new(text).extension().map(|extension| extension.to_ascii_lowercase());
+        let extension = Path::new(text).extension().map(std::ffi::OsStr::to_ascii_lowercase);
         match text {
             _ if text.starts_with('@') => Self::States,
             "all" => Self::All,
@@ -193,6 +194,9 @@ impl Asker {
 
     /// One situation.
     pub fn situation(&self, text: &str, flag: &str) -> anyhow::Result<Vec<f32>> {
+        if Kind::of(text).is_set() {
+            bail!("{flag} {text}: a set of situations; hint: give one, like @0:10");
+        }
         let selection = SelectionArgs { stride: None, within: None };
         let situations = self.situations(&[text.to_owned()], flag, &selection)?;
         if situations.len() != 1 {

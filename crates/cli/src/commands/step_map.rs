@@ -19,7 +19,8 @@ pub enum StepMap {
 }
 
 impl StepMap {
-    /// A map on the axes that a text names, `X,Y` or `principal`. By default the plane, the goal space, or the principal axes.
+    /// A map on the axes that a text names, `X,Y` or `principal`. By default the plane, the goal space, or
+    /// the principal axes.
     pub fn new(asker: &Asker, axes: Option<&str>, cells: usize) -> anyhow::Result<Self> {
         let (data, observation) = (asker.data()?, &asker.model.spec.observation);
         if observation.width < 2 {

@@ -242,6 +242,7 @@ fn wrong_questions_have_answers() {
         ("plan runs/none --from 0,0 --to 1,1", "runs/none"),
         ("plan runs/a --from 0,0,0 --to 1,1", "--from"),
         ("plan runs/a --from @0 --to 1,1", "situations"),
+        ("plan runs/a --from @0:0 --to 0=1", "a set of situations"),
         ("plan runs/a --from @0:0 --to @9999:0", "there are 200 episodes"),
         ("plan runs/a --from 0,0 --to 1,1 --max-edge-steps 0", "--max-edge-steps 0"),
         ("plan runs/a --from 0,0 --to 1,1 --planner greedy --radius nan", "--radius"),

@@ -91,7 +91,7 @@ impl Consistency {
         }
         let lags = to.iter().zip(&from).map(|(to, from)| (to - from) as f64);
         // What is not a number is not short enough.
-        let is_long = |(reading, lag): &(f64, f64)| !(*reading <= 1.25 * lag + 5.0);
+        let is_long = |(reading, lag): &(f64, f64)| reading.is_nan() || *reading > 1.25 * lag + 5.0;
         let above = steps(&from, &to).into_iter().zip(lags).filter(is_long).count();
         let middle = |readings: Vec<f64>| if readings.is_empty() { f64::NAN } else { median(readings) };
         let share = |count: usize| count as f64 / SAMPLES as f64;

@@ -19,10 +19,12 @@ enum Source<'a> {
     Matrix(&'a DistanceMatrix),
 }
 
-/// Steps between some recorded states, computed by any program: entry `(i, j)` leads from the `i`-th of these states to the `j`-th.
+/// Steps between some recorded states, computed by any program: entry `(i, j)` leads from the `i`-th of these
+/// states to the `j`-th.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DistanceMatrix {
-    /// The states in rising order, all episodes counted one after another, and which row of the matrix each is.
+    /// The states in rising order, all episodes counted one after another, and which row of the matrix each
+    /// is.
     states: Vec<(u64, usize)>,
     /// Places of states that others of the same episode follow within [`MAX_LAG`] steps, and how many.
     followed: Vec<(usize, usize)>,
@@ -43,8 +45,9 @@ impl DistanceMatrix {
     /// A matrix over the states of a dataset with these numbers, all episodes counted one after another.
     ///
     /// # Errors
-    /// If there are not as many entries as pairs of states, a number of a state is out of range or given twice, an entry is negative
-    /// or not a number, or no two states were recorded in one episode within 150 steps of each other.
+    /// If there are not as many entries as pairs of states, a number of a state is out of range or given
+    /// twice, an entry is negative or not a number, or no two states were recorded in one episode within 150
+    /// steps of each other.
     pub fn new(data: &Dataset, states: &[u64], steps: Vec<f64>) -> Result<Self, AuditError> {
         let (n, n_states) = (states.len(), data.index().n_states());
         if n.checked_mul(n) != Some(steps.len()) {
@@ -58,7 +61,7 @@ impl DistanceMatrix {
         if let Some(pair) = ordered.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             return Err(AuditError::Twice { state: pair[0].0 });
         }
-        if let Some(at) = steps.iter().position(|steps| !(*steps >= 0.0)) {
+        if let Some(at) = steps.iter().position(|steps| steps.is_nan() || *steps < 0.0) {
             return Err(AuditError::Entry { row: at / n, column: at % n, value: steps[at] });
         }
         let mut followed = Vec::new();

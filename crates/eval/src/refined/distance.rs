@@ -118,8 +118,8 @@ impl RefinedDistance {
         )
     }
 
-    /// Opens a graph that [`save`](Self::save) wrote, bit-identical to the one that [`fit`](Self::fit) would build. `None` if the file is
-    /// of another dataset, other settings or another version.
+    /// Opens a graph that [`save`](Self::save) wrote, bit-identical to the one that [`fit`](Self::fit) would
+    /// build. `None` if the file is of another dataset, other settings or another version.
     ///
     /// # Errors
     /// If the file cannot be read, or what it holds is not made of the dataset.
@@ -251,8 +251,9 @@ impl RefinedDistance {
         Ok(Some(RecordedPath { segments, hops }))
     }
 
-    /// Where the record breaks between two states: the nearest pair of a recorded state that can be reached and one that leads to
-    /// the goal, among all rows of the dataset that the graph was built of. `None` if a path is known.
+    /// Where the record breaks between two states: the nearest pair of a recorded state that can be reached
+    /// and one that leads to the goal, among all rows of the dataset that the graph was built of. `None` if a
+    /// path is known.
     ///
     /// # Errors
     /// If a state does not have [`width`](TemporalDistance::width) numbers.

@@ -5,8 +5,9 @@ use super::{
     rows::{Rows, apart},
 };
 
-/// Where the record breaks: of the recorded states that can be reached from a start, and of those that lead to a goal, the two that
-/// are nearest to each other. Somebody who shows how to get from one to the other closes it.
+/// Where the record breaks: of the recorded states that can be reached from a start, and of those that lead
+/// to a goal, the two that are nearest to each other. Somebody who shows how to get from one to the other
+/// closes it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gap {
     /// The row that can be reached, all episodes of the dataset counted one after another.
@@ -24,7 +25,8 @@ pub struct Gap {
 impl Gap {
     /// The nearest rows of two sets of landmarks. `None` if one of them has no row.
     ///
-    /// Pairs of landmarks are looked at in the order of the least that their rows can be apart, until no pair can be nearer.
+    /// Pairs of landmarks are looked at in the order of the least that their rows can be apart, until no pair
+    /// can be nearer.
     pub(crate) fn between(rows: &Rows, cells: &Cells, reached: &[bool], leading: &[bool]) -> Option<Self> {
         let mut members = vec![Vec::new(); reached.len()];
         let mut radius = vec![0f32; reached.len()];

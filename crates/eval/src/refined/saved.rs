@@ -1,7 +1,8 @@
 //! The refined distance in a file, so that a graph is built once.
 //!
-//! An archive of arrays that `numpy.load` reads: which data and settings it is of, the weights of the hop metric, the rows that are
-//! landmarks, and the edges of both readings. Everything else follows from the dataset, and what is saved is compared with it.
+//! An archive of arrays that `numpy.load` reads: which data and settings it is of, the weights of the hop
+//! metric, the rows that are landmarks, and the edges of both readings. Everything else follows from the
+//! dataset, and what is saved is compared with it.
 
 use super::{
     HopMetric, RefinedConfig,
@@ -13,7 +14,8 @@ use std::path::Path;
 
 /// Other numbers are of other versions of this file, or of the algorithm: a change of either counts it up.
 const FORMAT: f64 = 1.0;
-/// What a cost may differ from the hops and steps that it is made of, as a share: sums are taken in another order.
+/// What a cost may differ from the hops and steps that it is made of, as a share: sums are taken in another
+/// order.
 const COST_TOLERANCE: f32 = 1e-4;
 /// Numbers of an edge: from, to, lag, row, cost.
 const EDGE: usize = 5;
@@ -63,7 +65,8 @@ pub(crate) fn write(
     arrays::write(path, &arrays)
 }
 
-/// Reads the parts of a graph of these data and settings; `None` if the file is of others. Edges are ordered by where they begin.
+/// Reads the parts of a graph of these data and settings; `None` if the file is of others. Edges are ordered
+/// by where they begin.
 pub(crate) fn read(
     path: &Path,
     data: &Dataset,

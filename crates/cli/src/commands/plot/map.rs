@@ -14,8 +14,9 @@ use std::path::PathBuf;
 
 /// A map of steps: to a goal, from a start, or both side by side
 ///
-/// Observations of two numbers are places of a plane, with isochrones where there are data: nothing is known elsewhere. Of wider observations, recorded states are drawn on two axes, colored by
-/// their steps; those without a path are grey.
+/// Observations of two numbers are places of a plane, with isochrones where there are data: nothing is known
+/// elsewhere. Of wider observations, recorded states are drawn on two axes, colored by their steps; those
+/// without a path are grey.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -29,7 +30,8 @@ pub struct Args {
     #[arg(long, value_name = "SITUATION", allow_hyphen_values = true)]
     from: Option<String>,
 
-    /// Draw a planned way between the two, on the map of steps to the goal: along recorded segments, unless planner flags ask for another
+    /// Draw a planned way between the two, on the map of steps to the goal: along recorded segments, unless
+    /// planner flags ask for another
     #[arg(long, requires = "from", requires = "to")]
     way: bool,
 
@@ -44,7 +46,8 @@ pub struct Args {
     #[arg(long, value_enum, value_name = "WHICH", default_value = "refined")]
     distance: DistanceArg,
 
-    /// The two columns that are the axes, by name or number, or `principal`: those along which states differ most in time [default: both of two columns, the goal space, or principal]
+    /// The two columns that are the axes, by name or number, or `principal`: those along which states differ
+    /// most in time [default: both of two columns, the goal space, or principal]
     #[arg(long, alias = "dimensions", value_name = "X,Y")]
     axes: Option<String>,
 
@@ -69,15 +72,20 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let situation =
         |text: &Option<String>, flag| text.as_ref().map(|text| asker.situation(text, flag)).transpose();
     let (from, to) = (situation(&args.from, "--from")?, situation(&args.to, "--to")?);
+    let which = args.distance.to_possible_value().expect("all are shown").get_name().to_owned();
     let mut panels = Vec::new();
     if let Some(to) = &to {
-        panels.push(map.panel("to the star", &*distance, to, MapDirection::To));
+        panels.push(map.panel(&format!("{which} distance, to the star"), &*distance, to, MapDirection::To));
     }
     if let Some(from) = &from {
-        panels.push(map.panel("from the circle", &*distance, from, MapDirection::From));
+        panels.push(map.panel(
+            &format!("{which} distance, from the circle"),
+            &*distance,
+            from,
+            MapDirection::From,
+        ));
     }
     on_one_scale(&mut panels);
-    let which = args.distance.to_possible_value().expect("all are shown").get_name().to_owned();
     let mut note = String::new();
     if let (true, Some(from), Some(to)) = (args.way, &from, &to) {
         let (planner, states) = match args.planner.first_set() {
@@ -96,6 +104,6 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
     let manifest = asker.run.manifest();
     let (data, step) = (file_stem(&manifest.data.path), asker.model.step);
-    let title = format!("{} on {data}, step {step}: {which} distance", manifest.algorithm);
+    let title = format!("{} on {data}, step {step}", manifest.algorithm);
     save(&PlaneChart { title, note, axes: map.axes(), panels }.draw(), &args.output)
 }
