@@ -6,8 +6,7 @@ use isochrone_data::{Dataset, Feature};
 
 /// States that are drawn: more would hide each other.
 const MAX_STATES: u64 = 5000;
-/// Columns that the name of a principal axis lists, and the least share of the largest that is worth a name.
-const MAX_NAMED: usize = 2;
+/// The least share of the largest part of a principal axis that is worth mentioning.
 const MIN_NAMED: f64 = 0.25;
 
 /// An axis through the space of observations: a column, or a sum of several.
@@ -66,10 +65,11 @@ impl MapAxis {
             let mut order: Vec<usize> = (0..columns.len()).collect();
             order.sort_by(|&a, &b| direction[b].abs().total_cmp(&direction[a].abs()));
             let largest = order.first().map_or(0.0, |&at| direction[at].abs());
-            let named = order.iter().take(MAX_NAMED).filter(|&&at| direction[at].abs() > MIN_NAMED * largest);
-            let names: Vec<String> = named.map(|&at| observation.dimension(columns[at])).collect();
-            let colon = if names.is_empty() { "" } else { ": " };
-            Self { name: format!("principal axis {number}{colon}{}", names.join(", ")), parts }
+            let is_named = |at: usize| direction[at].abs() > MIN_NAMED * largest;
+            let first = order.first().filter(|&&at| is_named(at));
+            let more = if order.get(1).is_some_and(|&at| is_named(at)) { ", ..." } else { "" };
+            let name = first.map(|&at| format!(": {}{more}", observation.dimension(columns[at])));
+            Self { name: format!("principal axis {number}{}", name.unwrap_or_default()), parts }
         })
     }
 
