@@ -1,8 +1,12 @@
 //! Methods that fit a distance to data.
 
-use super::{exact_pairs::ExactPairs, world::WorldData};
+use super::{
+    baselines::{Euclidean, NearestNeighbor},
+    exact_pairs::ExactPairs,
+    world::WorldData,
+};
 use crate::StudyError;
-use isochrone_core::{Discount, ShapeError, TemporalDistance, statistics::median};
+use isochrone_core::TemporalDistance;
 use isochrone_data::Dataset;
 use isochrone_eval::calibration::Calibrated;
 use isochrone_eval::refined::{Reading, RefinedConfig, RefinedDistance};
@@ -14,6 +18,8 @@ use rayon::prelude::*;
 pub enum DistanceMethod {
     /// Straight lines over the median length of a step.
     Euclidean,
+    /// The fastest recording that passes near both states.
+    NearestNeighbor,
     /// Recorded time between landmarks.
     Refined,
     /// A learned distance, as its algorithm gives it and calibrated.
@@ -34,13 +40,14 @@ impl DistanceMethod {
     /// All methods, in the order of reports.
     pub fn all() -> impl Iterator<Item = Self> {
         let learned = Algorithm::ALL.into_iter().filter(|algorithm| *algorithm != Algorithm::Gcbc);
-        [Self::Euclidean, Self::Refined].into_iter().chain(learned.map(Self::Learned))
+        [Self::Euclidean, Self::NearestNeighbor, Self::Refined].into_iter().chain(learned.map(Self::Learned))
     }
 
     /// Its name in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Euclidean => "euclidean",
+            Self::NearestNeighbor => "nearest-neighbor",
             Self::Refined => "refined",
             Self::Learned(algorithm) => algorithm.name(),
         }
@@ -55,6 +62,7 @@ impl DistanceMethod {
         };
         match self {
             Self::Euclidean => Ok(vec![of("raw", Box::new(Euclidean::fit(data)))]),
+            Self::NearestNeighbor => Ok(vec![of("raw", Box::new(NearestNeighbor::fit(data)))]),
             Self::Refined => {
                 let refined =
                     RefinedDistance::fit(data, &RefinedConfig { seed, ..RefinedConfig::default() })?;
@@ -91,56 +99,5 @@ impl FittedReading {
             refined.steps_to_set(from, &goals).expect("it is a whole state")[0]
         };
         pairs.from.par_chunks_exact(width).zip(pairs.to.par_chunks_exact(width)).map(read).collect()
-    }
-}
-
-/// Straight lines, in steps of median length.
-struct Euclidean {
-    width: usize,
-    step: f64,
-}
-
-impl Euclidean {
-    fn fit(data: &Dataset) -> Self {
-        let width = data.spec().observation.width;
-        let mut lengths = Vec::new();
-        for episode in 0..data.n_episodes() {
-            let rows = data.episode(episode).observations;
-            lengths.extend(
-                rows.chunks_exact(width).zip(rows.chunks_exact(width).skip(1)).map(|(a, b)| apart(a, b)),
-            );
-        }
-        lengths.retain(|length| *length > 0.0);
-        Self { width, step: median(lengths) }
-    }
-}
-
-fn apart(a: &[f32], b: &[f32]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>().sqrt()
-}
-
-impl TemporalDistance for Euclidean {
-    fn width(&self) -> usize {
-        self.width
-    }
-
-    fn discount(&self) -> Discount {
-        Discount::new(0.99).expect("a discount")
-    }
-
-    fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
-        self.check_paired(from, to).unwrap_or_else(ShapeError::panic);
-        let unit = self.discount().nats_per_step() / self.step;
-        let pairs = from.chunks_exact(self.width).zip(to.chunks_exact(self.width));
-        pairs.map(|(from, to)| (apart(from, to) * unit) as f32).collect()
-    }
-
-    fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
-        self.check_all_pairs(from, to).unwrap_or_else(ShapeError::panic);
-        let row = |from: &[f32]| {
-            let from: Vec<f32> = from.repeat(to.len() / self.width);
-            self.paired_nats(&from, to)
-        };
-        from.chunks_exact(self.width).flat_map(row).collect()
     }
 }

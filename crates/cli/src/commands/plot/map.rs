@@ -88,9 +88,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     on_one_scale(&mut panels);
     let mut note = String::new();
     if let (true, Some(from), Some(to)) = (args.way, &from, &to) {
-        let (planner, states) = match args.planner.first_set() {
-            None => ("along recorded segments".to_owned(), recorded_path(&asker, from, to)?),
-            Some(_) => {
+        let (planner, states) = match args.planner.is_recorded() {
+            true => ("along recorded segments".to_owned(), recorded_path(&asker, from, to)?),
+            false => {
                 let path = found(args.planner.planner(&asker)?.plan(from, to))?;
                 (args.planner.describe(), path.map(|path| path.states))
             }
