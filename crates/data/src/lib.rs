@@ -5,11 +5,13 @@
 //! - [`Dataset`]: episodes that can be looked at in any order, in memory or in a mapped file;
 //! - [`validate`]: common dataset problems, found before training;
 //! - [`sampling`]: batches of transitions with goals, the same bits for any number of threads;
+//! - [`tables`], [`arrays`]: matrices of numbers from other programs, and columns of results for them;
 //! - [`tabular`]: processes with finitely many states, from text maps, MDP files and event logs.
 
 #[macro_use]
 mod named_enum;
 
+pub mod arrays;
 #[doc(hidden)]
 pub mod atomic;
 mod catch_panics;
@@ -31,7 +33,9 @@ mod npy;
 pub mod sampling;
 mod sink;
 mod spec;
+mod success;
 mod summary;
+pub mod tables;
 pub mod tabular;
 pub mod validate;
 
@@ -47,4 +51,5 @@ pub use index::EpisodeIndex;
 pub use mapping::Access;
 pub use sink::{EpisodeSink, ProgressSink};
 pub use spec::{Bounds, Feature, Spec, SpecError};
+pub use success::Successes;
 pub use summary::{DatasetSummary, DimensionSummary};

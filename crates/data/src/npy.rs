@@ -39,9 +39,9 @@ pub fn open<R: Read>(mut reader: R) -> Result<NpyFile<Checked<R>>, String> {
     NpyFile::new(Cursor::new(head).chain(reader)).map_err(|error| format!("not a NumPy array: {error}"))
 }
 
-/// Rows of numbers of any type, read one after another as float32.
+/// Rows of numbers of any type, read one after another.
 pub(crate) struct Rows<'a> {
-    values: Box<dyn Iterator<Item = std::io::Result<f32>> + 'a>,
+    values: Box<dyn Iterator<Item = std::io::Result<f64>> + 'a>,
     pub rows: u64,
     pub width: usize,
 }
@@ -64,17 +64,17 @@ impl<'a> Rows<'a> {
         };
         use npyz::TypeChar::{Bool, Float, Int, Uint};
         let values = match (kind.type_char(), kind.size_field()) {
-            (Float, 4) => convert::<_, f32>(array, |value| value),
-            (Float, 8) => convert::<_, f64>(array, |value| value as f32),
-            (Bool, 1) => convert::<_, bool>(array, |value| f32::from(u8::from(value))),
-            (Int, 1) => convert::<_, i8>(array, f32::from),
-            (Int, 2) => convert::<_, i16>(array, f32::from),
-            (Int, 4) => convert::<_, i32>(array, |value| value as f32),
-            (Int, 8) => convert::<_, i64>(array, |value| value as f32),
-            (Uint, 1) => convert::<_, u8>(array, f32::from),
-            (Uint, 2) => convert::<_, u16>(array, f32::from),
-            (Uint, 4) => convert::<_, u32>(array, |value| value as f32),
-            (Uint, 8) => convert::<_, u64>(array, |value| value as f32),
+            (Float, 4) => convert::<_, f32>(array, f64::from),
+            (Float, 8) => convert::<_, f64>(array, |value| value),
+            (Bool, 1) => convert::<_, bool>(array, |value| f64::from(u8::from(value))),
+            (Int, 1) => convert::<_, i8>(array, f64::from),
+            (Int, 2) => convert::<_, i16>(array, f64::from),
+            (Int, 4) => convert::<_, i32>(array, f64::from),
+            (Int, 8) => convert::<_, i64>(array, |value| value as f64),
+            (Uint, 1) => convert::<_, u8>(array, f64::from),
+            (Uint, 2) => convert::<_, u16>(array, f64::from),
+            (Uint, 4) => convert::<_, u32>(array, f64::from),
+            (Uint, 8) => convert::<_, u64>(array, |value| value as f64),
             (Float, _) => {
                 return Err(format!(
                     "it has type {}; save it with .astype(np.float32)",
@@ -91,17 +91,22 @@ impl<'a> Rows<'a> {
     pub fn next_into(&mut self, row: &mut Vec<f32>) -> std::io::Result<()> {
         row.clear();
         for _ in 0..self.width {
-            let ended = || std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "it ends too early");
-            row.push(self.values.next().ok_or_else(ended)??);
+            row.push(self.next_value()? as f32);
         }
         Ok(())
+    }
+
+    /// The next number, with all its digits.
+    pub fn next_value(&mut self) -> std::io::Result<f64> {
+        let ended = || std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "it ends too early");
+        self.values.next().ok_or_else(ended)?
     }
 }
 
 fn convert<'a, R: Read + 'a, T: npyz::Deserialize + 'a>(
     array: NpyFile<Checked<R>>,
-    to_float: impl Fn(T) -> f32 + 'a,
-) -> Option<Box<dyn Iterator<Item = std::io::Result<f32>> + 'a>> {
+    to_float: impl Fn(T) -> f64 + 'a,
+) -> Option<Box<dyn Iterator<Item = std::io::Result<f64>> + 'a>> {
     let values = array.data::<T>().ok()?;
     Some(Box::new(values.map(move |value| value.map(&to_float))))
 }

@@ -119,10 +119,23 @@ fn join(outer: &str, name: &str) -> String {
 fn wrong_type(given: &Table, outer: &str, path: &str, error: &toml::de::Error) -> ConfigError {
     let value = get(given, path);
     let value = value.map(|value| if value.is_table() { "{…}".to_owned() } else { value.to_string() });
-    let problem = error.message().to_owned();
+    let problem = in_plain_words(error.message());
     let hint = "the configuration file of any run shows all settings with their types";
     ConfigError::new(&join(outer, path), value.unwrap_or_default(), &problem, hint)
         .of_kind(ConfigErrorKind::WrongType)
+}
+
+/// What a deserializer says about a wrong value, without its names of types.
+fn in_plain_words(message: &str) -> String {
+    let is_wrong_value = message.starts_with("invalid type: ") || message.starts_with("invalid value: ");
+    match message.rsplit_once(", expected ").filter(|_| is_wrong_value) {
+        Some((_, "f32" | "f64")) => "must be a number".into(),
+        Some((_, "u8" | "u16" | "u32" | "u64" | "usize")) => "must be a whole number, 0 or more".into(),
+        Some((_, "a boolean")) => "must be true or false".into(),
+        Some((_, "a string")) => "must be a text in quotes".into(),
+        Some((_, expected)) => format!("must be {expected}"),
+        None => message.to_owned(),
+    }
 }
 
 /// The first given setting that is not known.

@@ -3,7 +3,7 @@
 //! Charts take plain numbers and know nothing of where they come from:
 //!
 //! - [`LineChart`], [`BarChart`], [`FieldMap`], [`PlaneChart`], [`TrajectoryPlot`], [`Filmstrip`]: what is drawn;
-//! - [`curve_chart()`], [`calibration_chart()`], [`MapFrame`], [`rollout_chart`]: charts of runs, distances and rollouts;
+//! - [`curve_chart()`], [`calibration_chart()`], [`MapFrame`], [`StateMap`], [`rollout_chart`]: charts of runs, distances and rollouts;
 //! - [`Figure`]: a drawing to save; [`html::Page`] and [`run_report()`]: HTML reports.
 
 mod axis;
@@ -22,12 +22,14 @@ mod lettering;
 mod palette;
 mod panel;
 mod plane;
+mod principal;
 mod raster;
 mod rollout_paths;
 mod run_report;
 mod scale;
 mod series;
 mod shapes;
+mod state_map;
 mod thinning;
 mod trajectories;
 
@@ -43,4 +45,5 @@ pub use plane::{Colors, PlaneChart, PlaneField, PlanePanel, RolloutPath};
 pub use rollout_paths::rollout_chart;
 pub use run_report::{RunSummary, run_report};
 pub use series::{Panel, Series};
+pub use state_map::{MapAxis, StateMap};
 pub use trajectories::TrajectoryPlot;

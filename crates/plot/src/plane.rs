@@ -24,6 +24,8 @@ const MAX_BESIDE: usize = 3;
 const N_ISOCHRONES: usize = 10;
 /// Colors that are told apart.
 const N_SHADES: f64 = 48.0;
+/// More dots than this are small, and have no edge.
+const MAX_LARGE_DOTS: usize = 500;
 /// Arrows on a path are about this far apart on the page.
 const ARROW_DISTANCE: f64 = 26.0;
 
@@ -245,9 +247,11 @@ impl Map<'_> {
         let (left, right, bottom, top) = (self.x.from, self.x.to, self.y.from, self.y.to);
         let (beside, middle) = (left - 42.0, (top + bottom) / 2.0);
         let turned = format!("rotate(-90 {beside:.1} {middle:.1})");
+        let x_name = lettering::shortened(x_name, right - left + LEFT, 12.0);
+        let y_name = lettering::shortened(y_name, bottom - top + AXIS_HEIGHT, 12.0);
         with_grid(Group::new(), self.x, self.y, 1e-9, 17.0)
-            .add(text(x_name, ((left + right) / 2.0, bottom + 35.0), 12.0, "middle"))
-            .add(text(y_name, (beside, middle), 12.0, "middle").set("transform", turned))
+            .add(text(&x_name, ((left + right) / 2.0, bottom + 35.0), 12.0, "middle"))
+            .add(text(&y_name, (beside, middle), 12.0, "middle").set("transform", turned))
     }
 
     fn heat(&self) -> Group {
@@ -324,9 +328,11 @@ impl Map<'_> {
     fn dots(&self) -> Group {
         let mut group = Group::new();
         let has_field = self.panel.field.is_some();
+        let is_crowded = self.panel.dots.len() > MAX_LARGE_DOTS;
         for (at, value) in &self.panel.dots {
             let at = self.place(*at);
             group = group.add(match (value.filter(|value| value.is_finite()), &self.panel.colors) {
+                (Some(value), Some(colors)) if is_crowded => dot(at, 2.2).set("fill", colors.of(value).0),
                 (Some(value), Some(colors)) => {
                     let dot = dot(at, 3.4).set("fill", colors.of(value).0);
                     dot.set("stroke", palette::HATCH).set("stroke-width", 0.4)

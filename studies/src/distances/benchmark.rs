@@ -1,6 +1,7 @@
 //! The benchmark in a folder: every finished piece is kept.
 
 use super::{
+    demonstrations,
     method::DistanceMethod,
     report,
     results::{read, to_json},
@@ -68,7 +69,9 @@ impl DistanceBenchmark {
                         }
                         let rows = match opened.as_ref().expect("it was opened") {
                             World::Pairs(data) => self.measure(world, data, method, updates)?,
-                            World::Demonstrations(arm) => arm.measure(method, updates, self.seed)?,
+                            World::Demonstrations(arm) => {
+                                demonstrations::measure(arm, method, updates, self.seed)?
+                            }
                         };
                         write_file(&path, &to_json(&rows))?;
                         rows

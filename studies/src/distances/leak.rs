@@ -9,7 +9,10 @@ use super::{
     world::arm::{Arm, CLEAN},
 };
 use crate::StudyError;
-use isochrone_eval::{audit::AcrossEpisodes, refined::RefinedDistance};
+use isochrone_eval::{
+    audit::{AcrossEpisodes, Readings},
+    refined::{RefinedConfig, RefinedDistance},
+};
 use isochrone_learn::{
     Algorithm, Preset, Training,
     evaluation::DistanceEvaluation,
@@ -70,19 +73,22 @@ impl EpisodeLeak {
     pub fn run(&self, folder: &Path, observe: &dyn Fn(&LeakCurve)) -> Result<Vec<LeakCurve>, StudyError> {
         let arm = Arc::new(Arm::open(folder)?);
         let (data, held_out) = arm.fold(0)?;
-        let recorded = RefinedDistance::fit(&data, &isochrone_eval::refined::RefinedConfig::default())?;
+        let recorded = RefinedDistance::fit(&data, &RefinedConfig::default())?;
         let mut curves = Vec::new();
         for &method in &self.methods {
             for &rows_per_episode in &self.rows_per_episode {
                 let seen: Arc<Mutex<(Vec<f64>, Vec<f64>)>> = Arc::default();
-                let (kept, pairs) = (Arc::clone(&seen), AcrossEpisodes::new(&recorded, &held_out, self.seed));
+                let kept = Arc::clone(&seen);
+                let judged = held_out.clone();
+                let pairs =
+                    AcrossEpisodes::new(&Readings::of_distance(&recorded, &judged), &recorded, self.seed);
                 let demonstrations = Arc::clone(&arm);
                 let measure = DistanceEvaluation::new("steps_to_go", move |distance| {
                     let steps_to_go =
                         demonstrations.rank_within(&demonstrations.steps_to_go(distance, 0), CLEAN);
                     let mut kept = kept.lock().expect("nobody else holds it");
                     kept.0.push(steps_to_go);
-                    kept.1.push(pairs.rank_correlation(distance));
+                    kept.1.push(pairs.rank_correlation(&Readings::of_distance(distance, &judged)));
                     steps_to_go
                 });
                 let every = self.updates / EVALUATIONS;

@@ -8,6 +8,7 @@
 
 mod baselines;
 mod benchmark;
+mod demonstrations;
 mod exact_pairs;
 mod leak;
 mod method;

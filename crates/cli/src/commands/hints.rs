@@ -19,7 +19,7 @@ pub fn addition(error: &anyhow::Error) -> &'static str {
     #[cfg(feature = "learn")]
     match error.chain().find_map(|cause| cause.downcast_ref()) {
         Some(LearnError::Edited { .. }) => {
-            return " (--accept-edits of train --resume, distance, plan, eval and plot map)";
+            return " (--accept-edits of train --resume, distance, plan, eval, audit, plot and runs)";
         }
         Some(LearnError::RunExists { .. }) => return " (train --resume, or another --run)",
         Some(LearnError::NotFinite { .. } | LearnError::Diverged(_)) => return " (isochrone data validate)",

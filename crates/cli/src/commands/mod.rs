@@ -10,6 +10,8 @@ pub mod envs;
 #[cfg(feature = "learn")]
 pub mod eval;
 pub mod exact;
+#[cfg(feature = "learn")]
+mod goal_steps;
 pub mod hints;
 pub mod output;
 #[cfg(feature = "learn")]
@@ -25,5 +27,9 @@ mod read_args;
 pub mod reproduce;
 #[cfg(feature = "learn")]
 pub mod runs;
+#[cfg(feature = "learn")]
+mod situations;
+#[cfg(feature = "learn")]
+mod step_map;
 #[cfg(feature = "learn")]
 pub mod train;

@@ -1,5 +1,6 @@
 //! What the command shows: a table in three styles, bars, pictures and remarks.
 
+use anyhow::bail;
 use indicatif::{ProgressBar, ProgressStyle};
 use isochrone::plot::Figure;
 use serde::{Serialize, Serializer};
@@ -68,6 +69,23 @@ impl Field {
         }
     }
 
+    #[cfg(feature = "learn")]
+    fn as_text(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            _ => "",
+        }
+    }
+
+    #[cfg(feature = "learn")]
+    fn as_number(&self) -> f64 {
+        match self {
+            Self::Count(count) => *count as f64,
+            Self::Number(number, _) => *number,
+            Self::Text(_) | Self::Missing => f64::NAN,
+        }
+    }
+
     /// JSON has no infinity: what is not finite becomes null.
     fn to_json(&self) -> Value {
         match self {
@@ -129,6 +147,28 @@ impl Report {
         serde_json::to_string_pretty(&document).expect("names are text") + "\n"
     }
 
+    /// Writes all rows as a table, `.csv` or else Parquet, atomically.
+    #[cfg(feature = "learn")]
+    pub fn save(&self, path: &Path) -> anyhow::Result<()> {
+        use isochrone::{
+            data::tables::{Column, write_parquet},
+            learn::run::write_file,
+        };
+        if path.extension().is_some_and(|extension| extension == "csv") {
+            return Ok(write_file(path, self.csv().as_bytes())?);
+        }
+        let column = |at: usize| {
+            let fields = || self.rows.iter().map(move |row| &row[at]);
+            match fields().any(|field| matches!(field, Field::Text(_))) {
+                true => Column::Texts(fields().map(Field::as_text).collect()),
+                false => Column::Numbers(fields().map(Field::as_number).collect()),
+            }
+        };
+        let columns: Vec<(&str, Column<'_>)> =
+            self.columns.iter().enumerate().map(|(at, name)| (name.as_str(), column(at))).collect();
+        Ok(write_parquet(path, &columns)?)
+    }
+
     fn csv(&self) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(&self.columns).expect("writing to memory");
@@ -148,6 +188,15 @@ impl Serialize for Row<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.columns.iter().zip(self.fields.iter().map(Field::to_json)))
     }
+}
+
+/// Refuses to replace a file, unless that is wanted.
+pub fn refuse_existing(path: &Path, replaces: bool) -> anyhow::Result<()> {
+    if path.exists() && (!replaces || path.is_dir()) {
+        let hint = if path.is_dir() { "choose a new folder" } else { "choose another name, or say --force" };
+        bail!("{} already exists; hint: {hint}", path.display());
+    }
+    Ok(())
 }
 
 /// The known name that is most like one that is not known, if any is alike.

@@ -1,4 +1,4 @@
-//! Situations that a run is asked about: points, or states of its data.
+//! A run that is asked, and the distances that answer.
 
 use crate::commands::output::tell;
 use anyhow::{Context as _, bail};
@@ -7,29 +7,20 @@ use isochrone::{
     TemporalDistance,
     audit::Consistency,
     calibration::Calibrated,
-    data::Dataset,
+    data::{
+        Dataset, Successes,
+        formats::{Extras, ReadOptions},
+    },
     learn::{
         model::{CheckpointSelector, LearnedDistance, Model},
-        run::{OpenOptions, Run},
+        run::{OpenOptions, REFINED_FILE, Run},
     },
     refined::{Reading, RefinedConfig, RefinedDistance},
 };
 use std::{
     cell::OnceCell,
-    ops::Range,
     path::{Path, PathBuf},
 };
-
-/// Deviations from the mean of the data, in any dimension, beyond which a network guesses.
-const FAR_OUT: f32 = 6.0;
-
-/// Where situations stand, and what they are called.
-#[derive(Default)]
-pub struct Situations {
-    pub names: Vec<String>,
-    /// `[n, width]`
-    pub rows: Vec<f32>,
-}
 
 /// `last`, `best` or a step.
 pub fn parse_which(text: &str) -> Result<CheckpointSelector, String> {
@@ -151,8 +142,29 @@ impl Asker {
         if let Some(refined) = self.refined.get() {
             return Ok(refined);
         }
-        let refined = RefinedDistance::fit(self.data()?, &RefinedConfig::default())?;
+        let refined = self.build_refined()?;
         Ok(self.refined.get_or_init(|| refined))
+    }
+
+    /// The graph of the run's own data is kept with the run, and built again if the data or the file are not
+    /// what they were.
+    fn build_refined(&self) -> anyhow::Result<RefinedDistance> {
+        let (data, config) = (self.data()?, RefinedConfig::default());
+        if self.other_data.is_some() {
+            return Ok(RefinedDistance::fit(data, &config)?);
+        }
+        let file = self.run.folder().join(REFINED_FILE);
+        if file.exists() {
+            match RefinedDistance::open(&file, data, &config) {
+                Ok(Some(refined)) => return Ok(refined),
+                Ok(None) => {}
+                Err(error) => tell(&format!("warning: {error}; it is built again")),
+            }
+        }
+        let refined = RefinedDistance::fit(data, &config)?;
+        // Where nothing can be written, it is built again the next time.
+        let _ = refined.save(&file, data, &config);
+        Ok(refined)
     }
 
     /// What states are of; read when they are first asked for.
@@ -160,14 +172,21 @@ impl Asker {
         if let Some(data) = self.data.get() {
             return Ok(data);
         }
-        let data = self.load()?;
+        let data = self.load(&self.run.config().data.read)?;
         Ok(self.data.get_or_init(|| data))
     }
 
-    fn load(&self) -> anyhow::Result<Dataset> {
+    /// The states that the data mark as a success. Runs keep no further columns of their data: they are read
+    /// again, with all.
+    pub fn successes(&self) -> anyhow::Result<Option<Successes>> {
+        let read = ReadOptions { extras: Extras::All, ..self.run.config().data.read.clone() };
+        Ok(self.load(&read)?.successes())
+    }
+
+    fn load(&self, read: &ReadOptions) -> anyhow::Result<Dataset> {
         let config = &self.run.config().data;
         let path = self.other_data.as_ref().unwrap_or(&config.path);
-        let (data, name) = (Dataset::load(path, &config.read)?, path.display());
+        let (data, name) = (Dataset::load(path, read)?, path.display());
         if self.other_data.is_none() && data.content_hash() != self.run.manifest().data.content_hash {
             bail!(
                 "{name}: its contents are not those that the run learned from; hint: say --data FILE to ask about others"
@@ -184,88 +203,4 @@ impl Asker {
         }
         Ok(data)
     }
-
-    /// Points and states as rows; warns about those that nothing was learned of.
-    pub fn situations(&self, texts: &[String], flag: &str) -> anyhow::Result<Situations> {
-        let width = self.model.spec.observation.width;
-        let mut situations = Situations::default();
-        for text in texts {
-            match text.strip_prefix('@') {
-                None => {
-                    situations.rows.extend(point(text, width).with_context(|| flag.to_owned())?);
-                    situations.names.push(text.clone());
-                }
-                Some(place) => {
-                    states(place, self.data()?, &mut situations).with_context(|| flag.to_owned())?;
-                }
-            }
-        }
-        if let Some(distance) = &self.model.distance {
-            let (row, deviations) = distance.farthest(&situations.rows);
-            if deviations > FAR_OUT {
-                tell(&format!(
-                    "warning: {flag} {}: {deviations:.0} deviations from the mean of the data; nothing was learned out there",
-                    situations.names[row]
-                ));
-            }
-        }
-        Ok(situations)
-    }
-
-    /// One situation.
-    pub fn situation(&self, text: &str, flag: &str) -> anyhow::Result<Vec<f32>> {
-        let situations = self.situations(&[text.to_owned()], flag)?;
-        if situations.names.len() != 1 {
-            bail!("{flag} {text}: {} situations; hint: give one, like @0:10", situations.names.len());
-        }
-        Ok(situations.rows)
-    }
-}
-
-fn point(text: &str, width: usize) -> anyhow::Result<Vec<f32>> {
-    let numbers: Result<Vec<f32>, _> = text.split(',').map(|number| number.trim().parse::<f32>()).collect();
-    let Ok(numbers) = numbers else {
-        let example = (0..width).map(|dimension| dimension.to_string()).collect::<Vec<_>>().join(",");
-        bail!(
-            "'{text}' is not a point; hint: give {width} numbers like {example}, or a state of the data like @0:10"
-        );
-    };
-    if numbers.len() != width || numbers.iter().any(|number| !number.is_finite()) {
-        bail!(
-            "'{text}' is not {width} finite numbers; hint: distances compare whole observations, of {width} dimensions here; or give a state of the data like @0:10"
-        );
-    }
-    Ok(numbers)
-}
-
-/// `EPISODE:ROW`, `EPISODE:last` or `EPISODE:FROM..TO`, the last not included; `EPISODE` alone is all of its states.
-fn states(place: &str, data: &Dataset, situations: &mut Situations) -> anyhow::Result<()> {
-    let wrong = || {
-        format!("'@{place}' is not a state; hint: @EPISODE:ROW or @EPISODE:FROM..TO, like @0:10 or @0:10..20")
-    };
-    let number = |text: &str| text.parse::<usize>().ok().with_context(wrong);
-    let (episode, rows) =
-        place.split_once(':').map_or((place, None), |(episode, rows)| (episode, Some(rows)));
-    let episode = number(episode)?;
-    if episode >= data.n_episodes() {
-        bail!("'@{place}': there are {} episodes; hint: they are counted from 0", data.n_episodes());
-    }
-    let view = data.episode(episode);
-    let states = view.steps + 1;
-    let rows: Range<usize> = match rows.map(|rows| (rows, rows.split_once(".."))) {
-        None => 0..states,
-        Some((_, Some((from, to)))) => number(from)?..number(to)?,
-        Some(("last", None)) => states - 1..states,
-        Some((row, None)) => number(row)?..number(row)?.saturating_add(1),
-    };
-    if rows.start >= rows.end || rows.end > states {
-        bail!(
-            "'@{place}': episode {episode} has rows 0 to {}; hint: FROM is less than TO, TO is not included, and @EPISODE alone is all of them",
-            states - 1
-        );
-    }
-    let width = data.spec().observation.width;
-    situations.rows.extend(&view.observations[rows.start * width..rows.end * width]);
-    situations.names.extend(rows.map(|row| format!("@{episode}:{row}")));
-    Ok(())
 }

@@ -1,6 +1,9 @@
 //! `isochrone runs`: what has been trained, side by side.
 
-use crate::commands::output::{Field, Report, StyleArgs, file_name, file_stem, named, number, save, tell};
+use crate::commands::{
+    output::{Field, Report, StyleArgs, file_name, file_stem, named, number, save, tell},
+    query::open_run,
+};
 use anyhow::bail;
 use isochrone::{
     learn::run::{Record, Run, State, Status, metrics},
@@ -19,6 +22,10 @@ pub struct Args {
     /// Runs, or folders of runs
     #[arg(default_value = "runs")]
     folders: Vec<PathBuf>,
+
+    /// Look at runs although their config.toml or manifest.json was edited
+    #[arg(long)]
+    accept_edits: bool,
 
     /// Metrics to show and draw; `all` for all of them [default: losses and evaluations]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -41,7 +48,7 @@ Examples:
 /// Runs the verb; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     args.plot.as_deref().map_or(Ok(()), Figure::check_path)?;
-    let runs = found(&args.folders)?;
+    let runs = found(&args.folders, args.accept_edits)?;
     let records: Vec<Vec<Record>> = runs.iter().map(Run::records).collect::<Result<_, _>>()?;
     let names = metric_names(&args.metrics, &records)?;
     write!(out, "{}", report(&runs, &records, &names)?.print(&args.style))?;
@@ -55,12 +62,12 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
 }
 
 /// Every folder that is a run, and every run right below one that is not.
-pub fn found(folders: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
+pub fn found(folders: &[PathBuf], accepts_edits: bool) -> anyhow::Result<Vec<Run>> {
     let is_run = |folder: &Path| folder.join("config.toml").is_file();
     let mut runs = Vec::new();
     for folder in folders {
         if is_run(folder) {
-            runs.push(Run::open(folder)?);
+            runs.push(open_run(folder, accepts_edits)?);
             continue;
         }
         if !folder.is_dir() {
@@ -70,7 +77,7 @@ pub fn found(folders: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
             std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
         inside.sort();
         for folder in inside.into_iter().filter(|folder| is_run(folder)) {
-            match Run::open(&folder) {
+            match open_run(&folder, accepts_edits) {
                 Ok(run) => runs.push(run),
                 // One that is damaged does not hide the others.
                 Err(error) => tell(&format!("warning: passed over {error}")),

@@ -178,6 +178,17 @@ fn edits_are_refused() {
             assert_refused(&outcome, &format!("run/{file}"), arguments);
             assert!(outcome.stderr.contains("--accept-edits"), "{}", outcome.stderr);
         }
+        for arguments in [
+            "runs run",
+            "plot map run --to 1,1 -o map.svg",
+            "plot curves run --metric critic/loss -o curves.svg",
+            "plot calibration run -o calibration.svg",
+            "plot report run -o report.html",
+            "audit run",
+        ] {
+            let accepted = isochrone_in(folder.path(), &format!("{arguments} --accept-edits"));
+            assert_eq!(accepted.code, Some(0), "{arguments}: {}", accepted.stderr);
+        }
         let accepted = isochrone_in(folder.path(), &format!("{ask} --accept-edits"));
         assert_eq!(accepted.code, Some(0), "{}", accepted.stderr);
         assert!(accepted.stdout != before, "an edit changes answers");

@@ -9,6 +9,7 @@ mod run;
 mod sources;
 mod usability;
 mod verb_data;
+mod verb_distance;
 mod verb_eval;
 mod verb_exact;
 mod verb_plan;

@@ -85,16 +85,15 @@ fn ways_maps_and_pages() {
     for (arguments, file, said) in [
         ("plot map runs/a --to 0,0", "to.svg", "steps to the star"),
         ("plot map runs/a --from 0,0", "from.svg", "steps from the circle"),
-        (
-            "plot map runs/a --from @0:0 --to 0,0 --dimensions 1,0 --cells 20",
-            "both.svg",
-            "steps from the circle",
-        ),
+        ("plot map runs/a --from @0:0 --to 0,0 --axes 1,0 --cells 20", "both.svg", "steps from the circle"),
         (
             "plot map runs/a --from @0:0 --to @0:last --way --max-edge-steps 1000",
             "ways.svg",
             "graph: up to 1000 recorded states",
         ),
+        ("plot map runs/a --from @0:0 --to @0:last --way", "recorded-way.svg", "along recorded segments"),
+        ("plot map runs/a --to 0,0 --distance learned", "learned.svg", "learned distance"),
+        ("plot map runs/a --to 0,0 --axes principal", "principal.svg", "principal axis 1"),
         ("plot curves --metric critic/loss", "curves.svg", "training steps"),
         ("plot calibration runs/a", "calibration.svg", "observed steps"),
     ] {
@@ -131,6 +130,110 @@ fn audits_say_what_can_be_trusted() {
     assert!(table.stdout.contains("do not trust learned"), "{}", table.stdout);
 }
 
+/// A one-way ring of 40 cells as a table, and the exact steps between its rows.
+fn ring(folder: &Path) -> Vec<Vec<f64>> {
+    let mut table = "episode,x,y\n".to_owned();
+    let mut cells = Vec::new();
+    for episode in 0..12 {
+        for step in 0..30 {
+            let cell = (7 * episode + step) % 40;
+            let (sin, cos) = (std::f64::consts::TAU * f64::from(cell) / 40.0).sin_cos();
+            table += &format!("{episode},{cos:.6},{sin:.6}\n");
+            cells.push(cell);
+        }
+    }
+    std::fs::write(folder.join("ring.csv"), table).unwrap();
+    let row = |from: &i32| cells.iter().map(|to| f64::from((to - from).rem_euclid(40))).collect();
+    cells.iter().map(row).collect()
+}
+
+#[test]
+fn matrices_of_other_programs_are_audited() {
+    use isochrone::data::tables::write_npy;
+    let folder = tempfile::tempdir().unwrap();
+    let exact = ring(folder.path());
+    let write = |name: &str, rows: &[usize], change: &dyn Fn(f64, f64) -> f64| {
+        let pairs = rows.iter().flat_map(|&i| rows.iter().map(move |&j| (i, j)));
+        let values: Vec<f64> = pairs.map(|(i, j)| change(exact[i][j], exact[j][i])).collect();
+        write_npy(&folder.path().join(name), &[rows.len(), rows.len()], &values).unwrap();
+    };
+    let all: Vec<usize> = (0..exact.len()).collect();
+    let third: Vec<usize> = all.iter().copied().step_by(3).collect();
+    let backwards: Vec<usize> = all.iter().copied().rev().step_by(2).collect();
+    write("exact.npy", &all, &|there, _| there);
+    write("third.npy", &third, &|there, _| there);
+    write("backwards.npy", &backwards, &|there, _| there);
+    write("symmetric.npy", &all, &|there, back| there.min(back));
+    let numbers: Vec<f64> = backwards.iter().map(|&row| row as f64).collect();
+    write_npy(&folder.path().join("rows.npy"), &[numbers.len()], &numbers).unwrap();
+    std::fs::write(folder.path().join("two.csv"), "0,1\n1,0\n").unwrap();
+    std::fs::write(folder.path().join("wide.csv"), "0,1,2\n1,0,2\n").unwrap();
+    std::fs::write(folder.path().join("far.csv"), "0\n99999\n").unwrap();
+    let run = |arguments: &str| {
+        isochrone_in(folder.path(), &format!("audit --data ring.csv --observations x,y --matrix {arguments}"))
+    };
+    for arguments in ["exact.npy", "third.npy --stride 3", "backwards.npy --rows rows.npy"] {
+        let audited = run(&format!("{arguments} --json"));
+        assert_eq!(audited.code, Some(0), "{arguments}: {}", audited.stderr);
+        let audit: serde_json::Value = serde_json::from_str(&audited.stdout).unwrap();
+        assert_eq!(audit["not_to_be_trusted"], serde_json::json!([]), "{arguments}: {audit:#}");
+        let matrix = &audit["rows"][0];
+        assert!(arguments.starts_with(matrix["distance"].as_str().unwrap()), "{audit:#}");
+        assert!(matrix["rank_across_episodes"].as_f64().unwrap() > 0.99, "{audit:#}");
+        let one_step = matrix["one_step"].as_f64();
+        assert_eq!(one_step, (arguments == "exact.npy").then_some(1.0), "{arguments}");
+    }
+    let broken = run("symmetric.npy");
+    assert!(broken.stdout.contains("do not trust symmetric.npy: across episodes"), "{}", broken.stdout);
+    for (arguments, said) in [
+        ("third.npy", "--rows or --stride"),
+        ("third.npy --stride 2", "there are 180 states"),
+        ("wide.csv", "2 rows of 3 numbers"),
+        ("two.csv --rows far.csv", "row 1 is 99999"),
+        ("two.csv --rows none.npy", "none.npy"),
+        ("none.npy", "none.npy"),
+        ("exact.npy --ends either", "--ends does not apply"),
+    ] {
+        let refused = run(arguments);
+        assert_eq!(refused.code, Some(2), "{arguments}: {}", refused.stdout);
+        assert!(
+            refused.stderr.contains(said) && refused.stderr.contains("hint:"),
+            "{arguments}: {}",
+            refused.stderr
+        );
+        assert_eq!(refused.stderr.trim_end().lines().count(), 1, "{arguments}: {}", refused.stderr);
+    }
+    assert_eq!(isochrone_in(folder.path(), "audit --matrix exact.npy").code, Some(2));
+    assert_eq!(isochrone_in(folder.path(), "audit").code, Some(2));
+}
+
+/// Two roads that nobody connects: a plan says where the record breaks, and the graph is kept with the run.
+#[test]
+fn plans_say_where_the_record_breaks_and_graphs_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut table = "episode,x,y,action_x\n".to_owned();
+    for (episode, first) in [0.0, 25.0].into_iter().enumerate() {
+        (0..200).for_each(|step| table += &format!("{episode},{:.1},0.5,1\n", first + 0.1 * f64::from(step)));
+    }
+    std::fs::write(folder.path().join("roads.csv"), table).unwrap();
+    let run = |arguments: &str| isochrone_in(folder.path(), arguments);
+    let train = "train --data roads.csv --observations x,y --size small --threads 1 --steps 5 batch_size=16 --run runs/a";
+    assert_eq!(run(train).code, Some(0));
+    let broken = run("plan runs/a --from 5,0.5 --to 40,0.5");
+    let said = "the record breaks between @0:199 and @1:0, 51 steps apart";
+    assert!(broken.code == Some(2) && broken.stderr.contains(said), "{}", broken.stderr);
+    let ask = || run("distance runs/a --from 1,0.5 --to 15,0.5 --csv");
+    let (file, first) = (folder.path().join("runs/a/refined.npz"), ask());
+    let kept = std::fs::read(&file).unwrap();
+    std::fs::write(&file, &kept[..kept.len() / 2]).unwrap();
+    let again = ask();
+    assert!(again.stderr.contains("refined.npz") && again.stderr.contains("built again"), "{}", again.stderr);
+    assert!(again.stdout == first.stdout && std::fs::read(&file).unwrap() == kept);
+    // Other data leave it alone.
+    let other = run("distance runs/a --from 1,0.5 --to 15,0.5 --data roads.csv");
+    assert!(other.code == Some(0) && std::fs::read(&file).unwrap() == kept);
+}
+
 #[test]
 fn wrong_questions_have_answers() {
     let folder = tempfile::tempdir().unwrap();
@@ -139,6 +242,7 @@ fn wrong_questions_have_answers() {
         ("plan runs/none --from 0,0 --to 1,1", "runs/none"),
         ("plan runs/a --from 0,0,0 --to 1,1", "--from"),
         ("plan runs/a --from @0 --to 1,1", "situations"),
+        ("plan runs/a --from @0:0 --to 0=1", "a set of situations"),
         ("plan runs/a --from @0:0 --to @9999:0", "there are 200 episodes"),
         ("plan runs/a --from 0,0 --to 1,1 --max-edge-steps 0", "--max-edge-steps 0"),
         ("plan runs/a --from 0,0 --to 1,1 --planner greedy --radius nan", "--radius"),
@@ -146,8 +250,9 @@ fn wrong_questions_have_answers() {
         ("plan runs/a --from -12,0 --to 0,-20 --max-edge-steps 0.0001", "no path was found"),
         ("plot map runs/a -o x.svg", "--to"),
         ("plot map runs/a --to 0,0 -o x.bmp", "x.bmp"),
-        ("plot map runs/a --to 0,0 --dimensions 0,0 -o x.svg", "--dimensions 0,0"),
-        ("plot map runs/a --to 0,0 --dimensions 0,7 -o x.svg", "--dimensions 0,7"),
+        ("plot map runs/a --to 0,0 --axes 0,0 -o x.svg", "--axes 0,0"),
+        ("plot map runs/a --to 0,0 --axes 0,7 -o x.svg", "no dimension '7'"),
+        ("plot map runs/a --to 0,0 --axes 0 -o x.svg", "--axes 0"),
         ("plot curves runs/a --metric nothing -o x.svg", "critic/loss"),
         ("plot calibration runs/a --data nowhere.npz -o x.svg", "nowhere.npz"),
         ("plot report runs/a -o x.txt", ".html"),

@@ -1,49 +1,33 @@
 //! Agreement across episodes: what metrics of training do not see.
 
+use super::readings::Readings;
 use isochrone_core::{TemporalDistance, rng, statistics::spearman};
-use isochrone_data::Dataset;
 
 /// Pairs that are looked at.
 const SAMPLES: usize = 2000;
 
 /// Random pairs of states, which are of different episodes, and recorded time between them.
 pub struct AcrossEpisodes {
-    from: Vec<f32>,
-    to: Vec<f32>,
+    from: Vec<u64>,
+    to: Vec<u64>,
     recorded_steps: Vec<f64>,
 }
 
 impl AcrossEpisodes {
-    /// Draws states of `data` and keeps the pairs with a recorded path; `recorded` is a [refined distance](crate::refined).
-    pub fn new(recorded: &dyn TemporalDistance, data: &Dataset, seed: u64) -> Self {
-        let (width, n_states) = (data.spec().observation.width, data.index().n_states() as usize);
+    /// Draws pairs of states that `readings` are about; `recorded` is a [refined distance](crate::refined).
+    pub fn new(readings: &Readings<'_>, recorded: &dyn TemporalDistance, seed: u64) -> Self {
         let mut random = rng::stream(seed, 5);
-        let mut states = || {
-            let state = |_| {
-                let state = rng::below(&mut random, n_states) as u64;
-                let episode = data.index().episode_of_state(state);
-                let row = (state - data.index().states(episode).start) as usize;
-                &data.episode(episode).observations[row * width..][..width]
-            };
-            (0..SAMPLES).flat_map(state).copied().collect::<Vec<f32>>()
-        };
+        let mut states = || (0..SAMPLES).map(|_| readings.any_state(&mut random)).collect::<Vec<u64>>();
         let (from, to) = (states(), states());
-        let steps = recorded.paired_steps(&from, &to).expect("they are whole states");
-        let mut kept = Self { from: Vec::new(), to: Vec::new(), recorded_steps: Vec::new() };
-        let pairs = from.chunks_exact(width).zip(to.chunks_exact(width)).zip(steps);
-        for ((from, to), steps) in pairs.filter(|(_, steps)| steps.is_finite()) {
-            kept.from.extend(from);
-            kept.to.extend(to);
-            kept.recorded_steps.push(steps);
-        }
-        kept
+        let recorded_steps = Readings::of_distance(recorded, readings.data()).steps(&from, &to);
+        Self { from, to, recorded_steps }
     }
 
-    /// Rank correlation of a distance with recorded time. NaN where one of them is constant, or no path is known.
-    pub fn rank_correlation(&self, distance: &dyn TemporalDistance) -> f64 {
-        let read = distance.paired_steps(&self.from, &self.to).expect("they are whole states");
-        let pairs = read.into_iter().zip(self.recorded_steps.iter().copied());
-        let (read, recorded): (Vec<f64>, Vec<f64>) = pairs.filter(|(read, _)| read.is_finite()).unzip();
+    /// Rank correlation of readings with recorded time, where there is any. NaN where one of them is constant, or no path is known.
+    pub fn rank_correlation(&self, readings: &Readings<'_>) -> f64 {
+        let pairs = readings.steps(&self.from, &self.to).into_iter().zip(self.recorded_steps.iter().copied());
+        let (read, recorded): (Vec<f64>, Vec<f64>) =
+            pairs.filter(|(read, recorded)| read.is_finite() && recorded.is_finite()).unzip();
         spearman(&read, &recorded)
     }
 }

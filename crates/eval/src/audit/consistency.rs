@@ -1,13 +1,14 @@
 //! What must hold of every distance in steps, on recorded states.
 
-use super::speed_limit::SpeedLimit;
+use super::{
+    readings::{Readings, observations},
+    speed_limit::SpeedLimit,
+};
 use isochrone_core::{TemporalDistance, rng, statistics::median};
 use isochrone_data::Dataset;
 
 /// Pairs and triples that are looked at.
 const SAMPLES: usize = 2000;
-/// Pairs of one episode are at most so many steps apart.
-const MAX_LAG: usize = 150;
 /// What a triangle may miss by rounding, in steps.
 const TRIANGLE_SLACK: f64 = 0.01;
 
@@ -16,7 +17,7 @@ const TRIANGLE_SLACK: f64 = 0.01;
 pub struct Consistency {
     /// The largest reading from a state to itself.
     pub largest_self_distance: f64,
-    /// The median reading of one recorded step.
+    /// The median reading of one recorded step; NaN for a matrix without two rows that follow each other.
     pub one_step: f64,
     /// The median reading of one recorded step backwards. Whether it should be large only the data know.
     pub one_step_back: f64,
@@ -36,7 +37,7 @@ impl Consistency {
     pub fn problems(&self, rank_across_episodes: f64) -> Vec<String> {
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);
         let mut problems = Vec::new();
-        if !(0.5..=2.0).contains(&self.one_step) {
+        if !self.one_step.is_nan() && !(0.5..=2.0).contains(&self.one_step) {
             problems.push(format!("one recorded step reads {:.1}", self.one_step));
         }
         if self.above_recorded_lag > 0.1 {
@@ -57,47 +58,44 @@ impl Consistency {
 
     /// Looks at recorded states of a dataset, best one that the distance did not learn from.
     pub fn of(distance: &dyn TemporalDistance, data: &Dataset, seed: u64) -> Self {
-        let width = data.spec().observation.width;
+        Self::of_readings(&Readings::of_distance(distance, data), seed)
+    }
+
+    /// Looks at readings between recorded states.
+    pub fn of_readings(readings: &Readings<'_>, seed: u64) -> Self {
         let mut random = rng::stream(seed, 4);
-        let index = data.index();
-        let n_states = index.n_states() as usize;
-        let mut state = || {
-            let state = rng::below(&mut random, n_states) as u64;
-            let episode = index.episode_of_state(state);
-            let row = (state - index.states(episode).start) as usize;
-            &data.episode(episode).observations[row * width..][..width]
-        };
-        let mut states = || (0..SAMPLES).flat_map(|_| state()).copied().collect::<Vec<f32>>();
+        let mut states = || (0..SAMPLES).map(|_| readings.any_state(&mut random)).collect::<Vec<u64>>();
         let (a, b, c) = (states(), states(), states());
-        let steps =
-            |from: &[f32], to: &[f32]| distance.paired_steps(from, to).expect("they are whole states");
+        let steps = |from: &[u64], to: &[u64]| readings.steps(from, to);
         let (ab, bc, ac) = (steps(&a, &b), steps(&b, &c), steps(&a, &c));
         let excess = (0..SAMPLES).map(|i| ac[i] - (ab[i] + bc[i])).filter(|excess| *excess > TRIANGLE_SLACK);
         let excess: Vec<f64> = excess.collect();
-        let limits = SpeedLimit::of(data, seed).fewest_steps(&a, &b);
+        let data = readings.data();
+        let limits =
+            SpeedLimit::of(data, seed).fewest_steps(&observations(data, &a), &observations(data, &b));
         let below = ab.iter().zip(&limits).filter(|(reading, limit)| reading < limit).count();
 
-        let (mut from, mut to, mut lags) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut from, mut to) = (Vec::new(), Vec::new());
         let (mut here, mut next) = (Vec::new(), Vec::new());
         for _ in 0..SAMPLES {
-            let (episode, row) =
-                index.row_of_transition(rng::below(&mut random, index.n_transitions() as usize) as u64);
-            let rows = data.episode(episode).observations;
-            let lag = 1 + rng::below(&mut random, (index.steps(episode) - row).min(MAX_LAG));
-            let row_at = |row: usize| &rows[row * width..][..width];
-            from.extend(row_at(row));
-            to.extend(row_at(row + lag));
-            lags.push(lag as f64);
-            here.extend(row_at(row));
-            next.extend(row_at(row + 1));
+            let pair = readings.recorded_pair(&mut random);
+            from.push(pair.from);
+            to.push(pair.to);
+            if pair.next == pair.from + 1 {
+                here.push(pair.from);
+                next.push(pair.next);
+            }
         }
-        let lagging = steps(&from, &to);
-        let above = lagging.iter().zip(&lags).filter(|(reading, lag)| **reading > 1.25 * **lag + 5.0).count();
+        let lags = to.iter().zip(&from).map(|(to, from)| (to - from) as f64);
+        // What is not a number is not short enough.
+        let is_long = |(reading, lag): &(f64, f64)| reading.is_nan() || *reading > 1.25 * lag + 5.0;
+        let above = steps(&from, &to).into_iter().zip(lags).filter(is_long).count();
+        let middle = |readings: Vec<f64>| if readings.is_empty() { f64::NAN } else { median(readings) };
         let share = |count: usize| count as f64 / SAMPLES as f64;
         Self {
             largest_self_distance: steps(&a, &a).into_iter().fold(0.0, f64::max),
-            one_step: median(steps(&here, &next)),
-            one_step_back: median(steps(&next, &here)),
+            one_step: middle(steps(&here, &next)),
+            one_step_back: middle(steps(&next, &here)),
             triangle_violations: share(excess.len()),
             worst_triangle: excess.into_iter().fold(0.0, f64::max),
             above_recorded_lag: share(above),

@@ -1,20 +1,23 @@
 //! The refined distance.
 
 use super::{
-    GoalSet, RecordedPath, RefinedConfig, RefinedError, Segment,
+    Gap, GoalSet, RecordedPath, RefinedConfig, RefinedError, Segment,
     cover::k_center,
     edges::{self, Edge, Reading},
+    gap,
     graph::Graph,
     hop::HopMetric,
     jumps,
     nearest::Points,
     rows::{Rows, apart},
+    saved::{self, Parts},
 };
 use isochrone_core::{Discount, ShapeError, TemporalDistance, rng};
-use isochrone_data::Dataset;
+use isochrone_data::{DataError, Dataset};
 use rayon::prelude::*;
 use std::{
     collections::HashMap,
+    path::Path,
     sync::{Arc, Mutex, OnceLock},
 };
 
@@ -110,23 +113,55 @@ impl RefinedDistance {
         }
         let radius = chosen[chosen.len() - 1].1;
         let landmark_rows: Vec<u32> = chosen.into_iter().map(|(number, _)| sampled[number] as u32).collect();
-        let values: Vec<f32> =
-            landmark_rows.iter().flat_map(|&row| rows.row(row as usize)).copied().collect();
-        let landmarks = Points::new(&values, rows.width);
+        let landmarks = landmarks_at(&rows, &landmark_rows);
         let cells = landmarks.nearest(&rows.values);
         let edges = edges::recorded(&rows, &cells, landmark_rows.len(), &jumps_before);
+        let jumps = is_jump.iter().filter(|is_jump| **is_jump).count();
+        Ok(Self::of_parts(Parts { metric, radius, jumps, landmark_rows, edges }, &rows, config))
+    }
+
+    /// Writes the graph to a file, atomically, for [`open`](Self::open) with the same dataset and settings.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn save(&self, path: &Path, data: &Dataset, config: &RefinedConfig) -> Result<(), DataError> {
+        let Map { metric, radius, jumps, landmark_rows, readings, .. } = &*self.map;
+        let edges = [0, 1].map(|reading: usize| readings[reading].graph.edges.clone());
+        let (metric, landmark_rows) = (metric.clone(), landmark_rows.clone());
+        saved::write(
+            path,
+            data,
+            config,
+            &Parts { metric, radius: *radius, jumps: *jumps, landmark_rows, edges },
+        )
+    }
+
+    /// Opens a graph that [`save`](Self::save) wrote, bit-identical to the one that [`fit`](Self::fit) would
+    /// build. `None` if the file is of another dataset, other settings or another version.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or what it holds is not made of the dataset.
+    pub fn open(path: &Path, data: &Dataset, config: &RefinedConfig) -> Result<Option<Self>, DataError> {
+        let read = saved::read(path, data, config)?;
+        Ok(read.map(|(parts, rows)| Self::of_parts(parts, &rows, config)))
+    }
+
+    fn of_parts(parts: Parts, rows: &Rows, config: &RefinedConfig) -> Self {
+        let Parts { metric, radius, jumps, landmark_rows, edges } = parts;
+        let landmarks = landmarks_at(rows, &landmark_rows);
+        let values: Vec<f32> =
+            landmark_rows.iter().flat_map(|&row| rows.row(row as usize)).copied().collect();
         let has_table = landmark_rows.len() <= config.table_landmarks;
         let paths = |edges| Paths {
-            graph: Graph::new(values.clone(), edges, &rows),
+            graph: Graph::new(values.clone(), edges, rows),
             has_table,
             table: OnceLock::new(),
             to_goals: Mutex::default(),
             first_edges: Mutex::default(),
         };
         let readings = edges.map(paths);
-        let jumps = is_jump.iter().filter(|is_jump| **is_jump).count();
         let map = Map { metric, radius, jumps, landmarks, landmark_rows, readings };
-        Ok(Self { reading: Reading::Fastest, map: Arc::new(map) })
+        Self { reading: Reading::Fastest, map: Arc::new(map) }
     }
 
     /// The same graph, read in another way.
@@ -233,6 +268,35 @@ impl RefinedDistance {
         }
         hops.push(f64::from(apart(here, &to.projected)));
         Ok(Some(RecordedPath { segments, hops }))
+    }
+
+    /// Where the record breaks between two states: the nearest pair of a recorded state that can be reached
+    /// and one that leads to the goal, among all rows of the dataset that the graph was built of. `None` if a
+    /// path is known.
+    ///
+    /// # Errors
+    /// If a state does not have [`width`](TemporalDistance::width) numbers.
+    ///
+    /// # Panics
+    /// If the states of the dataset do not have as many.
+    pub fn gap(&self, data: &Dataset, from: &[f32], to: &[f32]) -> Result<Option<Gap>, ShapeError> {
+        self.check_paired(from, to)?;
+        assert_eq!(data.spec().observation.width, self.width(), "the dataset has other states");
+        let (from, to) = (&self.places(from)[0], &self.places(to)[0]);
+        if self.reading_of(from, to).is_finite() {
+            return Ok(None);
+        }
+        let graph = &self.paths().graph;
+        let starts: Vec<u32> =
+            self.confirmed_starts(from).into_iter().map(|(landmark, _)| landmark).collect();
+        let ends: Vec<u32> = self.confirmed_ends(to).into_iter().map(|(landmark, _)| landmark).collect();
+        let n = graph.n_landmarks();
+        let reached = gap::closure(n, &graph.edges, &starts, false);
+        let leading = gap::closure(n, &graph.edges, &ends, true);
+        let metric = &self.map.metric;
+        let rows = Rows::new(data, metric.projected_width(), |rows, into| metric.project(rows, into));
+        let cells = self.map.landmarks.nearest(&rows.values);
+        Ok(Gap::between(&rows, &cells, &reached, &leading))
     }
 
     /// How one gets from one place to another.
@@ -399,6 +463,12 @@ impl Paths {
         let steps = kept(&self.to_goals, goal, || self.graph.to_goal(goal as usize));
         read(&steps)
     }
+}
+
+/// The places of landmarks.
+fn landmarks_at(rows: &Rows, landmark_rows: &[u32]) -> Points {
+    let values: Vec<f32> = landmark_rows.iter().flat_map(|&row| rows.row(row as usize)).copied().collect();
+    Points::new(&values, rows.width)
 }
 
 /// What is kept for a goal, or else computed; without the lock, so that threads do not wait for each other.

@@ -3,3 +3,4 @@
 mod ant;
 mod mazes;
 mod ring;
+mod saved;

@@ -9,6 +9,7 @@
 //! | `checkpoints/step-…` | see [`checkpoint`] |
 //! | `sessions.jsonl` | who trained it from which step on |
 //! | `lock` | held while a process trains |
+//! | `refined.npz` | the graph of its data, kept by those who ask it; without it, it is built again |
 //!
 //! All of them are plain files and folders: links are refused. Files of JSON and `config.toml` have a `format`, one number for all.
 //! Every checkpoint knows the hashes of `config.toml` and `manifest.json`, since its numbers mean something else under others: a run
@@ -32,6 +33,7 @@ pub use files::write as write_file;
 pub use manifest::{DatasetInfo, Manifest, Provenance};
 pub use metric_averager::MetricAverager;
 pub use metrics::{MetricsLog, Record};
+pub use plain::REFINED_FILE;
 
 use crate::{algorithm::Algorithm, error::LearnError};
 use serde::{Deserialize, Serialize};

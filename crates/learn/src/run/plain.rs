@@ -11,9 +11,20 @@ use std::{
     path::Path,
 };
 
+/// The file in which those who ask a run keep the graph of its data. It can be removed, and is built again.
+pub const REFINED_FILE: &str = "refined.npz";
+
 /// What a run has in its folder, besides event files and what is being written.
-const NAMES: [&str; 7] =
-    ["config.toml", "manifest.json", "status.json", "metrics.jsonl", "sessions.jsonl", "lock", "checkpoints"];
+const NAMES: [&str; 8] = [
+    "config.toml",
+    "manifest.json",
+    "status.json",
+    "metrics.jsonl",
+    "sessions.jsonl",
+    "lock",
+    "checkpoints",
+    REFINED_FILE,
+];
 
 /// Refuses a folder in which something of a run is a link, a pipe or a device.
 pub fn check(folder: &Path) -> Result<(), LearnError> {

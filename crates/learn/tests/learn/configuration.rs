@@ -150,11 +150,15 @@ fn settings_are_found_by_what_people_write() {
 
 #[test]
 fn wrong_settings_are_named_with_their_value_and_a_hint() {
-    let cases: [(&[&str], &[&str]); 9] = [
+    let cases: [(&[&str], &[&str]); 10] = [
         (&["learner.critic.widths=3"], &["learner.critic.widths = 3", "learner.critic.width"]),
         (&["stepps=3"], &["stepps = 3", "steps"]),
-        (&["steps=10", "learner.critic.width=wide"], &["learner.critic.width = \"wide\"", "usize"]),
+        (
+            &["steps=10", "learner.critic.width=wide"],
+            &["learner.critic.width = \"wide\"", "must be a whole number"],
+        ),
         (&["discount=1.5"], &["1.5"]),
+        (&["discount=high"], &["discount = \"high\"", "must be a number"]),
         (&["steps=0"], &["steps = 0", "at least 1"]),
         (&["learner.algorithm=sac"], &["learner.algorithm = sac", "cmd1"]),
         (&["checkpoints.keep_last=0"], &["checkpoints.keep_last = 0"]),

@@ -1,7 +1,7 @@
 //! `isochrone data convert`: from any format to those that we write.
 
 use super::source::Source;
-use crate::commands::output::count;
+use crate::commands::output::{count, refuse_existing};
 use anyhow::bail;
 use isochrone::data::{
     DataError, Defect, DefectKind, Ending, EpisodeSink, EpisodeView, Spec, formats::Writer,
@@ -44,11 +44,7 @@ Examples:
 
 /// Runs the verb; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    if args.output.exists() && (!args.force || args.output.is_dir()) {
-        let hint =
-            if args.output.is_dir() { "choose a new folder" } else { "choose another name, or say --force" };
-        bail!("{} already exists; hint: {hint}", args.output.display());
-    }
+    refuse_existing(&args.output, args.force)?;
     let writer = Writer::for_path(&args.output)?;
     let mut conversion = Conversion { writer, keep_going: args.keep_going, found: Found::default() };
     let format = args.source.format()?;

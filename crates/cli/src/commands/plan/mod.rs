@@ -2,16 +2,19 @@
 
 mod recorded;
 
+pub use recorded::states as recorded_path;
+
 use crate::commands::{
     output::{Field, Report, StyleArgs, save, tell},
     planner_args::{PlannerArgs, found},
     query::{Asker, RunArgs, parse_which},
+    step_map::StepMap,
 };
 use anyhow::bail;
 use isochrone::{
     TemporalDistance,
     learn::model::CheckpointSelector,
-    plot::{Figure, MapDirection, MapFrame, PlaneChart},
+    plot::{Figure, MapDirection, PlaneChart},
 };
 use serde_json::json;
 use std::{
@@ -141,14 +144,10 @@ fn draw(
     note: String,
     file: &Path,
 ) -> anyhow::Result<()> {
-    if distance.width() < 2 {
-        bail!("--plot: observations of one number are not places; hint: leave it out");
-    }
-    let frame = MapFrame::new(asker.data()?, [0, 1], CELLS);
+    let map = StepMap::new(asker, None, CELLS)?;
     let heading = if path.is_some() { "" } else { "no path was found" };
-    let mut panel = frame.panel(heading, distance, to, MapDirection::To);
-    frame.draw_path(&mut panel, from, path);
+    let mut panel = map.panel(heading, distance, to, MapDirection::To);
+    map.draw_path(&mut panel, from, path);
     let title = format!("From {} to {}", args.from, args.to);
-    let axes = [0, 1].map(|dimension| asker.model.spec.observation.dimension(dimension));
-    save(&PlaneChart { title, note, axes, panels: vec![panel] }.draw(), file)
+    save(&PlaneChart { title, note, axes: map.axes(), panels: vec![panel] }.draw(), file)
 }

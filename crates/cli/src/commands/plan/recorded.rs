@@ -6,9 +6,33 @@ use crate::commands::{
     query::Asker,
 };
 use anyhow::bail;
-use isochrone::{TemporalDistance as _, refined::Segment};
+use isochrone::{
+    TemporalDistance as _,
+    data::Dataset,
+    refined::{RecordedPath, Segment},
+};
 use serde_json::json;
 use std::io::Write;
+
+/// All states of the recorded path between two, `[n, width]`, with the two. `None` if no path is known.
+pub fn states(asker: &Asker, from: &[f32], to: &[f32]) -> anyhow::Result<Option<Vec<f32>>> {
+    let (path, data) = (asker.refined()?.path(from, to)?, asker.data()?);
+    Ok(path.map(|path| states_of(&path, data, from, to)))
+}
+
+fn states_of(path: &RecordedPath, data: &Dataset, from: &[f32], to: &[f32]) -> Vec<f32> {
+    let rows = |segment: &Segment| segment.first_row..=segment.last_row();
+    let rows = path.segments.iter().flat_map(rows).flat_map(|number| row(data, number).1);
+    from.iter().chain(rows).chain(to).copied().collect()
+}
+
+/// A row of the data by its number over all episodes: what it is called, and its state.
+fn row(data: &Dataset, number: u64) -> (String, &[f32]) {
+    let (index, width) = (data.index(), data.spec().observation.width);
+    let episode = index.episode_of_state(number);
+    let row = (number - index.states(episode).start) as usize;
+    (format!("@{episode}:{row}"), &data.episode(episode).observations[row * width..][..width])
+}
 
 /// Finds, prints and draws the path.
 pub fn run(args: &Args, asker: &Asker, from: &[f32], to: &[f32], out: &mut dyn Write) -> anyhow::Result<()> {
@@ -22,22 +46,25 @@ pub fn run(args: &Args, asker: &Asker, from: &[f32], to: &[f32], out: &mut dyn W
     }
     let path = refined.path(from, to)?;
     let width = refined.width();
-    let row = |number: u64| {
-        let episode = data.index().episode_of_state(number);
-        let row = (number - data.index().states(episode).start) as usize;
-        (format!("@{episode}:{row}"), &data.episode(episode).observations[row * width..][..width])
-    };
+    let row = |number: u64| row(data, number);
     if let Some(file) = &args.plot {
-        let states = path.as_ref().map(|path| {
-            let rows = |segment: &Segment| segment.first_row..=segment.last_row();
-            let rows = path.segments.iter().flat_map(rows).flat_map(|number| row(number).1).copied();
-            from.iter().copied().chain(rows).chain(to.iter().copied()).collect::<Vec<f32>>()
-        });
+        let states = path.as_ref().map(|path| states_of(path, data, from, to));
         draw(args, asker, refined, (from, to), states.as_deref(), "along recorded segments".into(), file)?;
     }
     let Some(path) = path else {
+        let broken = refined.gap(data, from, to)?.map_or_else(String::new, |gap| {
+            let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+            format!(
+                ": the record breaks between {} and {}, {:.0} steps apart; {} of all recorded states can be reached, {} lead to the goal",
+                row(gap.from_row).0,
+                row(gap.to_row).0,
+                gap.steps,
+                percent(gap.reached),
+                percent(gap.leading)
+            )
+        });
         bail!(
-            "no recorded path leads from {} to {}; hint: --planner graph searches with the learned distance, which may know one",
+            "no recorded path leads from {} to {}{broken}; hint: record somebody who gets across, or try --planner graph, which searches with the learned distance",
             args.from,
             args.to
         );

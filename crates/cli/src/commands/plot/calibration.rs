@@ -1,6 +1,6 @@
 use crate::commands::{
     output::{save, tell},
-    query::{Asker, parse_which},
+    query::{Asker, open_run, parse_which},
     runs::{display_name, found},
 };
 use anyhow::bail;
@@ -19,6 +19,10 @@ pub struct Args {
     /// Runs, or folders of runs
     #[arg(default_value = "runs")]
     folders: Vec<PathBuf>,
+
+    /// Look at runs although their config.toml or manifest.json was edited
+    #[arg(long)]
+    accept_edits: bool,
 
     /// Logs to take the pairs from [default: those that each run learned from]
     #[arg(long, value_name = "FILE")]
@@ -40,11 +44,12 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     Figure::check_path(&args.output)?;
     let mut series = Vec::new();
-    let runs = found(&args.folders)?;
+    let runs = found(&args.folders, args.accept_edits)?;
     let runs: Vec<&Run> = runs.iter().collect();
     for run in &runs {
         // One data set at a time in memory.
-        let asker = Asker::of(Run::open(run.folder())?, args.checkpoint, args.data.as_deref())?;
+        let asker =
+            Asker::of(open_run(run.folder(), args.accept_edits)?, args.checkpoint, args.data.as_deref())?;
         let name = display_name(run, &runs);
         let Some(distance) = &asker.model.distance else {
             tell(&format!("warning: {name} is left out: behaviour cloning knows no distance"));

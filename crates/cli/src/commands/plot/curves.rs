@@ -13,6 +13,10 @@ pub struct Args {
     #[arg(default_value = "runs")]
     folders: Vec<PathBuf>,
 
+    /// Look at runs although their config.toml or manifest.json was edited
+    #[arg(long)]
+    accept_edits: bool,
+
     /// Which metric; isochrone runs lists them
     #[arg(long, value_name = "NAME", default_value = "evaluation/log_likelihood")]
     metric: String,
@@ -24,7 +28,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     Figure::check_path(&args.output)?;
-    let runs = found(&args.folders)?;
+    let runs = found(&args.folders, args.accept_edits)?;
     let mut groups: Vec<CurveGroup> = Vec::new();
     let (mut keys, mut firsts) = (Vec::new(), Vec::new());
     let records: Vec<Vec<Record>> = runs.iter().map(Run::records).collect::<Result<_, _>>()?;

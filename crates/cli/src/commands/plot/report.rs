@@ -1,7 +1,8 @@
 use crate::commands::{
     output::file_name,
-    query::Asker,
+    query::{Asker, DistanceArg},
     runs::{display_name, found},
+    step_map::StepMap,
 };
 use anyhow::{Context as _, bail};
 use isochrone::{
@@ -10,7 +11,7 @@ use isochrone::{
         model::CheckpointSelector,
         run::{Provenance, Run, metrics, write_file},
     },
-    plot::{MapDirection, MapFrame, PlaneChart, RunSummary, run_report},
+    plot::{MapDirection, PlaneChart, RunSummary, run_report},
 };
 use std::{io::Write, path::PathBuf};
 
@@ -20,6 +21,10 @@ pub struct Args {
     /// Runs, or folders of runs
     #[arg(default_value = "runs")]
     folders: Vec<PathBuf>,
+
+    /// Look at runs although their config.toml or manifest.json was edited
+    #[arg(long)]
+    accept_edits: bool,
 
     /// The page (.html)
     #[arg(long, short, value_name = "FILE")]
@@ -37,29 +42,40 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if !args.output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("html")) {
         bail!("{}: a report is HTML; hint: end the name in .html", args.output.display());
     }
-    let askers = found(&args.folders)?.into_iter().map(|run| Asker::of(run, CheckpointSelector::Last, None));
+    let askers = found(&args.folders, args.accept_edits)?;
+    let askers = askers.into_iter().map(|run| Asker::of(run, CheckpointSelector::Last, None));
     let askers: Vec<Asker> = askers.collect::<anyhow::Result<_>>()?;
     let runs: Vec<&Run> = askers.iter().map(|asker| &asker.run).collect();
     let summaries: Vec<RunSummary> =
         askers.iter().map(|asker| summary(asker, &runs)).collect::<anyhow::Result<_>>()?;
     let mut maps = Vec::new();
     for asker in askers.iter().take(MAX_MAPS) {
-        let data = asker.data()?;
-        let Some(distance) = &asker.model.distance else { continue };
-        if data.spec().observation.width < 2 {
+        let (data, width) = (asker.data()?, asker.model.spec.observation.width);
+        if width < 2 {
             continue;
         }
         // The end of the first episode: a state that is known to be reached.
         let view = data.episode(0);
-        let goal = &view.observations[view.steps * data.spec().observation.width..];
-        let frame = MapFrame::new(data, [0, 1], CELLS);
-        let panels = vec![
-            frame.panel("to the star", distance, goal, MapDirection::To),
-            frame.panel("from the circle", distance, goal, MapDirection::From),
-        ];
-        let axes = [0, 1].map(|dimension| data.spec().observation.dimension(dimension));
-        let chart = PlaneChart { title: file_name(asker.run.folder()), note: String::new(), axes, panels };
-        maps.push((chart.draw(), "Steps to the last state of the first episode, and from it.".to_owned()));
+        let goal = &view.observations[view.steps * width..];
+        let map = StepMap::new(asker, None, CELLS)?;
+        let learned = asker.model.distance.as_ref().map(|_| DistanceArg::Learned);
+        for which in std::iter::once(DistanceArg::Refined).chain(learned) {
+            let distance = asker.distance_of(which)?;
+            let panels = vec![
+                map.panel("to the star", &*distance, goal, MapDirection::To),
+                map.panel("from the circle", &*distance, goal, MapDirection::From),
+            ];
+            let note = match which {
+                DistanceArg::Refined => "refined distance: along recorded time",
+                _ => "learned distance: that of the behavior",
+            };
+            let title = file_name(asker.run.folder());
+            let chart = PlaneChart { title, note: note.to_owned(), axes: map.axes(), panels };
+            maps.push((
+                chart.draw(),
+                "Steps to the last state of the first episode, and from it.".to_owned(),
+            ));
+        }
     }
     let revision = Provenance::revision().unwrap_or("unknown");
     let provenance = format!("Made by isochrone {} at revision {revision}.", env!("CARGO_PKG_VERSION"));

@@ -11,7 +11,7 @@ use crate::commands::{
 use anyhow::{Context as _, bail};
 use clap::builder::TypedValueParser;
 use isochrone::{
-    audit::AcrossEpisodes,
+    audit::{AcrossEpisodes, Readings},
     data::{Dataset, formats},
     learn::{
         Algorithm, Outcome, Preset, SettingInfo, StopHandle, Training, TrainingResult,
@@ -187,9 +187,10 @@ fn train(
         Ok(recorded) => {
             let width = |data: &Dataset| data.spec().observation.width;
             let fits = validation.as_ref().filter(|validation| width(validation) == width(data));
-            let pairs = AcrossEpisodes::new(&recorded, fits.unwrap_or(data), 0);
+            let judged = fits.unwrap_or(data).clone();
+            let pairs = AcrossEpisodes::new(&Readings::of_distance(&recorded, &judged), &recorded, 0);
             training.evaluation(DistanceEvaluation::new("rank_across_episodes", move |distance| {
-                pairs.rank_correlation(distance)
+                pairs.rank_correlation(&Readings::of_distance(distance, &judged))
             }))
         }
         // Nothing in the data tells time: what the learner finds out will say so.

@@ -1,0 +1,139 @@
+//! Where the record breaks between two states.
+
+use super::{
+    edges::{Cells, Edge},
+    rows::{Rows, apart},
+};
+
+/// Where the record breaks: of the recorded states that can be reached from a start, and of those that lead
+/// to a goal, the two that are nearest to each other. Somebody who shows how to get from one to the other
+/// closes it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gap {
+    /// The row that can be reached, all episodes of the dataset counted one after another.
+    pub from_row: u64,
+    /// The row that leads to the goal.
+    pub to_row: u64,
+    /// How far they are apart: the hop between them, in steps.
+    pub steps: f64,
+    /// Share of all rows that can be reached from the start.
+    pub reached: f64,
+    /// Share of all rows that lead to the goal.
+    pub leading: f64,
+}
+
+impl Gap {
+    /// The nearest rows of two sets of landmarks. `None` if one of them has no row.
+    ///
+    /// Pairs of landmarks are looked at in the order of the least that their rows can be apart, until no pair
+    /// can be nearer.
+    pub(crate) fn between(rows: &Rows, cells: &Cells, reached: &[bool], leading: &[bool]) -> Option<Self> {
+        let mut members = vec![Vec::new(); reached.len()];
+        let mut radius = vec![0f32; reached.len()];
+        for (row, &(landmark, hop)) in cells.iter().enumerate() {
+            let landmark = landmark as usize;
+            if reached[landmark] || leading[landmark] {
+                members[landmark].push(row);
+                radius[landmark] = radius[landmark].max(hop);
+            }
+        }
+        // The row nearest to a landmark stands for it.
+        let middle = |landmark: usize| {
+            let nearest = members[landmark].iter().min_by(|a, b| cells[**a].1.total_cmp(&cells[**b].1));
+            nearest.map(|&row| (landmark, rows.row(row), radius[landmark] + cells[row].1))
+        };
+        let some = |set: &[bool]| -> Vec<(usize, &[f32], f32)> {
+            (0..set.len()).filter(|&landmark| set[landmark]).filter_map(middle).collect()
+        };
+        let leads = some(leading);
+        let mut pairs: Vec<(f32, usize, usize)> = Vec::new();
+        for (from, at, reach) in some(reached) {
+            let least = leads.iter().map(|(to, goal, other)| (apart(at, goal) - reach - other, from, *to));
+            pairs.extend(least);
+        }
+        pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        let mut nearest = (f32::INFINITY, 0, 0);
+        for (least, from, to) in pairs {
+            if least > nearest.0 {
+                break;
+            }
+            for &from in &members[from] {
+                for &to in &members[to] {
+                    let hop = apart(rows.row(from), rows.row(to));
+                    if (hop, from, to) < nearest {
+                        nearest = (hop, from, to);
+                    }
+                }
+            }
+        }
+        let share = |set: &[bool]| {
+            let rows_of = |landmark: usize| if set[landmark] { members[landmark].len() } else { 0 };
+            (0..set.len()).map(rows_of).sum::<usize>() as f64 / rows.len() as f64
+        };
+        let (hop, from, to) = nearest;
+        hop.is_finite().then(|| Self {
+            from_row: from as u64,
+            to_row: to as u64,
+            steps: f64::from(hop),
+            reached: share(reached),
+            leading: share(leading),
+        })
+    }
+}
+
+/// Landmarks that can be reached from some, or with `backwards` those that lead to them.
+pub(crate) fn closure(landmarks: usize, edges: &[Edge], seeds: &[u32], backwards: bool) -> Vec<bool> {
+    let ends = |edge: &Edge| if backwards { (edge.to, edge.from) } else { (edge.from, edge.to) };
+    let mut order: Vec<(u32, u32)> = edges.iter().map(ends).collect();
+    order.sort_unstable();
+    let (mut is_in, mut open) = (vec![false; landmarks], seeds.to_vec());
+    while let Some(landmark) = open.pop() {
+        if std::mem::replace(&mut is_in[landmark as usize], true) {
+            continue;
+        }
+        let first = order.partition_point(|(from, _)| *from < landmark);
+        open.extend(order[first..].iter().take_while(|(from, _)| *from == landmark).map(|(_, to)| *to));
+    }
+    is_in
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::refined::{RefinedConfig, RefinedDistance};
+    use isochrone_data::Dataset;
+
+    /// Two lines, one behind the other, and nobody who went from the first to the second.
+    fn lines() -> (Dataset, RefinedDistance) {
+        let line = |from: f32| (0..200).map(|step| from + 0.1 * step as f32).collect::<Vec<f32>>();
+        let data =
+            Dataset::from_arrays(1, 0, [line(0.0), line(25.0)].map(|line| (line, Vec::new()))).unwrap();
+        let refined = RefinedDistance::fit(&data, &RefinedConfig::default()).unwrap();
+        (data, refined)
+    }
+
+    #[test]
+    fn the_record_breaks_between_the_end_of_one_line_and_the_start_of_the_other() {
+        let (data, refined) = lines();
+        let gap = refined.gap(&data, &[5.0], &[40.0]).unwrap().unwrap();
+        assert_eq!((gap.from_row, gap.to_row), (199, 200));
+        assert!((gap.steps - 51.0).abs() < 1.0, "{gap:?}");
+        // From 5 on, and up to 40: three quarters of either line.
+        assert!((gap.reached - 0.375).abs() < 0.05 && (gap.leading - 0.375).abs() < 0.05, "{gap:?}");
+    }
+
+    #[test]
+    fn back_along_a_line_it_breaks_where_one_is() {
+        let (data, refined) = lines();
+        let gap = refined.gap(&data, &[15.0], &[3.0]).unwrap().unwrap();
+        assert!(gap.from_row.abs_diff(150) <= 15 && gap.to_row.abs_diff(30) <= 15, "{gap:?}");
+        assert!((gap.steps - 120.0).abs() < 30.0, "{gap:?}");
+    }
+
+    #[test]
+    fn where_a_path_is_known_nothing_breaks() {
+        let (data, refined) = lines();
+        assert_eq!(refined.gap(&data, &[5.0], &[15.0]).unwrap(), None);
+        assert_eq!(refined.gap(&data, &[5.0], &[5.0]).unwrap(), None);
+        assert!(refined.gap(&data, &[5.0, 1.0], &[5.0]).is_err());
+    }
+}

@@ -1,0 +1,134 @@
+//! The refined distance in a file, so that a graph is built once.
+//!
+//! An archive of arrays that `numpy.load` reads: which data and settings it is of, the weights of the hop
+//! metric, the rows that are landmarks, and the edges of both readings. Everything else follows from the
+//! dataset, and what is saved is compared with it.
+
+use super::{
+    HopMetric, RefinedConfig,
+    edges::Edge,
+    rows::{Rows, apart},
+};
+use isochrone_data::{DataError, Dataset, arrays, tables::Matrix};
+use std::path::Path;
+
+/// Other numbers are of other versions of this file, or of the algorithm: a change of either counts it up.
+const FORMAT: f64 = 1.0;
+/// What a cost may differ from the hops and steps that it is made of, as a share: sums are taken in another
+/// order.
+const COST_TOLERANCE: f32 = 1e-4;
+/// Numbers of an edge: from, to, lag, row, cost.
+const EDGE: usize = 5;
+const EDGES: [&str; 2] = ["fastest", "typical"];
+
+/// What a graph is made of.
+pub(crate) struct Parts {
+    pub metric: HopMetric,
+    pub radius: f32,
+    pub jumps: usize,
+    pub landmark_rows: Vec<u32>,
+    pub edges: [Vec<Edge>; 2],
+}
+
+/// Which data and settings a graph is of.
+fn key(data: &Dataset, config: &RefinedConfig) -> Vec<f64> {
+    let RefinedConfig { landmarks, sampled_rows, hop_pairs, table_landmarks, seed } = config;
+    let settings = [*landmarks, *sampled_rows, *hop_pairs, *table_landmarks].map(|value| value as f64);
+    // A float64 holds 32 bits and more, a seed has 64.
+    let seed = [(seed >> 32) as f64, (seed & 0xffff_ffff) as f64];
+    let hash = data.content_hash().bytes().map(f64::from);
+    [FORMAT].into_iter().chain(settings).chain(seed).chain(hash).collect()
+}
+
+/// Writes the parts of a graph, atomically.
+pub(crate) fn write(
+    path: &Path,
+    data: &Dataset,
+    config: &RefinedConfig,
+    parts: &Parts,
+) -> Result<(), DataError> {
+    let row = |values: Vec<f64>| Matrix { width: values.len(), values, names: Vec::new() };
+    let edges = |edges: &[Edge]| {
+        let numbers = |edge: &Edge| [edge.from, edge.to, edge.lag, edge.row].map(f64::from);
+        let values =
+            edges.iter().flat_map(|edge| numbers(edge).into_iter().chain([f64::from(edge.cost)])).collect();
+        Matrix { width: EDGE, values, names: Vec::new() }
+    };
+    let arrays = [
+        ("key", row(key(data, config))),
+        ("weights", row(parts.metric.weights())),
+        ("radius_and_jumps", row(vec![f64::from(parts.radius), parts.jumps as f64])),
+        ("landmark_rows", row(parts.landmark_rows.iter().copied().map(f64::from).collect())),
+        (EDGES[0], edges(&parts.edges[0])),
+        (EDGES[1], edges(&parts.edges[1])),
+    ];
+    arrays::write(path, &arrays)
+}
+
+/// Reads the parts of a graph of these data and settings; `None` if the file is of others. Edges are ordered
+/// by where they begin.
+pub(crate) fn read(
+    path: &Path,
+    data: &Dataset,
+    config: &RefinedConfig,
+) -> Result<Option<(Parts, Rows)>, DataError> {
+    let arrays = arrays::read(path)?;
+    let values =
+        |name: &str| arrays.iter().find(|(other, _)| other == name).map(|(_, matrix)| &matrix.values[..]);
+    if values("key") != Some(&key(data, config)[..]) {
+        return Ok(None);
+    }
+    let corrupt = |problem: &'static str| DataError::Malformed {
+        path: path.into(),
+        problem: problem.into(),
+        hint: "it is corrupt; remove it, and the graph is built again".into(),
+    };
+    let array = |name: &'static str| values(name).ok_or_else(|| corrupt("an array is missing"));
+    let weights = array("weights")?;
+    let is_weight = |weight: &f64| weight.is_finite() && *weight >= 0.0;
+    if weights.len() != data.spec().observation.width || !weights.iter().all(is_weight) {
+        return Err(corrupt("the weights of the hop metric are not those of its columns"));
+    }
+    let metric = HopMetric::new(weights);
+    if metric.projected_width() == 0 {
+        return Err(corrupt("the hop metric has no weight"));
+    }
+    let &[radius, jumps] = array("radius_and_jumps")? else {
+        return Err(corrupt("the cover radius is missing"));
+    };
+    if !(radius.is_finite() && radius >= 0.0) {
+        return Err(corrupt("the cover radius is not a length"));
+    }
+    let rows = Rows::new(data, metric.projected_width(), |rows, into| metric.project(rows, into));
+    let below = |value: f64, bound: usize| {
+        (value >= 0.0 && value.fract() == 0.0 && value < bound as f64).then_some(value as u32)
+    };
+    let landmark_rows: Option<Vec<u32>> =
+        array("landmark_rows")?.iter().map(|&row| below(row, rows.len())).collect();
+    let landmark_rows = landmark_rows.filter(|rows| !rows.is_empty());
+    let landmark_rows = landmark_rows.ok_or_else(|| corrupt("a landmark is no row of the data"))?;
+    let landmark = |number: u32| rows.row(landmark_rows[number as usize] as usize);
+    let edge = |values: &[f64]| -> Option<Edge> {
+        let n = landmark_rows.len();
+        let (from, to) = (below(values[0], n)?, below(values[1], n)?);
+        let (lag, row) = (below(values[2], rows.len())?, below(values[3], rows.len())?);
+        let last = row.checked_add(lag).filter(|last| *last <= rows.last_rows[row as usize])?;
+        let hops =
+            apart(landmark(from), rows.row(row as usize)) + apart(rows.row(last as usize), landmark(to));
+        let (cost, expected) = (values[4] as f32, hops + lag as f32);
+        let is_cost = (cost - expected).abs() <= COST_TOLERANCE * (1.0 + expected);
+        (lag > 0 && from != to && is_cost).then_some(Edge { from, to, lag, row, cost })
+    };
+    let read_edges = |name: &'static str| {
+        let values = array(name)?;
+        let edges: Option<Vec<Edge>> = values.chunks_exact(EDGE).map(edge).collect();
+        let mut edges = edges
+            .filter(|_| values.len().is_multiple_of(EDGE))
+            .ok_or_else(|| corrupt("an edge is no segment of the data"))?;
+        edges.sort_unstable_by_key(|edge| (edge.from, edge.to));
+        Ok::<_, DataError>(edges)
+    };
+    let edges = [read_edges(EDGES[0])?, read_edges(EDGES[1])?];
+    let parts = Parts { radius: radius as f32, jumps: jumps as usize, metric, landmark_rows, edges };
+    Ok(Some((parts, rows)))
+}

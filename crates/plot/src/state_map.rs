@@ -1,0 +1,206 @@
+//! Recorded states on two axes through a space of many dimensions, colored by distance.
+
+use crate::{Colors, MapDirection, PlanePanel, principal::principal_directions};
+use isochrone_core::TemporalDistance;
+use isochrone_data::{Dataset, Feature};
+
+/// States that are drawn: more would hide each other.
+const MAX_STATES: u64 = 5000;
+/// The least share of the largest part of a principal axis that is worth mentioning.
+const MIN_NAMED: f64 = 0.25;
+
+/// An axis through the space of observations: a column, or a sum of several.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MapAxis {
+    /// What it is called.
+    pub name: String,
+    /// Columns and their parts.
+    parts: Vec<(usize, f64)>,
+}
+
+/// Recorded states of a dataset on two axes.
+pub struct StateMap {
+    axes: [MapAxis; 2],
+    /// `[n, width]`, evenly spaced over the dataset.
+    states: Vec<f32>,
+}
+
+impl MapAxis {
+    /// A column of the observation.
+    ///
+    /// # Panics
+    /// If there are not that many.
+    pub fn column(observation: &Feature, column: usize) -> Self {
+        assert!(column < observation.width, "the observation has fewer columns");
+        Self { name: observation.dimension(column), parts: vec![(column, 1.0)] }
+    }
+
+    /// The two directions along which the states of a dataset differ most, after every column was multiplied
+    /// by its weight, such as steps per unit.
+    ///
+    /// # Panics
+    /// If there is not a weight for each column.
+    pub fn principal(data: &Dataset, weights: &[f64]) -> [Self; 2] {
+        let observation = &data.spec().observation;
+        assert_eq!(weights.len(), observation.width, "every column has a weight");
+        // Columns without a weight have no part, unless none has one.
+        let equal = vec![1.0; weights.len()];
+        let weights = if weights.iter().any(|weight| *weight != 0.0) { weights } else { &equal };
+        let columns: Vec<usize> = (0..weights.len()).filter(|&column| weights[column] != 0.0).collect();
+        let states = sample(data);
+        let rows = states.chunks_exact(observation.width);
+        let weighted: Vec<f64> = rows
+            .flat_map(|row| columns.iter().map(|&column| f64::from(row[column]) * weights[column]))
+            .collect();
+        let directions = principal_directions(&weighted, columns.len());
+        let mut number = 0;
+        directions.map(|direction| {
+            number += 1;
+            let parts: Vec<(usize, f64)> = columns
+                .iter()
+                .zip(&direction)
+                .map(|(&column, part)| (column, part * weights[column]))
+                .collect();
+            // By what a column contributes, not by its unit.
+            let mut order: Vec<usize> = (0..columns.len()).collect();
+            order.sort_by(|&a, &b| direction[b].abs().total_cmp(&direction[a].abs()));
+            let largest = order.first().map_or(0.0, |&at| direction[at].abs());
+            let is_named = |at: usize| direction[at].abs() > MIN_NAMED * largest;
+            let first = order.first().filter(|&&at| is_named(at));
+            let more = if order.get(1).is_some_and(|&at| is_named(at)) { ", ..." } else { "" };
+            let name = first.map(|&at| format!(": {}{more}", observation.dimension(columns[at])));
+            Self { name: format!("principal axis {number}{}", name.unwrap_or_default()), parts }
+        })
+    }
+
+    fn at(&self, state: &[f32]) -> f64 {
+        self.parts.iter().map(|&(column, part)| f64::from(state[column]) * part).sum()
+    }
+}
+
+impl StateMap {
+    /// Looks at states all over a dataset.
+    pub fn new(data: &Dataset, axes: [MapAxis; 2]) -> Self {
+        Self { axes, states: sample(data) }
+    }
+
+    /// What the axes are called.
+    pub fn axes(&self) -> [String; 2] {
+        self.axes.clone().map(|axis| axis.name)
+    }
+
+    /// Steps between recorded states and one state. States without a path are grey.
+    pub fn panel(
+        &self,
+        title: &str,
+        distance: &dyn TemporalDistance,
+        state: &[f32],
+        direction: MapDirection,
+    ) -> PlanePanel {
+        let at = vec![self.place(state)];
+        let (steps, legend, starts, goals) = match direction {
+            MapDirection::To => {
+                (distance.all_pairs_steps(&self.states, state), "steps to the star", Vec::new(), at)
+            }
+            MapDirection::From => {
+                (distance.all_pairs_steps(state, &self.states), "steps from the circle", at, Vec::new())
+            }
+        };
+        let steps = steps.expect("states of the dataset are whole");
+        let largest = steps.iter().copied().filter(|steps| steps.is_finite()).fold(0.0, f64::max).max(1e-9);
+        let places = self.states.chunks_exact(state.len()).map(|state| self.place(state));
+        let mut dots: Vec<([f64; 2], Option<f64>)> =
+            places.zip(steps).map(|(at, steps)| (at, steps.is_finite().then_some(steps))).collect();
+        // What is known lies above what is not.
+        dots.sort_by_key(|(_, steps)| steps.is_some());
+        PlanePanel {
+            title: title.to_owned(),
+            colors: Some(Colors::Distance { legend: legend.to_owned(), largest }),
+            dots,
+            starts,
+            goals,
+            ..PlanePanel::default()
+        }
+    }
+
+    /// Draws a planned path on a map of steps to its goal: all its states, `[n, width]`, or only its start if
+    /// no path was found.
+    pub fn draw_path(&self, panel: &mut PlanePanel, from: &[f32], states: Option<&[f32]>) {
+        let states = states.unwrap_or_default();
+        panel.planned = vec![states.chunks_exact(from.len()).map(|row| self.place(row)).collect()];
+        panel.starts = vec![self.place(from)];
+    }
+
+    fn place(&self, state: &[f32]) -> [f64; 2] {
+        [self.axes[0].at(state), self.axes[1].at(state)]
+    }
+}
+
+/// States of a dataset, `[n, width]`, evenly spaced over all episodes.
+fn sample(data: &Dataset) -> Vec<f32> {
+    let (index, width) = (data.index(), data.spec().observation.width);
+    let n = index.n_states().min(MAX_STATES);
+    let state = |number: u64| {
+        let state = number * index.n_states() / n;
+        let episode = index.episode_of_state(state);
+        let row = (state - index.states(episode).start) as usize;
+        &data.episode(episode).observations[row * width..][..width]
+    };
+    (0..n).flat_map(state).copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PlaneChart;
+    use isochrone_core::{Discount, ShapeError};
+
+    /// Steps along the first of three columns, forward only.
+    struct Forward;
+
+    impl TemporalDistance for Forward {
+        fn width(&self) -> usize {
+            3
+        }
+
+        fn discount(&self) -> Discount {
+            Discount::new(0.9).unwrap()
+        }
+
+        fn paired_nats(&self, _: &[f32], _: &[f32]) -> Vec<f32> {
+            unreachable!("maps compare all pairs")
+        }
+
+        fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+            self.check_all_pairs(from, to).unwrap_or_else(ShapeError::panic);
+            let ahead =
+                |from: &[f32], to: &[f32]| if to[0] < from[0] { f32::INFINITY } else { to[0] - from[0] };
+            from.chunks(3).flat_map(|from| to.chunks(3).map(move |to| ahead(from, to))).collect()
+        }
+    }
+
+    #[test]
+    fn states_are_colored_where_there_is_a_path_and_grey_elsewhere() {
+        let line: Vec<f32> = (0..100).flat_map(|step| [step as f32, 5.0, 0.1 * step as f32]).collect();
+        let data = Dataset::from_arrays(3, 0, [(line, Vec::new())]).unwrap();
+        let observation = &data.spec().observation;
+        let map = StateMap::new(&data, [2, 0].map(|column| MapAxis::column(observation, column)));
+        assert_eq!(map.axes(), ["observations[2]", "observations[0]"]);
+        let goal = [50.0, 5.0, 5.0];
+        let mut panel = map.panel("to the star", &Forward, &goal, MapDirection::To);
+        assert_eq!(panel.dots.iter().filter(|(_, steps)| steps.is_some()).count(), 51);
+        let far = panel.dots.iter().find(|(at, _)| *at == [0.0, 0.0]).unwrap();
+        let steps = Discount::new(0.9).unwrap().steps_from_nats(50.0);
+        assert!((far.1.unwrap() - steps).abs() < 1e-3, "{far:?}");
+        map.draw_path(&mut panel, &[0.0, 5.0, 0.0], Some(&goal));
+        let chart = PlaneChart { axes: map.axes(), panels: vec![panel], ..PlaneChart::default() };
+        assert!(chart.draw().svg().contains("observations[2]"));
+        // Principal axes leave out what never changes, and what has no weight.
+        let [first, second] = MapAxis::principal(&data, &[1.0, 1.0, 0.0]);
+        assert_eq!(
+            [first.name.as_str(), &second.name],
+            ["principal axis 1: observations[0]", "principal axis 2"]
+        );
+        assert!((first.at(&[3.0, 5.0, 9.0]) - 3.0).abs() < 1e-6 && second.at(&[3.0, 5.0, 9.0]) == 0.0);
+    }
+}

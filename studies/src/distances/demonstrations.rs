@@ -1,0 +1,62 @@
+//! Steps to go of demonstrations, by a method that was fitted to others.
+
+use super::{
+    method::DistanceMethod,
+    row::{Checked, DistanceRow},
+    world::arm::{Arm, FOLDS, KINDS, NAME},
+};
+use crate::StudyError;
+use std::{collections::BTreeMap, time::Instant};
+
+/// Measures a method. The first fold serves for everything that is not about steps to go.
+pub fn measure(
+    arm: &Arm,
+    method: DistanceMethod,
+    updates: u64,
+    seed: u64,
+) -> Result<Vec<DistanceRow>, StudyError> {
+    let mut readings: BTreeMap<&'static str, Readings> = BTreeMap::new();
+    let (mut fit_seconds, mut query_seconds) = (0.0, 0.0);
+    for fold in 0..FOLDS {
+        let (data, held_out) = arm.fold(fold)?;
+        let start = Instant::now();
+        let fitted = method.fit(&data, updates, seed)?;
+        fit_seconds += start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        for fitted in fitted {
+            let readings = readings.entry(fitted.name).or_insert_with(|| Readings {
+                steps: vec![Vec::new(); arm.n_demonstrations()],
+                checked: Checked::of(&fitted, &held_out, seed),
+            });
+            let read = arm.steps_to_go(&*fitted.distance, fold);
+            readings.steps.iter_mut().zip(read).for_each(|(known, read)| known.extend(read));
+        }
+        query_seconds += start.elapsed().as_secs_f64();
+    }
+    let truth = arm.oracle_steps();
+    let row = |(name, readings): (&str, Readings)| {
+        let about = DistanceRow {
+            environment: NAME.to_owned(),
+            method: method.name().to_owned(),
+            reading: name.to_owned(),
+            seed,
+            updates,
+            data_sha256: arm.content_hash().to_owned(),
+            rows: truth.len() as u64,
+            fit_seconds,
+            query_seconds,
+            ..DistanceRow::default()
+        };
+        let rank = |(name, defect): (&str, f32)| (name.to_owned(), arm.rank_within(&readings.steps, defect));
+        DistanceRow { spearman_within_episodes: KINDS.map(rank).into(), ..about }
+            .with_accuracy(&readings.steps.concat(), &truth)
+            .with_checks(readings.checked)
+    };
+    Ok(readings.into_iter().map(row).collect())
+}
+
+/// The readings of all demonstrations, and what was found on the first fold.
+struct Readings {
+    steps: Vec<Vec<f64>>,
+    checked: Checked,
+}
