@@ -1,13 +1,16 @@
 //! Methods that fit a distance to data.
 
-use super::{exact_pairs::ExactPairs, world::WorldData};
+use super::{exact_pairs::ExactPairs, places::PlaceDistance, world::WorldData};
 use crate::StudyError;
 use isochrone_core::{Discount, ShapeError, TemporalDistance, statistics::median};
 use isochrone_data::Dataset;
 use isochrone_eval::calibration::Calibrated;
 use isochrone_eval::refined::{Reading, RefinedConfig, RefinedDistance};
-use isochrone_learn::{Algorithm, Training, model::LearnedDistance};
-use rayon::prelude::*;
+use isochrone_learn::{
+    Algorithm, Training,
+    distill::{DistillConfig, DistillHead, distill},
+    model::LearnedDistance,
+};
 
 /// A method of the benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +19,8 @@ pub enum DistanceMethod {
     Euclidean,
     /// Recorded time between landmarks.
     Refined,
+    /// Recorded time, distilled into networks.
+    Distilled,
     /// A learned distance, as its algorithm gives it and calibrated.
     Learned(Algorithm),
 }
@@ -34,7 +39,7 @@ impl DistanceMethod {
     /// All methods, in the order of reports.
     pub fn all() -> impl Iterator<Item = Self> {
         let learned = Algorithm::ALL.into_iter().filter(|algorithm| *algorithm != Algorithm::Gcbc);
-        [Self::Euclidean, Self::Refined].into_iter().chain(learned.map(Self::Learned))
+        [Self::Euclidean, Self::Refined, Self::Distilled].into_iter().chain(learned.map(Self::Learned))
     }
 
     /// Its name in results.
@@ -42,12 +47,24 @@ impl DistanceMethod {
         match self {
             Self::Euclidean => "euclidean",
             Self::Refined => "refined",
+            Self::Distilled => "distilled",
             Self::Learned(algorithm) => algorithm.name(),
         }
     }
 
-    /// Fits it to data. Networks are trained for so many updates.
-    pub fn fit(self, data: &Dataset, updates: u64, seed: u64) -> Result<Vec<FittedReading>, StudyError> {
+    /// Updates of its networks, if learned distances get so many.
+    pub fn updates(self, learned: u64) -> u64 {
+        match self {
+            Self::Euclidean | Self::Refined => 0,
+            // Short benchmarks stay short.
+            Self::Distilled => DistillConfig::default().updates.min(5 * learned),
+            Self::Learned(_) => learned,
+        }
+    }
+
+    /// Fits it to the data of a world. Networks are trained for so many updates.
+    pub fn fit(self, world: &WorldData, updates: u64, seed: u64) -> Result<Vec<FittedReading>, StudyError> {
+        let data = &world.data;
         let of = |name: &'static str, distance: Box<dyn TemporalDistance>| FittedReading {
             name,
             distance,
@@ -63,6 +80,26 @@ impl DistanceMethod {
                     FittedReading { name, distance: Box::new(refined.clone()), refined: Some(refined) }
                 };
                 Ok(vec![read("fastest", Reading::Fastest), read("typical", Reading::Typical)])
+            }
+            Self::Distilled => {
+                let refined =
+                    RefinedDistance::fit(data, &RefinedConfig { seed, ..RefinedConfig::default() })?;
+                let column_scales = Some(refined.metric().column_scales());
+                // Where goals are places, networks learn the steps to places; a quasimetric cannot.
+                let (teacher, goal, heads): (Box<dyn TemporalDistance>, _, &[_]) = match world.goal_radius {
+                    None => (Box::new(refined), None, &[DistillHead::Pair, DistillHead::Mrn]),
+                    Some(radius) => (
+                        Box::new(PlaceDistance::new(refined, data, radius)),
+                        Some(0..2),
+                        &[DistillHead::Pair],
+                    ),
+                };
+                let read = |&head: &DistillHead| {
+                    let (column_scales, goal) = (column_scales.clone(), goal.clone());
+                    let config = DistillConfig { head, updates, seed, column_scales, goal };
+                    Ok(of(head.name(), Box::new(distill(&*teacher, data, &config, |_, _| {})?)))
+                };
+                heads.iter().map(read).collect()
             }
             Self::Learned(algorithm) => {
                 let model = Training::new(algorithm).steps(updates).seed(seed).fit(data)?;
@@ -80,17 +117,8 @@ impl FittedReading {
         let (Some(refined), Some(radius)) = (&self.refined, world.goal_radius) else {
             return self.distance.paired_steps(&pairs.from, &pairs.to).expect("they are whole states");
         };
-        let width = self.distance.width();
-        let rows: Vec<&[f32]> = (0..world.data.n_episodes())
-            .flat_map(|episode| world.data.episode(episode).observations.chunks_exact(width))
-            .collect();
-        let read = |(from, to): (&[f32], &[f32])| {
-            let near = rows.iter().filter(|row| (row[0] - to[0]).hypot(row[1] - to[1]) <= radius);
-            let states: Vec<f32> = near.copied().flatten().copied().collect();
-            let goals = refined.goal_set(&states).expect("they are whole states");
-            refined.steps_to_set(from, &goals).expect("it is a whole state")[0]
-        };
-        pairs.from.par_chunks_exact(width).zip(pairs.to.par_chunks_exact(width)).map(read).collect()
+        let places = PlaceDistance::new(refined.clone(), &world.data, radius);
+        places.paired_steps(&pairs.from, &pairs.to).expect("they are whole states")
     }
 }
 

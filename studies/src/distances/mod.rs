@@ -9,6 +9,7 @@
 mod benchmark;
 mod exact_pairs;
 mod method;
+mod places;
 mod report;
 mod results;
 mod row;

@@ -54,6 +54,9 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         if !learns && matches!(which, DistanceArg::Learned | DistanceArg::Calibrated) {
             continue;
         }
+        if which == DistanceArg::Distilled && !asker.has_distilled() {
+            continue;
+        }
         let name = which.to_possible_value().expect("all are shown").get_name().to_owned();
         let distance = asker.distance_of(which)?;
         let found = Consistency::of(&*distance, data, args.seed);

@@ -12,8 +12,16 @@ use std::{
 };
 
 /// What a run has in its folder, besides event files and what is being written.
-const NAMES: [&str; 7] =
-    ["config.toml", "manifest.json", "status.json", "metrics.jsonl", "sessions.jsonl", "lock", "checkpoints"];
+const NAMES: [&str; 8] = [
+    "config.toml",
+    "manifest.json",
+    "status.json",
+    "metrics.jsonl",
+    "sessions.jsonl",
+    "lock",
+    "checkpoints",
+    "distilled.safetensors",
+];
 
 /// Refuses a folder in which something of a run is a link, a pipe or a device.
 pub fn check(folder: &Path) -> Result<(), LearnError> {
