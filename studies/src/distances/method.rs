@@ -19,8 +19,8 @@ pub enum DistanceMethod {
     Euclidean,
     /// Recorded time between landmarks.
     Refined,
-    /// Recorded time, distilled into networks.
-    Distilled,
+    /// Recorded time, distilled into a network.
+    Distilled(DistillHead),
     /// A learned distance, as its algorithm gives it and calibrated.
     Learned(Algorithm),
 }
@@ -39,7 +39,8 @@ impl DistanceMethod {
     /// All methods, in the order of reports.
     pub fn all() -> impl Iterator<Item = Self> {
         let learned = Algorithm::ALL.into_iter().filter(|algorithm| *algorithm != Algorithm::Gcbc);
-        [Self::Euclidean, Self::Refined, Self::Distilled].into_iter().chain(learned.map(Self::Learned))
+        let distilled = [DistillHead::Pair, DistillHead::Mrn].map(Self::Distilled);
+        [Self::Euclidean, Self::Refined].into_iter().chain(distilled).chain(learned.map(Self::Learned))
     }
 
     /// Its name in results.
@@ -47,7 +48,8 @@ impl DistanceMethod {
         match self {
             Self::Euclidean => "euclidean",
             Self::Refined => "refined",
-            Self::Distilled => "distilled",
+            Self::Distilled(DistillHead::Pair) => "distilled",
+            Self::Distilled(DistillHead::Mrn) => "distilled-mrn",
             Self::Learned(algorithm) => algorithm.name(),
         }
     }
@@ -57,7 +59,7 @@ impl DistanceMethod {
         match self {
             Self::Euclidean | Self::Refined => 0,
             // Short benchmarks stay short.
-            Self::Distilled => DistillConfig::default().updates.min(5 * learned),
+            Self::Distilled(_) => DistillConfig::default().updates.min(5 * learned),
             Self::Learned(_) => learned,
         }
     }
@@ -81,25 +83,18 @@ impl DistanceMethod {
                 };
                 Ok(vec![read("fastest", Reading::Fastest), read("typical", Reading::Typical)])
             }
-            Self::Distilled => {
+            // A quasimetric compares whole states.
+            Self::Distilled(DistillHead::Mrn) if world.goal_radius.is_some() => Ok(Vec::new()),
+            Self::Distilled(head) => {
                 let refined =
                     RefinedDistance::fit(data, &RefinedConfig { seed, ..RefinedConfig::default() })?;
                 let column_scales = Some(refined.metric().column_scales());
-                // Where goals are places, networks learn the steps to places; a quasimetric cannot.
-                let (teacher, goal, heads): (Box<dyn TemporalDistance>, _, &[_]) = match world.goal_radius {
-                    None => (Box::new(refined), None, &[DistillHead::Pair, DistillHead::Mrn]),
-                    Some(radius) => (
-                        Box::new(PlaceDistance::new(refined, data, radius)),
-                        Some(0..2),
-                        &[DistillHead::Pair],
-                    ),
+                let (teacher, goal): (Box<dyn TemporalDistance>, _) = match world.goal_radius {
+                    None => (Box::new(refined), None),
+                    Some(radius) => (Box::new(PlaceDistance::new(refined, data, radius)), Some(0..2)),
                 };
-                let read = |&head: &DistillHead| {
-                    let (column_scales, goal) = (column_scales.clone(), goal.clone());
-                    let config = DistillConfig { head, updates, seed, column_scales, goal };
-                    Ok(of(head.name(), Box::new(distill(&*teacher, data, &config, |_, _| {})?)))
-                };
-                heads.iter().map(read).collect()
+                let config = DistillConfig { head, updates, seed, column_scales, goal };
+                Ok(vec![of(head.name(), Box::new(distill(&*teacher, data, &config, |_, _| {})?))])
             }
             Self::Learned(algorithm) => {
                 let model = Training::new(algorithm).steps(updates).seed(seed).fit(data)?;

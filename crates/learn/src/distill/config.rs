@@ -45,6 +45,6 @@ pub struct DistillConfig {
 
 impl Default for DistillConfig {
     fn default() -> Self {
-        Self { head: DistillHead::Pair, updates: 4000, seed: 0, column_scales: None, goal: None }
+        Self { head: DistillHead::Pair, updates: 3000, seed: 0, column_scales: None, goal: None }
     }
 }

@@ -13,6 +13,8 @@ const GOALS_OF_SLICES: usize = 2;
 /// A block has some states of each of a few stretches of episodes.
 const STRETCHES: usize = 4;
 const STATES_OF_STRETCH: usize = 8;
+/// States of a block.
+pub const BLOCK_ROWS: usize = STRETCHES * STATES_OF_STRETCH;
 /// The longest stretch, in steps.
 const MAX_LAG: f64 = 64.0;
 /// Random streams of blocks.
@@ -26,14 +28,25 @@ pub struct Target {
     pub steps: f32,
 }
 
+impl Target {
+    fn block(self) -> usize {
+        self.from as usize / BLOCK_ROWS
+    }
+
+    /// Its place among all pairs of its block, `[from, to]`.
+    pub fn place_in_block(self) -> usize {
+        self.from as usize % BLOCK_ROWS * BLOCK_ROWS + self.to as usize % BLOCK_ROWS
+    }
+}
+
 /// What is learned from.
 #[derive(Debug, Default)]
 pub struct TargetPool {
-    /// States, `[n, width]`.
+    /// States, `[n, width]`, block by block.
     pub rows: Vec<f32>,
-    /// Pairs of one stretch, both forward and back.
+    /// Pairs of one stretch, both forward and back, block by block.
     pub near: Vec<Target>,
-    /// Pairs of different stretches.
+    /// Pairs of different stretches of a block, likewise.
     pub far: Vec<Target>,
 }
 
@@ -87,6 +100,19 @@ impl TargetPool {
             return Err(LearnError::NothingToDistill);
         }
         Ok(pool)
+    }
+
+    /// The number of blocks.
+    pub fn n_blocks(&self, width: usize) -> usize {
+        self.rows.len() / (width * BLOCK_ROWS)
+    }
+
+    /// The near and the far pairs of a block.
+    pub fn of_block(&self, block: usize) -> [&[Target]; 2] {
+        [&self.near, &self.far].map(|targets| {
+            let begin = |block: usize| targets.partition_point(|target| target.block() < block);
+            &targets[begin(block)..begin(block + 1)]
+        })
     }
 
     /// The steps of all pairs with a path.

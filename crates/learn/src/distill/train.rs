@@ -4,8 +4,8 @@ use super::{
     DistillConfig, DistillHead, DistilledDistance,
     distance::About,
     features::FeatureMap,
-    network::{Answers, Student},
-    pool::{Target, TargetPool},
+    network::{Answers, Student, tensor},
+    pool::{BLOCK_ROWS, Target, TargetPool},
 };
 use crate::{
     cpu,
@@ -21,8 +21,10 @@ use isochrone_nn::{
     store::Archive,
 };
 
-/// Pairs of an update, of each kind: near and far.
+/// Pairs of an update of a pair network, of each kind: near and far.
 const PAIRS: usize = 256;
+/// Blocks of an update of a quasimetric, which compares all pairs of a block at the price of its rows.
+const BLOCKS: usize = 16;
 /// Random streams of batches.
 const STREAM: u64 = 1 << 33;
 
@@ -78,7 +80,7 @@ pub fn distill(
         return Err(LearnError::TeacherWidth { teacher: teacher.width(), data: width });
     }
     if config.updates == 0 {
-        return Err(ConfigError::new("updates", 0, "must be at least 1", "4000 are enough for a maze").into());
+        return Err(ConfigError::new("updates", 0, "must be at least 1", "3000 are enough for a maze").into());
     }
     if data.n_transitions() == 0 {
         return Err(LearnError::NothingToDistill);
@@ -125,11 +127,30 @@ fn train(
     let mut state = TrainState::new(student, optimizer, config.updates)?;
     let rows = features.rows(&pool.rows);
     for update in 1..=config.updates {
-        let targets = draw(pool, config.seed, update);
-        let pairs: Vec<(usize, usize)> =
-            targets.iter().map(|target| (target.from as usize, target.to as usize)).collect();
-        let answers = state.network().answer((&rows, &rows), &pairs, &device);
-        let loss = loss(answers, &targets, about, &device);
+        let loss = match state.network() {
+            Student::Pair(_) => {
+                let targets = draw_pairs(pool, config.seed, update);
+                let pairs: Vec<(usize, usize)> =
+                    targets.iter().map(|target| (target.from as usize, target.to as usize)).collect();
+                let batch = Batch::of_pairs(&targets);
+                batch.loss(state.network().answer((&rows, &rows), &pairs, &device), about, &device)
+            }
+            Student::Mrn(metric) => {
+                let n_blocks = pool.n_blocks(features.columns.width);
+                let random = &mut rng::stream(config.seed, STREAM + update);
+                let blocks: Vec<usize> = (0..BLOCKS).map(|_| rng::below(random, n_blocks)).collect();
+                let starts =
+                    blocks.iter().flat_map(|block| (0..BLOCK_ROWS).map(move |row| block * BLOCK_ROWS + row));
+                let starts: Vec<&[f32]> = starts.map(|row| rows.start(row)).collect();
+                let latent = metric.encoder.forward(tensor(starts.concat(), starts.len(), &device));
+                let of_block = |block: usize| {
+                    let latent = latent.clone().narrow(0, block * BLOCK_ROWS, BLOCK_ROWS);
+                    metric.head.all_pairs(latent.clone(), latent).reshape([BLOCK_ROWS * BLOCK_ROWS])
+                };
+                let steps = Tensor::cat((0..BLOCKS).map(of_block).collect(), 0);
+                Batch::of_blocks(pool, &blocks).loss(Answers { steps, no_path: None }, about, &device)
+            }
+        };
         let value = f64::from(loss.clone().into_scalar::<f32>());
         if !value.is_finite() {
             return Err(diverged(update, "loss", value));
@@ -140,8 +161,8 @@ fn train(
     Ok(state.frozen())
 }
 
-/// The pairs of an update: as many near as far, unless there are none of one kind.
-fn draw(pool: &TargetPool, seed: u64, update: u64) -> Vec<Target> {
+/// Pairs: as many near as far, unless there are none of one kind.
+fn draw_pairs(pool: &TargetPool, seed: u64, update: u64) -> Vec<Target> {
     let random = &mut rng::stream(seed, STREAM + update);
     let kinds = [&pool.near, &pool.far].into_iter().filter(|kind| !kind.is_empty());
     kinds
@@ -149,28 +170,61 @@ fn draw(pool: &TargetPool, seed: u64, update: u64) -> Vec<Target> {
         .collect()
 }
 
-fn loss(answers: Answers, targets: &[Target], about: &About, device: &Device) -> Tensor<1> {
-    let n = targets.len();
-    let column = |value: &dyn Fn(f32) -> f32| {
-        let values: Vec<f32> = targets.iter().map(|target| value(target.steps)).collect();
-        Tensor::<1>::from_data(TensorData::new(values, [n]), device)
-    };
-    let steps = answers.steps * about.unit_steps;
-    let Some(no_path) = answers.no_path else {
-        // A quasimetric is finite: far enough is as good as never.
-        let far = 2.0 * about.longest_steps;
-        let limits = column(&|steps| if steps.is_finite() { f32::MAX } else { far });
-        let weights = column(&|_| 1.0 / n as f32);
-        return step_regression(steps.min_pair(limits), column(&|steps| steps.min(far)), weights).value;
-    };
-    let n_finite = targets.iter().filter(|target| target.steps.is_finite()).count().max(1);
-    let weights = column(&|steps| if steps.is_finite() { 1.0 / n_finite as f32 } else { 0.0 });
-    let regression =
-        step_regression(steps, column(&|steps| if steps.is_finite() { steps } else { 0.0 }), weights);
-    // Cross entropy of "there is no path".
-    let is_never = column(&|steps| f32::from(u8::from(steps.is_infinite())));
-    let entropy = (softplus(no_path.clone(), 1.0) - no_path * is_never).mean();
-    regression.value + entropy
+/// What the answers of an update should be.
+struct Batch {
+    /// Infinite where there is no path.
+    steps: Vec<f32>,
+    /// Not negative; 0 where the answer does not matter.
+    weights: Vec<f32>,
+}
+
+impl Batch {
+    fn of_pairs(targets: &[Target]) -> Self {
+        Self { steps: targets.iter().map(|target| target.steps).collect(), weights: vec![1.0; targets.len()] }
+    }
+
+    /// All pairs of some blocks; near and far pairs have the same weight together.
+    fn of_blocks(pool: &TargetPool, blocks: &[usize]) -> Self {
+        let n = blocks.len() * BLOCK_ROWS * BLOCK_ROWS;
+        let mut batch = Self { steps: vec![0.0; n], weights: vec![0.0; n] };
+        for (number, &block) in blocks.iter().enumerate() {
+            for targets in pool.of_block(block) {
+                for target in targets {
+                    let place = number * BLOCK_ROWS * BLOCK_ROWS + target.place_in_block();
+                    batch.steps[place] = target.steps;
+                    batch.weights[place] = 1.0 / targets.len() as f32;
+                }
+            }
+        }
+        batch
+    }
+
+    fn loss(&self, answers: Answers, about: &About, device: &Device) -> Tensor<1> {
+        let column = |value: &dyn Fn(f32, f32) -> f32| {
+            let values = self.steps.iter().zip(&self.weights).map(|(steps, weight)| value(*steps, *weight));
+            Tensor::<1>::from_data(TensorData::new(values.collect::<Vec<f32>>(), [self.steps.len()]), device)
+        };
+        let total = |counts: &dyn Fn(f32) -> bool| {
+            let pairs = self.steps.iter().zip(&self.weights).filter(|(steps, _)| counts(**steps));
+            pairs.map(|(_, weight)| weight).sum::<f32>().max(f32::MIN_POSITIVE)
+        };
+        let steps = answers.steps * about.unit_steps;
+        let Some(no_path) = answers.no_path else {
+            // A quasimetric is finite: far enough is as good as never.
+            let (far, total) = (2.0 * about.longest_steps, total(&|_| true));
+            let limits = column(&|steps, _| if steps.is_finite() { f32::MAX } else { far });
+            let targets = column(&|steps, _| steps.min(far));
+            return step_regression(steps.min_pair(limits), targets, column(&|_, weight| weight / total))
+                .value;
+        };
+        let finite = total(&f32::is_finite);
+        let weights = column(&|steps, weight| if steps.is_finite() { weight / finite } else { 0.0 });
+        let targets = column(&|steps, _| if steps.is_finite() { steps } else { 0.0 });
+        // Cross entropy of "there is no path".
+        let is_never = column(&|steps, _| f32::from(u8::from(steps.is_infinite())));
+        let entropy = (softplus(no_path.clone(), 1.0) - no_path * is_never).mean();
+        step_regression(steps, targets, weights).value + entropy
+    }
 }
 
 fn diverged(step: u64, metric: &str, value: f64) -> LearnError {

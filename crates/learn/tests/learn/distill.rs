@@ -80,7 +80,7 @@ fn short(head: DistillHead) -> DistillConfig {
 
 #[test]
 fn a_pair_network_keeps_the_arrow_of_time() {
-    let config = DistillConfig { updates: 500, ..short(DistillHead::Pair) };
+    let config = DistillConfig { updates: 300, ..short(DistillHead::Pair) };
     let mut distance = distill(&RING, &drives(), &config, |_, _| {}).unwrap();
     let (mut here, mut ahead, mut behind, mut half) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for number in 0..CELLS {
@@ -123,7 +123,7 @@ fn a_quasimetric_keeps_the_triangle_inequality() {
         }
     }
     // Where there is no path, it reads farther than any path.
-    let config = DistillConfig { head: DistillHead::Mrn, updates: 150, ..DistillConfig::default() };
+    let config = DistillConfig { head: DistillHead::Mrn, updates: 100, ..DistillConfig::default() };
     let distance = distill(&STREET, &street(), &config, |_, _| {}).unwrap();
     assert!(distance.steps(&[50.0], &[5.0]).unwrap() > 60.0);
 }
