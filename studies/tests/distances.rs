@@ -16,7 +16,7 @@ fn distilled_time_is_recorded_time() {
     let benchmark = DistanceBenchmark {
         worlds: vec![DistanceWorld::Grid(0), DistanceWorld::Ring(2)],
         methods: vec![DistanceMethod::Refined, DistanceMethod::Distilled(DistillHead::Pair)],
-        updates: 300,
+        updates: 120,
         ..DistanceBenchmark::quick()
     };
     let rows = benchmark.run(folder.path(), &|_| {}).unwrap();
