@@ -49,6 +49,14 @@ fn recorded_time_is_exact_time() {
     let (behind, exact) = ring.one_behind.unwrap();
     assert!((behind / exact - 1.0).abs() <= 0.15 && ring.one_ahead.unwrap() <= 2.0, "{ring:?}");
     assert_eq!(ring.largest_self_distance, 0.0);
+    // Demonstrations: labels of failures are not believed.
+    let arm = row(&rows, "arm", "fastest");
+    let within = |kind: &str| arm.spearman_within_episodes[kind];
+    assert!(arm.spearman.unwrap() >= 0.95 && within("clean") >= 0.985, "{arm:?}");
+    assert!(
+        within("dropped cube, labeled success") > 0.5 && within("missed grasp, labeled success") > 0.5,
+        "{arm:?}"
+    );
     // Straight lines know neither walls nor direction.
     let straight = rows.iter().find(|row| row.environment == ring.environment && row.method == "euclidean");
     assert!(straight.unwrap().spearman.unwrap() < 0.2);

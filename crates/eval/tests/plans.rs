@@ -2,7 +2,7 @@
 
 use isochrone_core::{Discount, Environment, GoalPolicy, ShapeError, StepResult, TemporalDistance, rng};
 use isochrone_eval::{
-    plan::{PlanError, PlanMethod, PlannedPolicy, Planner, Transitions},
+    plan::{PlanError, PlanMethod, PlannedPolicy, Planner, Transitions, Waypoints as _},
     rollout::{RolloutConfig, success_rate},
 };
 

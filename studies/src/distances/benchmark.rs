@@ -5,7 +5,7 @@ use super::{
     report,
     results::{read, to_json},
     row::DistanceRow,
-    world::{DistanceWorld, WorldData},
+    world::{DistanceWorld, World, WorldData},
 };
 use crate::StudyError;
 use isochrone_learn::run::write_file;
@@ -66,8 +66,10 @@ impl DistanceBenchmark {
                         if opened.is_none() {
                             opened = Some(world.open(folder)?);
                         }
-                        let data = opened.as_ref().expect("it was opened");
-                        let rows = self.measure(world, data, method, updates)?;
+                        let rows = match opened.as_ref().expect("it was opened") {
+                            World::Pairs(data) => self.measure(world, data, method, updates)?,
+                            World::Demonstrations(arm) => arm.measure(method, updates, self.seed)?,
+                        };
                         write_file(&path, &to_json(&rows))?;
                         rows
                     }
@@ -88,9 +90,18 @@ impl DistanceBenchmark {
         updates: u64,
     ) -> Result<Vec<DistanceRow>, StudyError> {
         let start = Instant::now();
-        let fitted = method.fit(data, updates, self.seed)?;
+        let fitted = method.fit(&data.data, data.goal_radius, updates, self.seed)?;
         let seconds = start.elapsed().as_secs_f64();
-        let about = DistanceRow::about(world.name(), method.name(), self.seed, updates, data, seconds);
+        let about = DistanceRow {
+            environment: world.name(),
+            method: method.name().to_owned(),
+            seed: self.seed,
+            updates,
+            data_sha256: data.data.content_hash().to_owned(),
+            rows: data.data.index().n_states(),
+            fit_seconds: seconds,
+            ..DistanceRow::default()
+        };
         let measure = |fitted| DistanceRow::measure(fitted, data, self.seed, about.clone());
         Ok(fitted.iter().map(measure).collect())
     }

@@ -6,6 +6,7 @@
 //! Row     one reading of one method in one world: what `results.json` is a list of
 //! ```
 
+mod baselines;
 mod benchmark;
 mod exact_pairs;
 mod method;

@@ -46,7 +46,8 @@ fn markdown(results: &DistanceResults) -> String {
         "# Distances beside exact travel times\n\n\
          `isochrone reproduce distances` fits every method to the same data and compares its readings with exact optimal travel times, over random pairs of states of other episodes.\n\
          The truth is that of the exact solver: cells of a grid world and of a ring, sites of nav2d, places 0.2 m apart in mazes, where a step moves 0.2 m along each axis.\n\
-         An ant is slower than that: its ratio is above one, and its rank correlation is what counts. Its goals are places: any state within 0.7 m for the refined distance, the whole state for the others.\n\
+         Nobody chooses where a teleporter leads: in that maze the truth is the time on foot. An ant is slower than a ball: its truth is the same path at the fastest pace that a recorded ant keeps for 64 steps, and its goals are places: any state within 0.7 m for the refined distance, the whole state for the others.\n\
+         `arm` are demonstrations of a robot, in five folds: the steps to go of every frame, as the quantile 0.25 over the ends of other demonstrations of its task that are labeled a success, beside an oracle of the simulator at nominal speed, which nobody kept.\n\
          `median error` is the median of |reading - exact| / exact over pairs more than two steps apart; `above lag`: recorded pairs that read longer than they took (by more than a quarter and five steps); `below speed limit`: pairs that read shorter than the largest recorded displacement allows.\n",
     );
     for group in results.rows.chunk_by(|a, b| a.environment == b.environment) {
@@ -60,6 +61,17 @@ fn markdown(results: &DistanceResults) -> String {
         let _ = writeln!(text, "| {} |\n|{}", columns.join(" | "), "---|".repeat(columns.len()));
         for row in group {
             let _ = writeln!(text, "| {} |", cells(row).join(" | "));
+        }
+        let kinds: Vec<&String> = group[0].spearman_within_episodes.keys().collect();
+        if !kinds.is_empty() {
+            let _ = writeln!(text, "\nMean rank correlation within demonstrations:\n");
+            let names = kinds.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(" | ");
+            let _ = writeln!(text, "| method | reading | {names} |\n|{}", "---|".repeat(kinds.len() + 2));
+            for row in group {
+                let found = row.spearman_within_episodes.values().map(|found| format!("{found:.3}"));
+                let found = found.collect::<Vec<_>>().join(" | ");
+                let _ = writeln!(text, "| {} | {} | {found} |", row.method, row.reading);
+            }
         }
     }
     let revision = results.revision.as_deref().unwrap_or("unknown");

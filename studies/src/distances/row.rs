@@ -1,10 +1,11 @@
 //! One reading of one method in one world.
 
-use super::{method::FittedReading, world::WorldData};
+use super::{exact_pairs::ExactPairs, method::FittedReading, world::WorldData};
 use isochrone_core::statistics::median;
+use isochrone_data::Dataset;
 use isochrone_eval::audit::{Accuracy, Consistency, median_near};
 use serde::{Deserialize, Serialize};
-use std::time::Instant;
+use std::{collections::BTreeMap, time::Instant};
 
 /// True steps at which median readings are told.
 pub const DISTANCES: [u32; 7] = [1, 3, 10, 30, 100, 300, 1000];
@@ -12,7 +13,7 @@ pub const DISTANCES: [u32; 7] = [1, 3, 10, 30, 100, 300, 1000];
 const KEPT_PAIRS: usize = 300;
 
 /// A row of `results.json`. Numbers that do not exist (no pair is that far apart, no reading is finite) are `null`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct DistanceRow {
     /// Name of the world.
     pub environment: String,
@@ -34,6 +35,9 @@ pub struct DistanceRow {
     pub unreached: f64,
     /// Rank correlation with exact steps.
     pub spearman: Option<f64>,
+    /// Where steps to go are read of every frame of demonstrations: mean rank correlation within those of a kind.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub spearman_within_episodes: BTreeMap<String, f64>,
     /// Median of |reading - exact| / exact.
     pub median_relative_error: Option<f64>,
     /// Share of readings within 25 % of the exact steps.
@@ -64,28 +68,49 @@ pub struct DistanceRow {
     pub sample: Vec<(f64, f64)>,
 }
 
+/// What must hold of a distance, and what one recorded step reads.
+pub struct Checked {
+    consistency: Consistency,
+    one_ahead: f64,
+}
+
+impl Checked {
+    /// Checks a reading on episodes that it was not fitted to.
+    pub fn of(fitted: &FittedReading, held_out: &Dataset, seed: u64) -> Self {
+        let consistency = Consistency::of(&*fitted.distance, held_out, seed);
+        Self { one_ahead: consistency.one_step, consistency }
+    }
+}
+
 impl DistanceRow {
     /// Measures a reading; the rest says what was fitted.
     pub fn measure(fitted: &FittedReading, world: &WorldData, seed: u64, about: Self) -> Self {
         let start = Instant::now();
         let readings = fitted.steps(&world.pairs, world);
         let query_seconds = start.elapsed().as_secs_f64();
-        let truth = &world.pairs.steps;
-        let accuracy = Accuracy::of(&readings, truth);
-        let consistency = Consistency::of(&*fitted.distance, &world.held_out, seed);
-        let finite = |value: f64| value.is_finite().then_some(value);
-        let paired = |pairs: &super::exact_pairs::ExactPairs| {
-            let steps = fitted.distance.paired_steps(&pairs.from, &pairs.to).expect("they are whole states");
-            finite(median(steps))
+        let paired = |pairs: &ExactPairs| {
+            median(fitted.distance.paired_steps(&pairs.from, &pairs.to).expect("they are whole states"))
         };
-        let behind = paired(&world.behind).map(|reading| (reading, world.behind.steps[0]));
-        let sample = truth
-            .iter()
-            .copied()
-            .zip(readings.iter().copied())
-            .filter(|(exact, reading)| exact.is_finite() && reading.is_finite());
+        let checked =
+            Checked { one_ahead: paired(&world.ahead), ..Checked::of(fitted, &world.held_out, seed) };
         Self {
             reading: fitted.name.to_owned(),
+            one_behind: finite(paired(&world.behind)).map(|reading| (reading, world.behind.steps[0])),
+            query_seconds,
+            ..about
+        }
+        .with_accuracy(&readings, &world.pairs.steps)
+        .with_checks(checked)
+    }
+
+    /// With the agreement of readings with exact steps.
+    pub fn with_accuracy(self, readings: &[f64], truth: &[f64]) -> Self {
+        let accuracy = Accuracy::of(readings, truth);
+        let pairs = truth.iter().copied().zip(readings.iter().copied());
+        let sample: Vec<(f64, f64)> =
+            pairs.filter(|(exact, reading)| exact.is_finite() && reading.is_finite()).collect();
+        let apart = (sample.len() / KEPT_PAIRS).max(1);
+        Self {
             pairs: accuracy.pairs,
             unreached: accuracy.unreached,
             spearman: finite(accuracy.spearman),
@@ -93,55 +118,27 @@ impl DistanceRow {
             within_25_percent: accuracy.within_25_percent,
             median_ratio: finite(accuracy.median_ratio),
             at_steps: DISTANCES
-                .map(|steps| median_near(&readings, truth, f64::from(steps)).and_then(finite))
+                .map(|steps| median_near(readings, truth, f64::from(steps)).and_then(finite))
                 .into(),
-            one_ahead: paired(&world.ahead),
-            one_behind: behind,
+            sample: sample.into_iter().step_by(apart).take(KEPT_PAIRS).collect(),
+            ..self
+        }
+    }
+
+    /// With what was checked.
+    pub fn with_checks(self, Checked { consistency, one_ahead }: Checked) -> Self {
+        Self {
+            one_ahead: finite(one_ahead),
             largest_self_distance: consistency.largest_self_distance,
             triangle_violations: consistency.triangle_violations,
             worst_triangle: finite(consistency.worst_triangle),
             above_recorded_lag: consistency.above_recorded_lag,
             below_speed_limit: consistency.below_speed_limit,
-            query_seconds,
-            sample: sample.take(KEPT_PAIRS).collect(),
-            ..about
+            ..self
         }
     }
+}
 
-    /// What is known before anything is measured.
-    pub fn about(
-        environment: String,
-        method: &str,
-        seed: u64,
-        updates: u64,
-        world: &WorldData,
-        fit_seconds: f64,
-    ) -> Self {
-        Self {
-            environment,
-            method: method.to_owned(),
-            seed,
-            updates,
-            data_sha256: world.data.content_hash().to_owned(),
-            rows: world.data.index().n_states(),
-            fit_seconds,
-            reading: String::new(),
-            pairs: 0,
-            unreached: 0.0,
-            spearman: None,
-            median_relative_error: None,
-            within_25_percent: 0.0,
-            median_ratio: None,
-            at_steps: Vec::new(),
-            one_ahead: None,
-            one_behind: None,
-            largest_self_distance: 0.0,
-            triangle_violations: 0.0,
-            worst_triangle: None,
-            above_recorded_lag: 0.0,
-            below_speed_limit: 0.0,
-            query_seconds: 0.0,
-            sample: Vec::new(),
-        }
-    }
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
 }

@@ -9,7 +9,7 @@ use anyhow::bail;
 use isochrone::{
     envs::{BodyShape, DatasetId, EnvId, EnvSpec, mujoco_version},
     learn::model::CheckpointSelector,
-    plan::PlannedPolicy,
+    plan::{PlannedPolicy, Waypoints as _},
     plot::{Figure, Filmstrip, Frame, Limb, rollout_chart},
     rollout::{Rollout, RolloutConfig, Success, success_by_task, success_rate},
 };
@@ -42,7 +42,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 1)]
     checkpoints: usize,
 
-    /// Plan over recorded states, and tell the policy where to go next
+    /// Plan along recorded segments, and tell the policy where to go next
     #[arg(long)]
     plan: bool,
 
@@ -69,7 +69,8 @@ const EXAMPLES: &str = "\
 Examples:
   isochrone eval runs/nav2d --env nav2d --episodes 500
   isochrone eval runs/medium --env pointmaze-medium --checkpoints 3
-  isochrone eval runs/medium --env pointmaze-medium --plan --calibrated --round-trip --max-edge-steps 16 --plot paths.svg";
+  isochrone eval runs/medium --env pointmaze-medium --plan
+  isochrone eval runs/medium --env pointmaze-medium --plan --planner graph --calibrated --round-trip --max-edge-steps 16 --plot paths.svg";
 
 /// More than anybody waits for.
 const MAX_EPISODES: u64 = 10_000;
@@ -151,7 +152,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             );
         };
         let attempts = if args.plan {
-            let planned = PlannedPolicy { planner: args.planner.planner(&asker)?, policy };
+            let planned = PlannedPolicy { planner: args.planner.waypoints(&asker)?, policy };
             let attempts = rollouts.run(&*factory, &planned);
             let starts: Vec<f32> = attempts.iter().flat_map(|a| &a.states[..observation]).copied().collect();
             let goals: Vec<f32> = attempts.iter().flat_map(|a| &a.goal).copied().collect();

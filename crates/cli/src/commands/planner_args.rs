@@ -5,14 +5,18 @@ use anyhow::bail;
 use clap::ValueEnum;
 use isochrone::{
     TemporalDistance,
-    plan::{Path, PlanError, PlanMethod, Planner, PlannerConfig},
+    plan::{Path, PlanError, PlanMethod, Planner, PlannerConfig, RecordedPlanner, Waypoints},
 };
 
 #[derive(clap::Args)]
 pub struct PlannerArgs {
-    /// Planning method [default: graph]
+    /// Planning method [default: recorded; graph if one of its settings is given]
     #[arg(long, value_enum)]
     planner: Option<PlannerArg>,
+
+    /// Recorded: how many steps ahead on the path the policy is sent [default: 12]
+    #[arg(long, value_name = "STEPS")]
+    look_ahead: Option<f64>,
 
     /// Greedy: how near a recorded transition must start, in the units of observations [default: 3]
     #[arg(long, value_name = "DISTANCE")]
@@ -41,6 +45,8 @@ pub struct PlannerArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PlannerArg {
+    /// Along recorded segments and short hops between them, the fastest that were recorded
+    Recorded,
     /// Of the transitions recorded nearby, always the one that leads nearest in time to the goal
     Greedy,
     /// The shortest path over recorded states with edges of bounded length
@@ -51,6 +57,10 @@ enum PlannerArg {
 const MAX_GRAPH_STATES: usize = 10_000;
 const MAX_MOVES: usize = 1_000_000;
 
+/// Flags of planners that search with a learned distance.
+const GRAPH_FLAGS: [&str; 6] =
+    ["--radius", "--max-edge-steps", "--calibrated", "--round-trip", "--states", "--seed"];
+
 /// A path, if there is one: where none is found is for the caller to say.
 pub fn found(planned: Result<Path, PlanError>) -> anyhow::Result<Option<Path>> {
     match planned {
@@ -60,10 +70,39 @@ pub fn found(planned: Result<Path, PlanError>) -> anyhow::Result<Option<Path>> {
 }
 
 impl PlannerArgs {
+    /// Whether plans follow recorded segments, not the learned distance.
+    pub fn is_recorded(&self) -> bool {
+        match self.planner {
+            Some(planner) => planner == PlannerArg::Recorded,
+            None => self.first_set_of(&GRAPH_FLAGS).is_none(),
+        }
+    }
+
+    /// What leads a policy.
+    pub fn waypoints<'a>(&self, asker: &'a Asker) -> anyhow::Result<Box<dyn Waypoints + 'a>> {
+        if !self.is_recorded() {
+            return Ok(Box::new(self.planner(asker)?));
+        }
+        if let Some(flag) = self.first_set_of(&GRAPH_FLAGS) {
+            bail!("{flag} has no meaning for recorded segments; hint: leave it out, or give --planner graph");
+        }
+        let look_ahead = self.look_ahead_steps();
+        if !(look_ahead.is_finite() && look_ahead > 0.0) {
+            bail!("--look-ahead {look_ahead}; hint: give a positive number of steps");
+        }
+        Ok(Box::new(RecordedPlanner::new(asker.refined()?.clone(), asker.data()?, look_ahead)))
+    }
+
+    fn look_ahead_steps(&self) -> f64 {
+        self.look_ahead.unwrap_or(RecordedPlanner::LOOK_AHEAD_STEPS)
+    }
+
     fn method(&self) -> PlanMethod {
         match self.planner.unwrap_or(PlannerArg::Graph) {
             PlannerArg::Greedy => PlanMethod::Greedy { radius: self.radius.unwrap_or(3.0) },
-            PlannerArg::Graph => PlanMethod::Graph { max_edge_steps: self.max_edge_steps.unwrap_or(10.0) },
+            PlannerArg::Graph | PlannerArg::Recorded => {
+                PlanMethod::Graph { max_edge_steps: self.max_edge_steps.unwrap_or(10.0) }
+            }
         }
     }
 
@@ -73,16 +112,25 @@ impl PlannerArgs {
 
     /// The first flag that was given.
     pub fn first_set(&self) -> Option<&'static str> {
-        let flags = [
+        self.flags().into_iter().find(|(_, is_set)| *is_set).map(|(flag, _)| flag)
+    }
+
+    fn first_set_of(&self, names: &[&str]) -> Option<&'static str> {
+        let set = self.flags().into_iter().filter(|(_, is_set)| *is_set);
+        set.map(|(flag, _)| flag).find(|flag| names.contains(flag))
+    }
+
+    fn flags(&self) -> [(&'static str, bool); 8] {
+        [
             ("--planner", self.planner.is_some()),
+            ("--look-ahead", self.look_ahead.is_some()),
             ("--radius", self.radius.is_some()),
             ("--max-edge-steps", self.max_edge_steps.is_some()),
             ("--calibrated", self.calibrated),
             ("--round-trip", self.round_trip),
             ("--states", self.states.is_some()),
             ("--seed", self.seed.is_some()),
-        ];
-        flags.into_iter().find(|(_, is_set)| *is_set).map(|(flag, _)| flag)
+        ]
     }
 
     /// The planner that the flags describe, over the data of a run and with its distance.
@@ -110,6 +158,9 @@ impl PlannerArgs {
 
     /// What to try where no path was found.
     pub fn hint(&self) -> &'static str {
+        if self.is_recorded() {
+            return "--planner graph searches with the learned distance, which may know one";
+        }
         match self.method() {
             PlanMethod::Greedy { .. } => "try a larger --radius or more --states",
             PlanMethod::Graph { .. } => "try a longer --max-edge-steps or more --states",
@@ -118,6 +169,9 @@ impl PlannerArgs {
 
     /// In words.
     pub fn describe(&self) -> String {
+        if self.is_recorded() {
+            return format!("recorded segments, {} steps ahead", self.look_ahead_steps());
+        }
         let states = self.states();
         match self.method() {
             PlanMethod::Greedy { radius } => {

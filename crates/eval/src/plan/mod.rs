@@ -3,8 +3,8 @@
 //! A learned distance is most accurate between states that are near each other in time. A [`Planner`] uses it there, and joins the pieces.
 //!
 //! ```text
-//! dataset -> Transitions -> Planner<D> -> Path            one plan
-//!                                      -> PlannedPolicy   a policy that follows it
+//! dataset -> Transitions     -> Planner<D>      -> Path            one plan
+//!         -> RefinedDistance -> RecordedPlanner -> PlannedPolicy   a policy that follows waypoints of either
 //! ```
 
 mod config;
@@ -15,7 +15,9 @@ mod method;
 mod path;
 mod planner;
 mod policy;
+mod recorded;
 mod transitions;
+mod waypoints;
 
 pub use config::PlannerConfig;
 pub use error::PlanError;
@@ -23,4 +25,6 @@ pub use method::PlanMethod;
 pub use path::Path;
 pub use planner::Planner;
 pub use policy::PlannedPolicy;
+pub use recorded::RecordedPlanner;
 pub use transitions::Transitions;
+pub use waypoints::Waypoints;

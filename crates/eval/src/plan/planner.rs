@@ -1,7 +1,7 @@
 //! The planner: a method, a distance and the transitions it searches.
 
-use super::{Path, PlanError, PlanMethod, Transitions, error, graph::Graph, greedy};
-use isochrone_core::{TemporalDistance, statistics};
+use super::{Path, PlanError, PlanMethod, Transitions, Waypoints, error, graph::Graph, greedy};
+use isochrone_core::{GoalPolicy, TemporalDistance, statistics};
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex},
@@ -9,15 +9,15 @@ use std::{
 
 /// Plans paths over recorded transitions with a distance that it owns; `D` may be a reference, a `Box` or an `Arc`.
 pub struct Planner<D> {
-    pub(super) search: Search,
+    search: Search,
     distance: D,
-    pub(super) transitions: Transitions,
+    transitions: Transitions,
     /// Nats from every node to the goals that were asked for, by the bits of the goal.
     to_goals: Mutex<HashMap<Vec<u32>, Arc<Vec<f32>>>>,
 }
 
 /// A method with what it needs.
-pub(super) enum Search {
+enum Search {
     Greedy { radius: f64 },
     Graph(Graph),
 }
@@ -74,7 +74,7 @@ impl<D: TemporalDistance> Planner<D> {
     }
 
     /// Nats from every node to each of some goals, `[n, width]`: straight, or along the graph.
-    pub(super) fn to_goals(&self, goals: &[f32]) -> Vec<Arc<Vec<f32>>> {
+    fn to_goals(&self, goals: &[f32]) -> Vec<Arc<Vec<f32>>> {
         let keys: Vec<Vec<u32>> =
             goals.chunks_exact(self.width()).map(|goal| goal.iter().map(|x| x.to_bits()).collect()).collect();
         let cache = || self.to_goals.lock().expect("no thread panics while holding it");
@@ -101,16 +101,6 @@ impl<D: TemporalDistance> Planner<D> {
         found.into_iter().map(|nats| nats.expect("all are found or computed")).collect()
     }
 
-    /// The next waypoint from each row of `from` on the path to the same row of `goals`: the goal itself where it is near or no path is known.
-    ///
-    /// # Shapes
-    /// `[n, width]` twice gives `[n, width]`.
-    pub fn next(&self, from: &[f32], goals: &[f32]) -> Vec<f32> {
-        let next = self.next_rows(from, goals, &[]).into_iter().zip(goals.chunks_exact(self.width()));
-        let rows = next.flat_map(|(next, goal)| next.map_or(goal, |node| self.row(self.nodes(), node)));
-        rows.copied().collect()
-    }
-
     /// The number of the next node for every row; `None` for the goal itself. A greedy search skips transitions that are `visited`.
     fn next_rows(&self, from: &[f32], goals: &[f32], visited: &[bool]) -> Vec<Option<usize>> {
         let rows = 0..from.len() / self.width();
@@ -129,16 +119,6 @@ impl<D: TemporalDistance> Planner<D> {
                 rows.map(|row| graph.next(&reach[row * n..][..n], straight[row], &to_goals[row])).collect()
             }
         }
-    }
-
-    /// Whether a path is known from each row of `from` to the same row of `goals`, or the goal is near. Where not, a policy is given the goal itself.
-    ///
-    /// # Shapes
-    /// `[n, width]` twice gives `[n]`.
-    pub fn is_reachable(&self, from: &[f32], goals: &[f32]) -> Vec<bool> {
-        let pairs = from.chunks_exact(self.width()).zip(goals.chunks_exact(self.width()));
-        let next = self.next_rows(from, goals, &[]).into_iter().zip(pairs);
-        next.map(|(next, (from, goal))| next.is_some() || self.is_near(from, goal)).collect()
     }
 
     /// Plans a path from a state to a goal. A greedy plan takes no transition twice.
@@ -172,5 +152,33 @@ impl<D: TemporalDistance> Planner<D> {
             Search::Greedy { radius } => greedy::apart(from, goal) <= *radius,
             Search::Graph(graph) => self.distance.paired_nats(from, goal)[0] <= graph.max_edge,
         }
+    }
+}
+
+impl<D: TemporalDistance> Waypoints for Planner<D> {
+    fn next(&self, from: &[f32], goals: &[f32]) -> Vec<f32> {
+        let next = self.next_rows(from, goals, &[]).into_iter().zip(goals.chunks_exact(self.width()));
+        let rows = next.flat_map(|(next, goal)| next.map_or(goal, |node| self.row(self.nodes(), node)));
+        rows.copied().collect()
+    }
+
+    fn is_reachable(&self, from: &[f32], goals: &[f32]) -> Vec<bool> {
+        let pairs = from.chunks_exact(self.width()).zip(goals.chunks_exact(self.width()));
+        let next = self.next_rows(from, goals, &[]).into_iter().zip(pairs);
+        next.map(|(next, (from, goal))| next.is_some() || self.is_near(from, goal)).collect()
+    }
+
+    fn actions(&self, policy: &dyn GoalPolicy, observations: &[f32], goals: &[f32]) -> Vec<f32> {
+        let Search::Greedy { radius } = self.search else {
+            return policy.actions(observations, &self.next(observations, goals));
+        };
+        let mut actions = policy.actions(observations, goals);
+        let rows = observations.chunks_exact(self.width()).zip(self.to_goals(goals));
+        for (own, (here, to_goal)) in actions.chunks_exact_mut(policy.action_width()).zip(rows) {
+            if let Some(recorded) = greedy::action(here, &self.transitions, radius, &to_goal) {
+                own.copy_from_slice(recorded);
+            }
+        }
+        actions
     }
 }

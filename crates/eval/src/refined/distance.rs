@@ -24,6 +24,9 @@ const ROWS_PER_LANDMARK: usize = 24;
 const MIN_LANDMARKS: usize = 32;
 /// Landmarks near a state that paths may begin or end at.
 const NEAR: usize = 3;
+/// Landmarks near a state that are tried where those have no path: a state beside the end of a recording has landmarks that
+/// nobody went on from.
+const NEAR_IF_UNREACHED: usize = 16;
 /// Hops that are longer, in steps, are never believed: nor are those that are longer than some cover radii, which the graph would resolve.
 const MAX_HOP: f32 = 12.0;
 const MAX_HOP_RADII: f32 = 4.0;
@@ -60,13 +63,28 @@ struct Paths {
     /// Steps between all pairs of landmarks, `[to, from]`; made when first asked for.
     table: OnceLock<Vec<f32>>,
     /// Steps from all landmarks to some, where there is no table.
-    to_goals: Mutex<HashMap<u32, Arc<Vec<f32>>>>,
+    to_goals: Kept<f32>,
+    /// First edges of the paths to some.
+    first_edges: Kept<u32>,
 }
 
+/// One number for each landmark, for the goals that were asked for last.
+type Kept<T> = Mutex<HashMap<u32, Arc<Vec<T>>>>;
+
 /// A state and the landmarks near it, nearest first.
-struct Place {
-    projected: Vec<f32>,
+pub(super) struct Place {
+    pub projected: Vec<f32>,
     near: Vec<(u32, f32)>,
+}
+
+/// How one gets from one place to another.
+pub(super) enum Route {
+    /// By a hop of so many steps.
+    Hop(f32),
+    /// From one landmark to another.
+    Along { first: u32, last: u32 },
+    /// No path is known.
+    None,
 }
 
 impl RefinedDistance {
@@ -103,6 +121,7 @@ impl RefinedDistance {
             has_table,
             table: OnceLock::new(),
             to_goals: Mutex::default(),
+            first_edges: Mutex::default(),
         };
         let readings = edges.map(paths);
         let jumps = is_jump.iter().filter(|is_jump| **is_jump).count();
@@ -179,13 +198,11 @@ impl RefinedDistance {
             if hop == 0.0 {
                 return 0.0;
             }
-            let along = self.confirmed_starts(from).map(|(first, hop_from)| {
-                let through = |&(last, hop_to): &(u32, f32)| {
-                    self.paths().to_goal(last, |steps| hop_from + steps[first as usize] + hop_to)
-                };
-                goals.ends.iter().map(through).fold(f32::INFINITY, f32::min)
-            });
-            f64::from(self.shorter(hop, along.fold(f32::INFINITY, f32::min)))
+            let mut along = self.shortest(&self.confirmed_starts(from), &goals.ends).0;
+            if along.is_infinite() {
+                along = self.shortest(&self.within_radius(from), &goals.ends).0;
+            }
+            f64::from(self.shorter(hop, along))
         };
         Ok(self.places(from).par_iter().map(read).collect())
     }
@@ -197,14 +214,16 @@ impl RefinedDistance {
     pub fn path(&self, from: &[f32], to: &[f32]) -> Result<Option<RecordedPath>, ShapeError> {
         self.check_paired(from, to)?;
         let (from, to) = (&self.places(from)[0], &self.places(to)[0]);
-        let hop = apart(&from.projected, &to.projected);
-        let along = self.along(from, to);
-        if hop == 0.0 || self.shorter(hop, along.0) == hop {
-            return Ok(Some(RecordedPath { segments: Vec::new(), hops: vec![f64::from(hop)] }));
-        }
-        let (_, first, last) = along;
-        let graph = &self.paths().graph;
-        let Some(edges) = graph.path(first as usize, last as usize) else { return Ok(None) };
+        let (first, last) = match self.route(from, to) {
+            Route::Hop(hop) => {
+                return Ok(Some(RecordedPath { segments: Vec::new(), hops: vec![f64::from(hop)] }));
+            }
+            Route::None => return Ok(None),
+            Route::Along { first, last } => (first, last),
+        };
+        let graph = self.graph();
+        let first_edges = self.first_edges(last);
+        let edges = Graph::path(&first_edges, &graph.edges, first, last);
         let (mut here, mut segments, mut hops) = (from.projected.as_slice(), Vec::new(), Vec::new());
         for edge in edges {
             let Edge { row, lag, .. } = graph.edges[edge];
@@ -216,11 +235,33 @@ impl RefinedDistance {
         Ok(Some(RecordedPath { segments, hops }))
     }
 
+    /// How one gets from one place to another.
+    pub(super) fn route(&self, from: &Place, to: &Place) -> Route {
+        let hop = apart(&from.projected, &to.projected);
+        let (steps, first, last) = self.along(from, to);
+        if hop == 0.0 || self.shorter(hop, steps) == hop {
+            Route::Hop(hop)
+        } else if steps.is_infinite() {
+            Route::None
+        } else {
+            Route::Along { first, last }
+        }
+    }
+
+    pub(super) fn graph(&self) -> &Graph {
+        &self.paths().graph
+    }
+
+    /// The first edge from each landmark on the path to one of them.
+    pub(super) fn first_edges(&self, goal: u32) -> Arc<Vec<u32>> {
+        kept(&self.paths().first_edges, goal, || self.graph().search(goal as usize).0)
+    }
+
     fn paths(&self) -> &Paths {
         &self.map.readings[self.reading as usize]
     }
 
-    fn places(&self, rows: &[f32]) -> Vec<Place> {
+    pub(super) fn places(&self, rows: &[f32]) -> Vec<Place> {
         // Not in the middle of parallel readings: a thread that waits for its part of the table would take up
         // a reading, which waits for the table.
         self.paths().make_table();
@@ -255,29 +296,50 @@ impl RefinedDistance {
     }
 
     /// Landmarks near a state that can be reached from it by a confirmed hop.
-    fn confirmed_starts(&self, place: &Place) -> impl Iterator<Item = (u32, f32)> {
+    fn confirmed_starts(&self, place: &Place) -> Vec<(u32, f32)> {
         let nearest = place.near[0].0;
-        place.near.iter().copied().filter(move |(first, _)| *first == nearest || self.is_hop(nearest, *first))
+        let is_start = |(first, _): &(u32, f32)| *first == nearest || self.is_hop(nearest, *first);
+        place.near.iter().copied().filter(is_start).collect()
     }
 
     /// Landmarks near a state from which it can be reached by a confirmed hop.
-    fn confirmed_ends(&self, place: &Place) -> impl Iterator<Item = (u32, f32)> {
+    fn confirmed_ends(&self, place: &Place) -> Vec<(u32, f32)> {
         let nearest = place.near[0].0;
-        place.near.iter().copied().filter(move |(last, _)| *last == nearest || self.is_hop(*last, nearest))
+        let is_end = |(last, _): &(u32, f32)| *last == nearest || self.is_hop(*last, nearest);
+        place.near.iter().copied().filter(is_end).collect()
     }
 
     /// Steps along the graph, from a landmark near the one state to one near the other; and the two.
     fn along(&self, from: &Place, to: &Place) -> (f32, u32, u32) {
-        let mut least = (f32::INFINITY, from.near[0].0, to.near[0].0);
-        for (last, hop_to) in self.confirmed_ends(to) {
-            for (first, hop_from) in self.confirmed_starts(from) {
-                let through = self.paths().to_goal(last, |steps| hop_from + steps[first as usize] + hop_to);
-                if through < least.0 {
-                    least = (through, first, last);
+        let least = self.shortest(&self.confirmed_starts(from), &self.confirmed_ends(to));
+        match least.0.is_finite() {
+            true => least,
+            false => self.shortest(&self.within_radius(from), &self.within_radius(to)),
+        }
+    }
+
+    /// Steps from one of the landmarks `starts` to one of `ends`, with the hops to them; and the two.
+    fn shortest(&self, starts: &[(u32, f32)], ends: &[(u32, f32)]) -> (f32, u32, u32) {
+        let mut least = (f32::INFINITY, 0, 0);
+        for &(last, hop_to) in ends {
+            self.paths().to_goal(last, |steps| {
+                for &(first, hop_from) in starts {
+                    let through = hop_from + steps[first as usize] + hop_to;
+                    if through < least.0 {
+                        least = (through, first, last);
+                    }
                 }
-            }
+            });
         }
         least
+    }
+
+    /// Landmarks that are at most a cover radius farther away than the nearest, which the map cannot tell from it.
+    fn within_radius(&self, place: &Place) -> Vec<(u32, f32)> {
+        let mut near = self.map.landmarks.nearest_few(&place.projected, NEAR_IF_UNREACHED);
+        let farthest = near[0].1 + self.map.radius;
+        near.retain(|(_, hop)| *hop <= farthest);
+        near
     }
 
     fn is_hop(&self, from: u32, to: u32) -> bool {
@@ -343,18 +405,24 @@ impl Paths {
             let n = self.graph.n_landmarks();
             return read(&self.table.get_or_init(|| self.graph.table())[goal as usize * n..][..n]);
         }
-        let known = self.to_goals.lock().expect("no thread panics while holding it").get(&goal).cloned();
-        let steps = known.unwrap_or_else(|| {
-            let steps = Arc::new(self.graph.to_goal(goal as usize));
-            let mut known = self.to_goals.lock().expect("no thread panics while holding it");
-            if known.len() == MAX_CACHED_GOALS {
-                known.clear();
-            }
-            known.insert(goal, Arc::clone(&steps));
-            steps
-        });
+        let steps = kept(&self.to_goals, goal, || self.graph.to_goal(goal as usize));
         read(&steps)
     }
+}
+
+/// What is kept for a goal, or else computed; without the lock, so that threads do not wait for each other.
+fn kept<T>(known: &Kept<T>, goal: u32, compute: impl FnOnce() -> Vec<T>) -> Arc<Vec<T>> {
+    let lock = || known.lock().expect("no thread panics while holding it");
+    if let Some(found) = lock().get(&goal) {
+        return Arc::clone(found);
+    }
+    let found = Arc::new(compute());
+    let mut known = lock();
+    if known.len() == MAX_CACHED_GOALS {
+        known.clear();
+    }
+    known.insert(goal, Arc::clone(&found));
+    found
 }
 
 /// How many are set up to each place.

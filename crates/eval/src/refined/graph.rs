@@ -75,26 +75,25 @@ impl Graph {
         steps
     }
 
-    /// The edges of the shortest path from one landmark to another; `None` if there is no path.
-    pub fn path(&self, from: usize, goal: usize) -> Option<Vec<usize>> {
-        let (first_edges, _) = self.search(goal);
-        let (mut here, mut path) = (from, Vec::new());
-        while here != goal {
-            match first_edges[here] {
-                NONE => return None,
-                edge => {
-                    path.push(edge as usize);
-                    here = self.edges[edge as usize].to as usize;
-                }
-            }
-        }
-        Some(path)
+    /// The edges of the shortest path from one landmark to another, which has to exist.
+    pub fn path<'a>(
+        first_edges: &'a [u32],
+        edges: &'a [Edge],
+        from: u32,
+        goal: u32,
+    ) -> impl Iterator<Item = usize> + 'a {
+        let mut here = from;
+        std::iter::from_fn(move || {
+            let edge = (here != goal).then(|| first_edges[here as usize] as usize)?;
+            here = edges[edge].to;
+            Some(edge)
+        })
     }
 
     /// The first edge from each landmark, and the landmarks with a path, nearest first.
     ///
     /// Dial's search: every edge costs at least one step, so landmarks of a bucket that is one step wide do not improve each other.
-    fn search(&self, goal: usize) -> (Vec<u32>, Vec<u32>) {
+    pub fn search(&self, goal: usize) -> (Vec<u32>, Vec<u32>) {
         let n = self.n_landmarks();
         let (mut cost, mut first_edges) = (vec![f32::INFINITY; n], vec![NONE; n]);
         let (mut order, mut is_settled) = (Vec::with_capacity(n), vec![false; n]);

@@ -1,19 +1,16 @@
 //! The hop metric: how many steps a short move between two states takes.
 
-use super::{RefinedError, nnls};
-use isochrone_core::rng;
+use super::{RefinedError, lag_sample::LagSample};
 use isochrone_data::Dataset;
-
-/// Pairs of rows that the metric is fitted to are at most so many steps apart: longer ones are seldom straight.
-const MAX_LAG: usize = 8;
-
-/// A column that explains less of the mean squared lag than this has no weight: it would be chance, and cost time.
-const MIN_SHARE: f64 = 2e-3;
 
 /// Hops between states, in steps: `h(u, v)^2 = sum_i w_i (u_i - v_i)^2`.
 ///
 /// The weights are those of the regression of lag: over pairs of rows `k <= 8` steps apart,
 /// `k^2 = sum_i w_i (x_i(t + k) - x_i(t))^2 + b` with `w >= 0`. Columns that say nothing about elapsed time have no weight.
+///
+/// A column that changes slowly may explain little of the lag, because it seldom moves, and yet nobody can hop over it: a cube on
+/// a table moves only while it is carried. The weight of such a column is at least `1 / v_i^2`, where `v_i` is its speed limit;
+/// all weights are then scaled together to fit the lag again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HopMetric {
     width: usize,
@@ -40,51 +37,15 @@ impl HopMetric {
         pairs: usize,
         seed: u64,
     ) -> Result<Self, RefinedError> {
-        let (index, width) = (data.index(), data.spec().observation.width);
-        // The last coefficient is the intercept, as the difference of two that are not negative.
-        let n = width + 2;
-        let (mut gram, mut moment) = (vec![0.0; n * n], vec![0.0; n]);
-        let mut random = rng::stream(seed, 0);
-        let mut squares = vec![0.0; n];
-        (squares[width], squares[width + 1]) = (1.0, -1.0);
-        for number in 0..pairs {
-            let (episode, row) =
-                index.row_of_transition(rng::below(&mut random, index.n_transitions() as usize) as u64);
-            let lag = 1 + number % MAX_LAG;
-            let first = index.states(episode).start as usize + row;
-            if row + lag > index.steps(episode) || jumps_before[first] != jumps_before[first + lag] {
-                continue;
-            }
-            let rows = &data.episode(episode).observations[row * width..][..(lag + 1) * width];
-            for column in 0..width {
-                squares[column] = f64::from(rows[lag * width + column] - rows[column]).powi(2);
-            }
-            for i in 0..n {
-                moment[i] += squares[i] * (lag * lag) as f64;
-                for j in 0..n {
-                    gram[i * n + j] += squares[i] * squares[j];
-                }
-            }
+        let sample = LagSample::draw(data, jumps_before, pairs, seed);
+        let mut weights = sample.regress();
+        let regressed = weights.clone();
+        for (column, floor) in sample.slow_columns() {
+            weights[column] = weights[column].max(floor);
         }
-        // The intercept's column is 1 for every pair: its products are sums.
-        let n_pairs = gram[width * n + width];
-        let mean_squares: Vec<f64> = (0..width).map(|column| gram[column * n + width] / n_pairs).collect();
-        let mean_lag_squared = moment[width] / n_pairs;
-        // Columns of one size: coordinate descent then needs few sweeps.
-        let sizes: Vec<f64> = (0..n).map(|i| gram[i * n + i].sqrt()).collect();
-        let inverse = |i: usize| if sizes[i] > 0.0 { 1.0 / sizes[i] } else { 0.0 };
-        for i in 0..n {
-            moment[i] *= inverse(i);
-            for j in 0..n {
-                gram[i * n + j] *= inverse(i) * inverse(j);
-            }
-        }
-        let mut weights: Vec<f64> =
-            nnls::solve(&gram, &moment)[..width].iter().enumerate().map(|(i, w)| w * inverse(i)).collect();
-        for column in 0..width {
-            if weights[column] * mean_squares[column] < MIN_SHARE * mean_lag_squared {
-                weights[column] = 0.0;
-            }
+        if weights != regressed {
+            let scale = sample.scale_of(&weights);
+            weights.iter_mut().for_each(|weight| *weight *= scale);
         }
         let metric = Self::new(&weights);
         if metric.scales.is_empty() { Err(RefinedError::NoTimeInColumns) } else { Ok(metric) }

@@ -27,6 +27,7 @@
 //! No edge exists that nobody drove, so walls, one-way doors and the arrow of time come from the data, and the unit is a
 //! step by construction. Only hops can be wrong, and the graph has to confirm those.
 
+mod ahead;
 mod config;
 mod cover;
 mod distance;
@@ -36,11 +37,13 @@ mod goal_set;
 mod graph;
 mod hop;
 mod jumps;
+mod lag_sample;
 mod nearest;
 mod nnls;
 mod path;
 mod rows;
 
+pub use ahead::Ahead;
 pub use config::RefinedConfig;
 pub use distance::RefinedDistance;
 pub use edges::Reading;

@@ -9,13 +9,16 @@ use isochrone_data::{
 };
 use isochrone_envs::{
     DatasetId,
-    maze::{Maze, PointMazeMdp},
+    maze::{Maze, PUSH, PointMazeMdp},
 };
 use rayon::prelude::*;
 use std::path::Path;
 
 /// Seeds of the data that distances learn from, and of other episodes.
 const SEEDS: [(&str, u64); 2] = [("", 0), ("-held-out", 1)];
+/// The pace of the fastest walker is that which one part in a thousand of all walks of this many steps keeps.
+const WALK_STEPS: usize = 64;
+const FASTEST: f64 = 0.999;
 /// Rows of the collected data, about; a tenth of it is held out.
 const ROWS: usize = 500_000;
 
@@ -43,16 +46,20 @@ pub fn collect(folder: &Path, name: &str) -> Result<(Dataset, Dataset), StudyErr
     Ok((both.pop().expect("there are two"), held_out))
 }
 
+/// Pairs of a point maze, or of an ant maze, where goals are places.
 pub fn open(folder: &Path, name: &str, goal_radius: Option<f32>) -> Result<WorldData, StudyError> {
     let (data, held_out) = collect(folder, name)?;
-    let maze = if name.contains("medium") {
-        Maze::Medium
-    } else if name.contains("large") {
-        Maze::Large
-    } else {
-        Maze::Giant
-    };
-    let mdp = PointMazeMdp::new(maze);
+    let maze = [
+        ("medium", Maze::Medium),
+        ("large", Maze::Large),
+        ("giant", Maze::Giant),
+        ("teleport", Maze::Teleport),
+    ];
+    let (_, maze) = maze.into_iter().find(|(part, _)| name.contains(part)).expect("a maze of OGBench");
+    // Nobody can choose where a teleporter leads.
+    let mdp = PointMazeMdp::on_foot(maze);
+    // A ball moves a place at a step along both axes; an ant is slower.
+    let steps_per_place = if goal_radius.is_some() { PUSH / top_speed(&data) } else { 1.0 };
     let width = held_out.spec().observation.width;
     let mut random = rng::stream(7, 0);
     let index = held_out.index();
@@ -73,7 +80,7 @@ pub fn open(folder: &Path, name: &str, goal_radius: Option<f32>) -> Result<World
     let steps: Vec<f64> = drawn.par_iter().map(exact).collect();
     let mut pairs = ExactPairs::default();
     for (((from, _), (to, _)), steps) in drawn.iter().zip(steps) {
-        pairs.push(from, to, steps.round());
+        pairs.push(from, to, (steps.round() * steps_per_place).round());
     }
     let mut ahead = ExactPairs::default();
     for episode in 0..held_out.n_episodes() {
@@ -81,4 +88,18 @@ pub fn open(folder: &Path, name: &str, goal_radius: Option<f32>) -> Result<World
         ahead.push(&rows[..width], &rows[width..2 * width], 1.0);
     }
     Ok(WorldData { data, held_out, pairs, ahead, behind: ExactPairs::default(), goal_radius })
+}
+
+/// Meters per step along the faster axis, of the fastest recorded walk.
+fn top_speed(data: &Dataset) -> f64 {
+    let width = data.spec().observation.width;
+    let mut meters = Vec::new();
+    for episode in 0..data.n_episodes() {
+        let rows = data.episode(episode).observations;
+        let walks = rows.chunks_exact(width).zip(rows.chunks_exact(width).skip(WALK_STEPS));
+        meters.extend(walks.map(|(from, to)| (to[0] - from[0]).abs().max((to[1] - from[1]).abs())));
+    }
+    let place = ((meters.len() as f64 * FASTEST) as usize).min(meters.len() - 1);
+    let (_, fastest, _) = meters.select_nth_unstable_by(place, f32::total_cmp);
+    f64::from(*fastest) / WALK_STEPS as f64
 }

@@ -1,5 +1,6 @@
 //! Worlds whose travel times are known.
 
+mod arm;
 mod grid;
 mod maze;
 mod nav2d;
@@ -7,11 +8,20 @@ mod ring;
 
 use super::exact_pairs::ExactPairs;
 use crate::StudyError;
+use arm::Arm;
 use isochrone_data::Dataset;
 use std::path::Path;
 
 /// Random pairs of states of a world.
 const PAIRS: usize = 2000;
+
+/// What a world is, once it is open.
+pub enum World {
+    /// Pairs of states with exact steps between them.
+    Pairs(Box<WorldData>),
+    /// Demonstrations with an oracle of the steps to go.
+    Demonstrations(Arm),
+}
 
 /// A world of the benchmark, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +36,8 @@ pub enum DistanceWorld {
     PointMaze(&'static str),
     /// An ant maze of OGBench: the name of its dataset. Goals are places.
     AntMaze(&'static str),
+    /// Demonstrations of a robot arm, some of which fail.
+    Arm,
 }
 
 /// A world with its data.
@@ -46,7 +58,7 @@ pub struct WorldData {
 
 impl DistanceWorld {
     /// All worlds, in the order of reports.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Grid(0),
         Self::Grid(1),
         Self::Grid(2),
@@ -56,11 +68,13 @@ impl DistanceWorld {
         Self::PointMaze("pointmaze-medium-navigate"),
         Self::PointMaze("pointmaze-large-stitch"),
         Self::PointMaze("pointmaze-giant-navigate"),
+        Self::PointMaze("pointmaze-teleport-navigate"),
         Self::AntMaze("antmaze-medium-navigate"),
+        Self::Arm,
     ];
 
     /// Those that need neither physics nor minutes.
-    pub const QUICK: [Self; 3] = [Self::Grid(0), Self::Ring(2), Self::Nav2d];
+    pub const QUICK: [Self; 4] = [Self::Grid(0), Self::Ring(2), Self::Nav2d, Self::Arm];
 
     /// Its name in results.
     pub fn name(self) -> String {
@@ -69,17 +83,20 @@ impl DistanceWorld {
             Self::Ring(hundredths) => format!("ring-noise-{:.2}", hundredths as f64 / 100.0),
             Self::Nav2d => "nav2d".to_owned(),
             Self::PointMaze(name) | Self::AntMaze(name) => name.to_owned(),
+            Self::Arm => arm::NAME.to_owned(),
         }
     }
 
     /// Collects its data, or loads what was collected into `folder` before.
-    pub fn open(self, folder: &Path) -> Result<WorldData, StudyError> {
-        match self {
-            Self::Grid(number) => Ok(grid::open(number)),
-            Self::Ring(hundredths) => Ok(ring::open(hundredths as f64 / 100.0)),
-            Self::Nav2d => nav2d::open(folder),
-            Self::PointMaze(name) => maze::open(folder, name, None),
-            Self::AntMaze(name) => maze::open(folder, name, Some(0.7)),
-        }
+    pub fn open(self, folder: &Path) -> Result<World, StudyError> {
+        let pairs = match self {
+            Self::Grid(number) => grid::open(number),
+            Self::Ring(hundredths) => ring::open(hundredths as f64 / 100.0),
+            Self::Nav2d => nav2d::open(folder)?,
+            Self::PointMaze(name) => maze::open(folder, name, None)?,
+            Self::AntMaze(name) => maze::open(folder, name, Some(0.7))?,
+            Self::Arm => return Ok(World::Demonstrations(Arm::open(folder)?)),
+        };
+        Ok(World::Pairs(Box::new(pairs)))
     }
 }

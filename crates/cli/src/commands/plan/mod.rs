@@ -76,7 +76,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     args.plot.as_deref().map_or(Ok(()), Figure::check_path)?;
     let asker = Asker::open(&args.run, args.checkpoint, args.data.as_deref())?;
     let (from, to) = (asker.situation(&args.from, "--from")?, asker.situation(&args.to, "--to")?);
-    if args.planner.first_set().is_none() {
+    if args.planner.is_recorded() {
         return recorded::run(args, &asker, &from, &to, out);
     }
     let distance = asker.distance()?;

@@ -1,0 +1,48 @@
+//! Waypoints along recorded segments.
+
+use super::Waypoints;
+use crate::refined::{Ahead, RefinedDistance};
+use isochrone_core::TemporalDistance as _;
+use isochrone_data::Dataset;
+
+/// Leads along the paths of the refined distance: waypoints are recorded states, so many steps ahead on segments that somebody
+/// drove and short hops between them. Needs no learned distance.
+pub struct RecordedPlanner {
+    distance: RefinedDistance,
+    data: Dataset,
+    look_ahead_steps: f64,
+}
+
+impl RecordedPlanner {
+    /// How far ahead a waypoint is, unless told otherwise: near enough for a policy that learned little.
+    pub const LOOK_AHEAD_STEPS: f64 = 12.0;
+
+    /// `distance` was fitted to `data`.
+    pub fn new(distance: RefinedDistance, data: &Dataset, look_ahead_steps: f64) -> Self {
+        Self { distance, data: data.clone(), look_ahead_steps }
+    }
+
+    fn state(&self, row: u64) -> &[f32] {
+        let (index, width) = (self.data.index(), self.distance.width());
+        let episode = index.episode_of_state(row);
+        let place = (row - index.states(episode).start) as usize;
+        &self.data.episode(episode).observations[place * width..][..width]
+    }
+}
+
+impl Waypoints for RecordedPlanner {
+    fn next(&self, from: &[f32], goals: &[f32]) -> Vec<f32> {
+        let ahead = self.distance.ahead(from, goals, self.look_ahead_steps);
+        let goals = goals.chunks_exact(self.distance.width());
+        let state = |(ahead, goal)| match ahead {
+            Ahead::Row(row) => self.state(row),
+            Ahead::Goal | Ahead::NoPath => goal,
+        };
+        ahead.into_iter().zip(goals).flat_map(state).copied().collect()
+    }
+
+    fn is_reachable(&self, from: &[f32], goals: &[f32]) -> Vec<bool> {
+        let ahead = self.distance.ahead(from, goals, self.look_ahead_steps);
+        ahead.into_iter().map(|ahead| ahead != Ahead::NoPath).collect()
+    }
+}

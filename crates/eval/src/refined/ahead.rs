@@ -1,0 +1,50 @@
+//! Where a recorded path leads next.
+
+use super::{RefinedDistance, distance::Route, edges::Edge, graph::Graph, rows::apart};
+use isochrone_core::{ShapeError, TemporalDistance as _};
+use rayon::prelude::*;
+
+/// What lies so many steps ahead on the path to a goal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ahead {
+    /// The goal itself.
+    Goal,
+    /// A row of the dataset, all episodes counted one after another.
+    Row(u64),
+    /// No path is known.
+    NoPath,
+}
+
+impl RefinedDistance {
+    /// What lies `steps` ahead on the path from each row of `from` to the same row of `goals`, `[n, width]` twice. Along one
+    /// goal, searches are kept.
+    pub(crate) fn ahead(&self, from: &[f32], goals: &[f32], steps: f64) -> Vec<Ahead> {
+        self.check_paired(from, goals).unwrap_or_else(ShapeError::panic);
+        let (from, goals) = (self.places(from), self.places(goals));
+        let look = |(from, goal)| match self.route(from, goal) {
+            Route::Hop(_) => Ahead::Goal,
+            Route::None => Ahead::NoPath,
+            Route::Along { first, last } => {
+                let first_edges = self.first_edges(last);
+                let edges = Graph::path(&first_edges, &self.graph().edges, first, last);
+                self.row_ahead(&from.projected, edges, steps)
+            }
+        };
+        from.par_iter().zip(&goals).map(look).collect()
+    }
+
+    /// The row that lies so many steps ahead on a path of edges.
+    fn row_ahead(&self, from: &[f32], edges: impl Iterator<Item = usize>, steps: f64) -> Ahead {
+        let (graph, mut here, mut left) = (self.graph(), from, steps as f32);
+        for edge in edges {
+            let Edge { row, lag, .. } = graph.edges[edge];
+            left = (left - apart(here, graph.end(edge, 0))).max(0.0);
+            if left <= lag as f32 {
+                return Ahead::Row(u64::from(row) + left as u64);
+            }
+            left -= lag as f32;
+            here = graph.end(edge, 1);
+        }
+        Ahead::Goal
+    }
+}
