@@ -1,11 +1,35 @@
 //! The benchmark of distances in little: the refined distance is exact where the exact solver can judge it.
 
-use isochrone_studies::{DistanceBenchmark, DistanceMethod, DistanceRow};
+use isochrone_learn::distill::DistillHead;
+use isochrone_studies::{DistanceBenchmark, DistanceMethod, DistanceRow, DistanceWorld};
 
 fn row<'a>(rows: &'a [DistanceRow], environment: &str, reading: &str) -> &'a DistanceRow {
     rows.iter()
-        .find(|row| row.environment == environment && row.method == "refined" && row.reading == reading)
+        .find(|row| row.environment == environment && row.reading == reading)
         .unwrap_or_else(|| panic!("{environment} has no {reading}"))
+}
+
+/// A network reads what recorded time reads, on fresh states: also one step behind on a one-way ring.
+#[test]
+fn distilled_time_is_recorded_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let benchmark = DistanceBenchmark {
+        worlds: vec![DistanceWorld::Grid(0), DistanceWorld::Ring(2)],
+        methods: vec![DistanceMethod::Refined, DistanceMethod::Distilled(DistillHead::Pair)],
+        updates: 120,
+        ..DistanceBenchmark::quick()
+    };
+    let rows = benchmark.run(folder.path(), &|_| {}).unwrap();
+    for environment in ["grid-0", "ring-noise-0.02"] {
+        let (table, network) = (row(&rows, environment, "fastest"), row(&rows, environment, "pair"));
+        let lost = table.spearman.unwrap() - network.spearman.unwrap();
+        let error = network.median_relative_error.unwrap() - table.median_relative_error.unwrap();
+        assert!(lost <= 0.005 && error <= 0.02, "{network:?}");
+        assert!((0.8..=1.5).contains(&network.one_ahead.unwrap()), "{network:?}");
+        assert_eq!((network.largest_self_distance, network.unreached), (0.0, 0.0));
+    }
+    let (behind, exact) = row(&rows, "ring-noise-0.02", "pair").one_behind.unwrap();
+    assert!((behind / exact - 1.0).abs() <= 0.15, "{behind} instead of {exact}");
 }
 
 #[test]

@@ -30,6 +30,8 @@ enum Command {
     Data(commands::data::Args),
     #[cfg(feature = "learn")]
     Distance(Box<commands::distance::Args>),
+    #[cfg(feature = "learn")]
+    Distill(Box<commands::distill::Args>),
     Envs(commands::envs::Args),
     #[cfg(feature = "learn")]
     Eval(Box<commands::eval::Args>),
@@ -73,6 +75,8 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Data(args) => code = commands::data::run(&args, out)?,
         #[cfg(feature = "learn")]
         Command::Distance(args) => commands::distance::run(&args, out)?,
+        #[cfg(feature = "learn")]
+        Command::Distill(args) => commands::distill::run(&args, out)?,
         Command::Envs(args) => commands::envs::run(&args, out)?,
         #[cfg(feature = "learn")]
         Command::Eval(args) => commands::eval::run(&args, out)?,

@@ -3,7 +3,7 @@
 use isochrone_core::rng;
 use isochrone_data::Dataset;
 use isochrone_eval::{
-    audit::{AuditError, Consistency, DistanceMatrix, Readings, readings_across_episodes},
+    audit::{AcrossEpisodes, AuditError, Consistency, DistanceMatrix, Readings},
     refined::{RefinedConfig, RefinedDistance},
 };
 
@@ -32,7 +32,7 @@ impl World {
         let recorded = RefinedDistance::fit(&self.data, &RefinedConfig::default()).unwrap();
         let readings = Readings::of_matrix(matrix, &self.data);
         let found = Consistency::of_readings(&readings, 0);
-        found.problems(readings_across_episodes(&readings, &recorded, 0))
+        found.problems(AcrossEpisodes::new(&readings, &recorded, 0).rank_correlation(&readings))
     }
 }
 

@@ -149,6 +149,21 @@ pub enum LearnError {
     /// A model has no distance.
     #[error("the model has no distance; hint: behavior cloning learns none, train another algorithm")]
     NoDistance,
+    /// A teacher knows other states than the data have.
+    #[error(
+        "the teacher knows states of {teacher} numbers, and the data have {data}; hint: fit it to the same data"
+    )]
+    TeacherWidth {
+        /// Numbers of a state, for the teacher.
+        teacher: usize,
+        /// Numbers of an observation.
+        data: usize,
+    },
+    /// A teacher knows no path between any two states of the data.
+    #[error(
+        "the teacher knows no path between any two states of the data; hint: distill from data with transitions"
+    )]
+    NothingToDistill,
     /// A model has no policy.
     #[error("the model has no policy; hint: train on data with actions")]
     NoPolicy,

@@ -4,6 +4,7 @@
 //! - [`AlgorithmDef`], [`Learner`]: what an algorithm of another crate implements
 //! - [`Training`]: from a dataset to a [`Model`], in memory or resumable; [`Callbacks`], [`StopHandle`] and [`evaluation`] go with it
 //! - [`run`]: the folder of a run, its settings and checkpoints
+//! - [`distill`]: a distance in steps, such as recorded time between landmarks, as a network in one file
 //! - [`model`]: what was learned, to be queried for distances and actions
 
 mod algorithm;
@@ -12,6 +13,7 @@ mod batch;
 mod callbacks;
 pub mod components;
 mod context;
+pub mod distill;
 pub mod error;
 pub mod evaluation;
 pub mod jobs;

@@ -11,7 +11,10 @@ use burn::{
     tensor::{Device, Tensor, TensorData},
 };
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+
+/// The key of the description in the header of a file. There is no other: several would be written in any order.
+const DESCRIPTION: &str = "isochrone";
 
 /// Named arrays of single precision: the contents of a safetensors file.
 ///
@@ -101,6 +104,15 @@ impl Archive {
 
     /// The file; equal archives give equal bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
+        self.serialized(None)
+    }
+
+    /// The file, with a text about its contents in the header.
+    pub fn to_described_bytes(&self, description: &str) -> Vec<u8> {
+        self.serialized(Some(HashMap::from([(DESCRIPTION.to_owned(), description.to_owned())])))
+    }
+
+    fn serialized(&self, header: Option<HashMap<String, String>>) -> Vec<u8> {
         let bytes: Vec<Vec<u8>> = self
             .arrays
             .values()
@@ -110,7 +122,17 @@ impl Archive {
             let view = TensorView::new(Dtype::F32, array.shape.clone(), bytes);
             (name, view.expect("the bytes are those of the shape"))
         });
-        safetensors::serialize(views, None).expect("names are unique")
+        safetensors::serialize(views, header).expect("names are unique")
+    }
+
+    /// The text in the header of a file; `None` if it has none.
+    ///
+    /// # Errors
+    /// If it is not a safetensors file.
+    pub fn description(bytes: &[u8]) -> Result<Option<String>, ArchiveError> {
+        let unreadable = |error: safetensors::SafeTensorError| ArchiveError::Unreadable(error.to_string());
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(unreadable)?;
+        Ok(header.metadata().as_ref().and_then(|texts| texts.get(DESCRIPTION).cloned()))
     }
 
     /// Reads a file.

@@ -58,7 +58,7 @@ impl DistanceBenchmark {
         for &world in &self.worlds {
             let mut opened = None;
             for &method in &self.methods {
-                let updates = if matches!(method, DistanceMethod::Learned(_)) { self.updates } else { 0 };
+                let updates = method.updates(self.updates);
                 let name = format!("{}-{}-{}-{updates}.json", world.name(), method.name(), self.seed);
                 let path = kept.join(name);
                 let measured = match read(&path)? {
@@ -93,7 +93,7 @@ impl DistanceBenchmark {
         updates: u64,
     ) -> Result<Vec<DistanceRow>, StudyError> {
         let start = Instant::now();
-        let fitted = method.fit(&data.data, updates, self.seed)?;
+        let fitted = method.fit(&data.data, data.goal_radius, updates, self.seed)?;
         let seconds = start.elapsed().as_secs_f64();
         let about = DistanceRow {
             environment: world.name(),

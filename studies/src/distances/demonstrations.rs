@@ -20,7 +20,7 @@ pub fn measure(
     for fold in 0..FOLDS {
         let (data, held_out) = arm.fold(fold)?;
         let start = Instant::now();
-        let fitted = method.fit(&data, updates, seed)?;
+        let fitted = method.fit(&data, None, updates, seed)?;
         fit_seconds += start.elapsed().as_secs_f64();
         let start = Instant::now();
         for fitted in fitted {

@@ -3,6 +3,7 @@
 use super::{
     baselines::{Euclidean, NearestNeighbor},
     exact_pairs::ExactPairs,
+    places::PlaceDistance,
     world::WorldData,
 };
 use crate::StudyError;
@@ -10,8 +11,11 @@ use isochrone_core::TemporalDistance;
 use isochrone_data::Dataset;
 use isochrone_eval::calibration::Calibrated;
 use isochrone_eval::refined::{Reading, RefinedConfig, RefinedDistance};
-use isochrone_learn::{Algorithm, Preset, Training, model::LearnedDistance};
-use rayon::prelude::*;
+use isochrone_learn::{
+    Algorithm, Preset, Training,
+    distill::{DistillConfig, DistillHead, distill},
+    model::LearnedDistance,
+};
 
 /// A method of the benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +26,8 @@ pub enum DistanceMethod {
     NearestNeighbor,
     /// Recorded time between landmarks.
     Refined,
+    /// Recorded time, distilled into a network.
+    Distilled(DistillHead),
     /// A learned distance, as its algorithm gives it and calibrated.
     Learned(Algorithm),
 }
@@ -40,7 +46,11 @@ impl DistanceMethod {
     /// All methods, in the order of reports.
     pub fn all() -> impl Iterator<Item = Self> {
         let learned = Algorithm::ALL.into_iter().filter(|algorithm| *algorithm != Algorithm::Gcbc);
-        [Self::Euclidean, Self::NearestNeighbor, Self::Refined].into_iter().chain(learned.map(Self::Learned))
+        let distilled = [DistillHead::Pair, DistillHead::Mrn].map(Self::Distilled);
+        [Self::Euclidean, Self::NearestNeighbor, Self::Refined]
+            .into_iter()
+            .chain(distilled)
+            .chain(learned.map(Self::Learned))
     }
 
     /// Its name in results.
@@ -49,12 +59,31 @@ impl DistanceMethod {
             Self::Euclidean => "euclidean",
             Self::NearestNeighbor => "nearest-neighbor",
             Self::Refined => "refined",
+            Self::Distilled(DistillHead::Pair) => "distilled",
+            Self::Distilled(DistillHead::Mrn) => "distilled-mrn",
             Self::Learned(algorithm) => algorithm.name(),
         }
     }
 
-    /// Fits it to data. Networks are trained for so many updates.
-    pub fn fit(self, data: &Dataset, updates: u64, seed: u64) -> Result<Vec<FittedReading>, StudyError> {
+    /// Updates of its networks, if learned distances get so many.
+    pub fn updates(self, learned: u64) -> u64 {
+        match self {
+            Self::Euclidean | Self::NearestNeighbor | Self::Refined => 0,
+            // Short benchmarks stay short.
+            Self::Distilled(_) => DistillConfig::default().updates.min(5 * learned),
+            Self::Learned(_) => learned,
+        }
+    }
+
+    /// Fits it to data. Networks are trained for so many updates. Where goals are places, distilled ones learn the
+    /// steps to any state within `goal_radius`.
+    pub fn fit(
+        self,
+        data: &Dataset,
+        goal_radius: Option<f32>,
+        updates: u64,
+        seed: u64,
+    ) -> Result<Vec<FittedReading>, StudyError> {
         let of = |name: &'static str, distance: Box<dyn TemporalDistance>| FittedReading {
             name,
             distance,
@@ -71,6 +100,19 @@ impl DistanceMethod {
                     FittedReading { name, distance: Box::new(refined.clone()), refined: Some(refined) }
                 };
                 Ok(vec![read("fastest", Reading::Fastest), read("typical", Reading::Typical)])
+            }
+            // A quasimetric compares whole states.
+            Self::Distilled(DistillHead::Mrn) if goal_radius.is_some() => Ok(Vec::new()),
+            Self::Distilled(head) => {
+                let refined =
+                    RefinedDistance::fit(data, &RefinedConfig { seed, ..RefinedConfig::default() })?;
+                let column_scales = Some(refined.metric().column_scales());
+                let (teacher, goal): (Box<dyn TemporalDistance>, _) = match goal_radius {
+                    None => (Box::new(refined), None),
+                    Some(radius) => (Box::new(PlaceDistance::new(refined, data, radius)), Some(0..2)),
+                };
+                let config = DistillConfig { head, updates, seed, column_scales, goal };
+                Ok(vec![of(head.name(), Box::new(distill(&*teacher, data, &config, |_, _| {})?))])
             }
             Self::Learned(algorithm) => {
                 let model =
@@ -89,16 +131,7 @@ impl FittedReading {
         let (Some(refined), Some(radius)) = (&self.refined, world.goal_radius) else {
             return self.distance.paired_steps(&pairs.from, &pairs.to).expect("they are whole states");
         };
-        let width = self.distance.width();
-        let rows: Vec<&[f32]> = (0..world.data.n_episodes())
-            .flat_map(|episode| world.data.episode(episode).observations.chunks_exact(width))
-            .collect();
-        let read = |(from, to): (&[f32], &[f32])| {
-            let near = rows.iter().filter(|row| (row[0] - to[0]).hypot(row[1] - to[1]) <= radius);
-            let states: Vec<f32> = near.copied().flatten().copied().collect();
-            let goals = refined.goal_set(&states).expect("they are whole states");
-            refined.steps_to_set(from, &goals).expect("it is a whole state")[0]
-        };
-        pairs.from.par_chunks_exact(width).zip(pairs.to.par_chunks_exact(width)).map(read).collect()
+        let places = PlaceDistance::new(refined.clone(), &world.data, radius);
+        places.paired_steps(&pairs.from, &pairs.to).expect("they are whole states")
     }
 }

@@ -12,6 +12,7 @@ mod demonstrations;
 mod exact_pairs;
 mod leak;
 mod method;
+mod places;
 mod report;
 mod results;
 mod row;

@@ -164,6 +164,9 @@ fn of_run(args: &Args, folder: &Path, out: &mut dyn Write) -> anyhow::Result<()>
         if !learns && matches!(which, DistanceArg::Learned | DistanceArg::Calibrated) {
             continue;
         }
+        if which == DistanceArg::Distilled && !asker.has_distilled() {
+            continue;
+        }
         let name = which.to_possible_value().expect("all are shown").get_name().to_owned();
         findings.add(name, &Readings::of_distance(&*asker.distance_of(which)?, data));
     }

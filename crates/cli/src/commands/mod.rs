@@ -6,6 +6,8 @@ mod choice;
 pub mod data;
 #[cfg(feature = "learn")]
 pub mod distance;
+#[cfg(feature = "learn")]
+pub mod distill;
 pub mod envs;
 #[cfg(feature = "learn")]
 pub mod eval;

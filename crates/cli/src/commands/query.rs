@@ -12,6 +12,7 @@ use isochrone::{
         formats::{Extras, ReadOptions},
     },
     learn::{
+        distill::{Agreement, DistilledDistance},
         model::{CheckpointSelector, LearnedDistance, Model},
         run::{OpenOptions, REFINED_FILE, Run},
     },
@@ -76,6 +77,8 @@ pub enum DistanceArg {
     Learned,
     /// The learned distance, calibrated to the steps observed inside episodes
     Calibrated,
+    /// Recorded time, distilled into a network by isochrone distill: in true steps, without the data
+    Distilled,
 }
 
 impl Asker {
@@ -115,11 +118,15 @@ impl Asker {
             DistanceArg::Typical => Box::new(self.refined()?.with_reading(Reading::Typical)),
             DistanceArg::Learned => Box::new(self.distance()?),
             DistanceArg::Calibrated => Box::new(Calibrated::fit(self.distance()?, self.data()?, 0)),
+            DistanceArg::Distilled => Box::new(self.distilled()?),
         })
     }
 
     /// How far the answers of a distance can be trusted, in a line.
     pub fn trust(&self, which: DistanceArg, distance: &dyn TemporalDistance) -> anyhow::Result<String> {
+        if which == DistanceArg::Distilled {
+            return Ok(distilled_trust(&self.distilled()?));
+        }
         let Consistency { one_step, above_recorded_lag, .. } = Consistency::of(distance, self.data()?, 0);
         let above = 100.0 * above_recorded_lag;
         let checked = format!(
@@ -133,8 +140,32 @@ impl Asker {
                     "recorded time between {landmarks} landmarks, each covering up to {radius:.1} steps; {checked}"
                 )
             }
-            DistanceArg::Learned | DistanceArg::Calibrated => format!("learned from the behavior; {checked}"),
+            _ => format!("learned from the behavior; {checked}"),
         })
+    }
+
+    /// Whether recorded time was distilled into a network of the run.
+    pub fn has_distilled(&self) -> bool {
+        self.run.folder().join(DistilledDistance::FILE_NAME).exists()
+    }
+
+    /// Recorded time of the data that the run learned from, as a network; needs no data.
+    fn distilled(&self) -> anyhow::Result<DistilledDistance> {
+        let folder = self.run.folder();
+        let path = folder.join(DistilledDistance::FILE_NAME);
+        if !self.has_distilled() {
+            let folder = folder.display();
+            bail!("{}: there is no such file; hint: isochrone distill {folder} makes it", path.display());
+        }
+        let distance = DistilledDistance::load(&path)?;
+        if distance.data_sha256() != self.run.manifest().data.content_hash {
+            bail!(
+                "{}: it was distilled from other data than the run learned from; hint: isochrone distill {} makes it again",
+                path.display(),
+                folder.display()
+            );
+        }
+        Ok(distance)
     }
 
     /// Recorded time between landmarks of the data; built when it is first asked for.
@@ -202,5 +233,17 @@ impl Asker {
             );
         }
         Ok(data)
+    }
+}
+
+/// How far the answers of a distilled distance can be trusted, in a line.
+fn distilled_trust(distance: &DistilledDistance) -> String {
+    let head = distance.head().name();
+    match distance.agreement() {
+        Some(Agreement { median_relative_difference, one_step, .. }) => format!(
+            "recorded time, distilled into a network ({head}); on random pairs it differs from recorded time by a median of {:.1} %, and one recorded step reads {one_step:.1}",
+            100.0 * median_relative_difference
+        ),
+        None => format!("recorded time, distilled into a network ({head})"),
     }
 }

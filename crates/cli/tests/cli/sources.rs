@@ -213,8 +213,20 @@ fn names_the_command(text: &str) -> bool {
         before.is_none_or(|c| !c.is_alphanumeric() && c != '-')
             && after.is_some_and(|c| c.is_ascii_lowercase())
     };
-    let commands =
-        ["audit", "data", "distance", "envs", "eval", "exact", "plan", "plot", "reproduce", "runs", "train"];
+    let commands = [
+        "audit",
+        "data",
+        "distance",
+        "distill",
+        "envs",
+        "eval",
+        "exact",
+        "plan",
+        "plot",
+        "reproduce",
+        "runs",
+        "train",
+    ];
     text.match_indices("--").any(|(at, _)| is_flag(at))
         || commands.iter().any(|command| text.contains(&format!("isochrone {command} ")))
         || text.contains("cargo install")

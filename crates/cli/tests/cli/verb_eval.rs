@@ -195,7 +195,7 @@ fn a_recipe_file_is_run_in_shards_and_merged() {
         ("reproduce nowhere.toml", "nowhere.toml: there is no such study"),
         ("reproduce merge nowhere -o x", "nowhere: there is no results.json"),
         ("reproduce merge part-1 part-2 part-1 -o x", "part-1: it is given twice"),
-        ("reproduce distances --methods hiql", "choose from euclidean, refined, cmd1"),
+        ("reproduce distances --methods hiql", "refined, distilled, distilled-mrn, cmd1"),
         ("reproduce distances --environments moon", "ring-noise-0.02"),
     ] {
         let refused = run(arguments);

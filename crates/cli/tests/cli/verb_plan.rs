@@ -5,7 +5,7 @@ use std::path::Path;
 
 #[test]
 fn help() {
-    for verb in ["audit", "envs", "plan", "plot", "plot map", "reproduce", "reproduce nav2d"] {
+    for verb in ["audit", "distill", "envs", "plan", "plot", "plot map", "reproduce", "reproduce nav2d"] {
         let name = verb.replace(' ', "_");
         insta::assert_snapshot!(format!("help_{name}"), isochrone(&format!("{verb} --help")).transcript());
     }
@@ -235,6 +235,48 @@ fn plans_say_where_the_record_breaks_and_graphs_are_kept() {
 }
 
 #[test]
+fn recorded_time_can_be_distilled() {
+    let folder = tempfile::tempdir().unwrap();
+    trained(folder.path());
+    let ask = "distance runs/a --from @0:0 --to @0:0 --to @0:last --distance distilled --json";
+    let refused = isochrone_in(folder.path(), ask);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("hint: isochrone distill runs/a makes it"), "{}", refused.stderr);
+    let made = isochrone_in(folder.path(), "distill runs/a --updates 20 --json");
+    assert_eq!(made.code, Some(0), "{}", made.stderr);
+    let report: serde_json::Value = serde_json::from_str(&made.stdout).unwrap();
+    let row = &report["rows"][0];
+    assert_eq!((row["head"].as_str(), row["updates"].as_u64()), (Some("pair"), Some(20)), "{report:#}");
+    assert!(row["pairs"].as_u64().unwrap() > 100 && row["spearman"].as_f64().unwrap() > 0.3, "{report:#}");
+    assert!(made.stderr.contains("update 20/20  loss "), "{}", made.stderr);
+    // The file answers without the data.
+    std::fs::rename(folder.path().join("streets.npz"), folder.path().join("elsewhere.npz")).unwrap();
+    let points = "distance runs/a --from -11,0 --to -11,0 --to -12,-12 --distance distilled --json";
+    let asked = isochrone_in(folder.path(), points);
+    assert_eq!(asked.code, Some(0), "{}", asked.stderr);
+    let answer: serde_json::Value = serde_json::from_str(&asked.stdout).unwrap();
+    assert_eq!(answer["rows"][0]["steps"].as_f64(), Some(0.0), "{answer:#}");
+    assert!(answer["trust"].as_str().unwrap().contains("distilled into a network (pair)"), "{answer:#}");
+    std::fs::rename(folder.path().join("elsewhere.npz"), folder.path().join("streets.npz")).unwrap();
+    let audited = isochrone_in(folder.path(), "audit runs/a --json");
+    let audit: serde_json::Value = serde_json::from_str(&audited.stdout).unwrap();
+    assert_eq!(audit["rows"][4]["distance"].as_str(), Some("distilled"), "{audit:#}");
+    // A file of other data, and one that is none.
+    let file = folder.path().join("runs/a/distilled.safetensors");
+    let bytes = std::fs::read(&file).unwrap();
+    let sha = report["data_sha256"].as_str().unwrap();
+    let at = bytes.windows(sha.len()).position(|window| window == sha.as_bytes()).unwrap();
+    let mut other = bytes.clone();
+    other[at..at + sha.len()].fill(b'0');
+    for (bytes, said) in [(other, "other data"), (b"hello".to_vec(), "distilled.safetensors: ")] {
+        std::fs::write(&file, bytes).unwrap();
+        let refused = isochrone_in(folder.path(), points);
+        assert_eq!(refused.code, Some(2));
+        assert!(refused.stderr.contains(said) && refused.stderr.contains("hint: "), "{}", refused.stderr);
+    }
+}
+
+#[test]
 fn wrong_questions_have_answers() {
     let folder = tempfile::tempdir().unwrap();
     trained(folder.path());
@@ -248,6 +290,8 @@ fn wrong_questions_have_answers() {
         ("plan runs/a --from 0,0 --to 1,1 --planner greedy --radius nan", "--radius"),
         ("plan runs/a --from 0,0 --to 1,1 --states 0", "--states 0"),
         ("plan runs/a --from -12,0 --to 0,-20 --max-edge-steps 0.0001", "no path was found"),
+        ("distill runs/a --updates 0", "--updates 0"),
+        ("distill runs/none", "runs/none"),
         ("plot map runs/a -o x.svg", "--to"),
         ("plot map runs/a --to 0,0 -o x.bmp", "x.bmp"),
         ("plot map runs/a --to 0,0 --axes 0,0 -o x.svg", "--axes 0,0"),

@@ -326,6 +326,9 @@ impl RefinedDistance {
     }
 
     pub(super) fn places(&self, rows: &[f32]) -> Vec<Place> {
+        // Not in the middle of parallel readings: a thread that waits for its part of the table would take up
+        // a reading, which waits for the table.
+        self.paths().make_table();
         // Without a table every landmark costs a search.
         let near = if self.paths().has_table { NEAR } else { 1 };
         let place = |row: &[f32]| {
@@ -454,6 +457,12 @@ impl TemporalDistance for RefinedDistance {
 }
 
 impl Paths {
+    fn make_table(&self) {
+        if self.has_table {
+            self.table.get_or_init(|| self.graph.table());
+        }
+    }
+
     /// Gives the steps from all landmarks to one.
     fn to_goal<T>(&self, goal: u32, read: impl FnOnce(&[f32]) -> T) -> T {
         if self.has_table {

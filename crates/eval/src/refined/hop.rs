@@ -65,6 +65,15 @@ impl HopMetric {
         weights
     }
 
+    /// Steps per unit of every column: the square root of its weight.
+    pub fn column_scales(&self) -> Vec<f32> {
+        let mut scales = vec![0.0; self.width];
+        for &(column, scale) in &self.scales {
+            scales[column] = scale;
+        }
+        scales
+    }
+
     /// Columns with a weight: the width of projected rows.
     pub(crate) fn projected_width(&self) -> usize {
         self.scales.len()

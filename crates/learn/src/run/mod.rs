@@ -7,6 +7,7 @@
 //! | `status.json` | how far it is |
 //! | `metrics.jsonl`, `events.out.tfevents.*` | what was measured |
 //! | `checkpoints/step-…` | see [`checkpoint`] |
+//! | `distilled.safetensors` | recorded time, distilled into a network; see [`distill`](crate::distill) |
 //! | `sessions.jsonl` | who trained it from which step on |
 //! | `lock` | held while a process trains |
 //! | `refined.npz` | the graph of its data, kept by those who ask it; without it, it is built again |

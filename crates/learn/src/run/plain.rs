@@ -15,7 +15,7 @@ use std::{
 pub const REFINED_FILE: &str = "refined.npz";
 
 /// What a run has in its folder, besides event files and what is being written.
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 9] = [
     "config.toml",
     "manifest.json",
     "status.json",
@@ -24,6 +24,7 @@ const NAMES: [&str; 8] = [
     "lock",
     "checkpoints",
     REFINED_FILE,
+    "distilled.safetensors",
 ];
 
 /// Refuses a folder in which something of a run is a link, a pipe or a device.

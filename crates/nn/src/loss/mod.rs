@@ -5,6 +5,7 @@ mod distill;
 mod dual;
 mod policy;
 mod regression;
+mod steps;
 mod temporal;
 
 pub use contrastive::{ContrastiveOptions, Direction, InfoNce, binary_nce, infonce, infonce_of_logits};
@@ -12,6 +13,7 @@ pub use distill::{contrastive_targets, distill};
 pub use dual::{Dual, DualConfig};
 pub use policy::{awr, ddpg_bc};
 pub use regression::expectile;
+pub use steps::step_regression;
 pub use temporal::{local_constraint, qrl_spread};
 
 use burn::tensor::Tensor;

@@ -158,3 +158,24 @@ fn policy_losses_weigh_what_they_say() {
     assert!((scaled.item() - 1.15).abs() < 1e-5);
     assert_eq!(diagnostic(&scaled, "distance"), 3.0);
 }
+
+#[test]
+fn steps_are_regressed_relative_where_short_and_absolute_where_long() {
+    let loss = |distance: f32, target: f32| {
+        let distance = vector(&[distance, target]);
+        step_regression(distance.clone(), vector(&[target; 2]), vector(&[1.0, 0.0]))
+    };
+    assert_eq!(loss(7.0, 7.0).item(), 0.0);
+    // Twice one step: beyond the corner of the relative term, below that of the absolute one.
+    let expected = (0.5 - 0.1) + 0.02_f64.powi(2) / 0.4;
+    assert!((loss(2.0, 1.0).item() - expected).abs() < 1e-6);
+    // 100 steps too many of 999: the other way round.
+    let expected = 0.1_f64.powi(2) / 0.4 + (2.0 - 0.1);
+    assert!((loss(1099.0, 999.0).item() - expected).abs() < 1e-5);
+    assert!((diagnostic(&loss(3.0, 5.0), "absolute_error") - 2.0).abs() < 1e-6);
+    let distance = vector(&[2.0]);
+    let gradients = step_regression(distance.clone(), vector(&[1.0]), vector(&[1.0])).value.backward();
+    // Half a step of the relative term, and 1 / 50 of 1 / 50 / 0.2 of the absolute one.
+    let gradient = numbers(distance.grad(&gradients).unwrap())[0];
+    assert!((gradient - (0.5 + 0.002)).abs() < 1e-6, "{gradient}");
+}

@@ -120,3 +120,15 @@ fn a_resumed_train_state_goes_on_as_if_uninterrupted() {
     unused.network("critic", &mut metric(1, 8, &device)).unwrap();
     assert!(matches!(unused.finish(), Err(StateError::Unused { .. })));
 }
+
+#[test]
+fn files_may_be_described() {
+    let mut archive = Archive::default();
+    archive.insert("one", &[1], vec![1.0]);
+    let bytes = archive.to_described_bytes("what it is");
+    assert_eq!(bytes, archive.to_described_bytes("what it is"));
+    assert_eq!(Archive::description(&bytes).unwrap().as_deref(), Some("what it is"));
+    assert_eq!(Archive::from_bytes(&bytes).unwrap(), archive);
+    assert_eq!(Archive::description(&archive.to_bytes()).unwrap(), None);
+    assert!(matches!(Archive::description(b"not one"), Err(ArchiveError::Unreadable(_))));
+}

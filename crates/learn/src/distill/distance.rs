@@ -1,0 +1,238 @@
+//! A distilled distance, to be queried.
+
+use super::{
+    Agreement, DistillConfig, DistillHead,
+    features::{Columns, FeatureMap, FeatureRows},
+    network::{Student, tensor},
+    pool::TargetPool,
+};
+use burn::tensor::{Device, Tensor};
+use isochrone_core::{Discount, ShapeError, TemporalDistance};
+use isochrone_data::Dataset;
+use isochrone_nn::{error::StateError, module::Initializer, store::Archive};
+use serde::{Deserialize, Serialize};
+use std::{ops::Range, sync::Arc};
+
+/// Pairs that a network is asked about at a time, and rows whose features are held.
+const CHUNK: usize = 2048;
+/// Only the unit of nats depends on it.
+const DISCOUNT: f64 = 0.99;
+
+/// What is known of a distilled network besides its weights: the description in its file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct About {
+    pub head: DistillHead,
+    pub updates: u64,
+    pub seed: u64,
+    pub columns: Columns,
+    /// Whether it says where there is no path.
+    pub knows_unreachable: bool,
+    /// Steps of one unit of the network.
+    pub unit_steps: f32,
+    /// The longest path that it has learned.
+    pub longest_steps: f32,
+    /// SHA-256 of the data.
+    pub data_sha256: String,
+    /// How it agrees with its teacher, if that was measured.
+    pub agreement: Option<Agreement>,
+}
+
+impl About {
+    pub fn new(config: &DistillConfig, features: &FeatureMap, pool: &TargetPool, data: &Dataset) -> Self {
+        let (n, sum, longest_steps) = pool.finite().fold((0u64, 0f64, 0f32), |(n, sum, longest), steps| {
+            (n + 1, sum + f64::from(steps), longest.max(steps))
+        });
+        // Networks begin with outputs of about one, and of about four.
+        let outputs = if config.head == DistillHead::Pair { 1.0 } else { 4.0 };
+        Self {
+            head: config.head,
+            updates: config.updates,
+            seed: config.seed,
+            columns: features.columns.clone(),
+            knows_unreachable: config.head == DistillHead::Pair && pool.has_unreachable(),
+            unit_steps: (sum / n as f64 / outputs) as f32,
+            longest_steps,
+            data_sha256: data.content_hash().to_owned(),
+            agreement: None,
+        }
+    }
+}
+
+/// The steps of a teacher, answered by a network: without the teacher, its graph or the data. Clones share
+/// the network.
+///
+/// Equal states read exactly 0. A pair network reads infinity where it believes that there is no path; it is
+/// not a metric. A quasimetric is one, and reads at least about twice the longest path instead.
+#[derive(Clone)]
+pub struct DistilledDistance {
+    about: About,
+    features: Arc<FeatureMap>,
+    student: Student,
+    device: Device,
+}
+
+impl DistilledDistance {
+    /// The name of its file in the folder of a run.
+    pub const FILE_NAME: &'static str = "distilled.safetensors";
+
+    /// How its network compares states.
+    pub fn head(&self) -> DistillHead {
+        self.about.head
+    }
+
+    /// SHA-256 of the data that its teacher knew.
+    pub fn data_sha256(&self) -> &str {
+        &self.about.data_sha256
+    }
+
+    /// The columns of a goal that it looks at.
+    pub fn goal(&self) -> Range<usize> {
+        self.about.columns.goal.clone()
+    }
+
+    /// How it agrees with its teacher, if that was measured.
+    pub fn agreement(&self) -> Option<&Agreement> {
+        self.about.agreement.as_ref()
+    }
+
+    /// Measures how it agrees with its teacher, on fresh pairs, and remembers that if all of it are numbers.
+    ///
+    /// # Errors
+    /// If the teacher or the data have states of another width.
+    pub fn compare(
+        &mut self,
+        teacher: &dyn TemporalDistance,
+        data: &Dataset,
+        seed: u64,
+    ) -> Result<Agreement, ShapeError> {
+        let agreement = Agreement::of(&*self, teacher, data, seed)?;
+        self.about.agreement = agreement.is_finite().then_some(agreement);
+        Ok(agreement)
+    }
+
+    pub(super) fn about(&self) -> &About {
+        &self.about
+    }
+
+    /// Its weights as arrays.
+    pub(super) fn to_archive(&self) -> Archive {
+        let mut archive = Archive::default();
+        archive.insert_module("network", &self.student);
+        self.features.insert_into(&mut archive);
+        archive
+    }
+
+    /// A network from arrays that are exactly its weights. The size of the network must have been checked.
+    pub(super) fn from_archive(about: About, mut archive: Archive) -> Result<Self, StateError> {
+        let device = Device::flex();
+        let features = FeatureMap::take_from(&mut archive, about.columns.clone())?;
+        let mut init = Initializer::new(0, 0, &device);
+        let mut student = Student::new(about.head, &features, about.knows_unreachable, &mut init)
+            .expect("sizes are not zero");
+        archive.take_module("network", &mut student)?;
+        if let Some(name) = archive.remaining() {
+            return Err(StateError::Unused { name: name.to_owned() });
+        }
+        Ok(Self { about, features: Arc::new(features), student, device })
+    }
+
+    /// Steps of pairs of rows, in order; equal goals are no step apart.
+    fn read(&self, from: &FeatureRows, to: &FeatureRows, pairs: &[(usize, usize)], steps: &mut Vec<f32>) {
+        for pairs in pairs.chunks(CHUNK) {
+            let answers = self.student.answer((from, to), pairs, &self.device);
+            let values = numbers(answers.steps);
+            let no_path = answers.no_path.map(numbers);
+            steps.extend(pairs.iter().enumerate().map(|(number, &(i, j))| {
+                if from.place(i) == to.place(j) {
+                    0.0
+                } else if no_path.as_ref().is_some_and(|no_path| no_path[number] > 0.0) {
+                    f32::INFINITY
+                } else {
+                    values[number] * self.about.unit_steps
+                }
+            }));
+        }
+    }
+
+    fn paired(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+        let chunk = CHUNK * self.width();
+        let mut steps = Vec::with_capacity(from.len() / self.width());
+        for (from, to) in from.chunks(chunk).zip(to.chunks(chunk)) {
+            let pairs: Vec<(usize, usize)> = (0..from.len() / self.width()).map(|i| (i, i)).collect();
+            self.read(&self.features.rows(from), &self.features.rows(to), &pairs, &mut steps);
+        }
+        steps
+    }
+
+    fn all_pairs(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+        let (width, chunk) = (self.width(), CHUNK * self.width());
+        let columns = to.len() / width;
+        let mut all = vec![0.0; from.len() / width * columns];
+        for (first_column, to) in to.chunks(chunk).enumerate().map(|(number, to)| (number * CHUNK, to)) {
+            let (to_rows, m) = (self.features.rows(to), to.len() / width);
+            for (first_row, from) in
+                from.chunks(chunk).enumerate().map(|(number, from)| (number * CHUNK, from))
+            {
+                let (from_rows, n) = (self.features.rows(from), from.len() / width);
+                let block = self.block((&from_rows, n), (&to_rows, m));
+                for (row, values) in block.chunks_exact(m).enumerate() {
+                    all[(first_row + row) * columns + first_column..][..m].copy_from_slice(values);
+                }
+            }
+        }
+        all
+    }
+
+    /// All pairs of `n` and `m` rows.
+    fn block(&self, (from, n): (&FeatureRows, usize), (to, m): (&FeatureRows, usize)) -> Vec<f32> {
+        if let Student::Mrn(metric) = &self.student {
+            let features = |rows: &FeatureRows, n: usize| {
+                tensor((0..n).flat_map(|row| rows.start(row)).copied().collect(), n, &self.device)
+            };
+            let (x, y) = metric.encode(features(from, n), features(to, m));
+            return numbers(metric.head.all_pairs(x, y) * self.about.unit_steps);
+        }
+        let mut steps = Vec::with_capacity(n * m);
+        for row in 0..n {
+            let pairs: Vec<(usize, usize)> = (0..m).map(|column| (row, column)).collect();
+            self.read(from, to, &pairs, &mut steps);
+        }
+        steps
+    }
+}
+
+impl TemporalDistance for DistilledDistance {
+    fn width(&self) -> usize {
+        self.about.columns.width
+    }
+
+    fn discount(&self) -> Discount {
+        Discount::new(DISCOUNT).expect("it is between 0 and 1")
+    }
+
+    fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+        self.check_paired(from, to).unwrap_or_else(ShapeError::panic);
+        let unit = self.discount().nats_per_step() as f32;
+        self.paired(from, to).into_iter().map(|steps| steps * unit).collect()
+    }
+
+    fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+        self.check_all_pairs(from, to).unwrap_or_else(ShapeError::panic);
+        let unit = self.discount().nats_per_step() as f32;
+        self.all_pairs(from, to).into_iter().map(|steps| steps * unit).collect()
+    }
+
+    fn paired_steps(&self, from: &[f32], to: &[f32]) -> Result<Vec<f64>, ShapeError> {
+        self.check_paired(from, to)?;
+        Ok(self.paired(from, to).into_iter().map(f64::from).collect())
+    }
+
+    fn all_pairs_steps(&self, from: &[f32], to: &[f32]) -> Result<Vec<f64>, ShapeError> {
+        self.check_all_pairs(from, to)?;
+        Ok(self.all_pairs(from, to).into_iter().map(f64::from).collect())
+    }
+}
+
+fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.into_data().try_into_vec().expect("single precision")
+}

@@ -1,0 +1,105 @@
+//! A distilled distance as one safetensors file; the header says what it is.
+
+use super::{
+    DistilledDistance,
+    distance::About,
+    features::{Columns, FeatureMap},
+    network::Student,
+};
+use crate::{error::LearnError, run::write_file};
+use isochrone_nn::store::Archive;
+use serde::{Deserialize, Serialize};
+use std::{fs, path::Path};
+
+/// It changes whenever a version could misread the files of another.
+const FORMAT: u32 = 1;
+/// No network of ours is larger.
+const MAX_BYTES: u64 = 1 << 30;
+const HINT: &str = "distill again";
+
+/// The description in the header, after the number of its format.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    format: u32,
+    #[serde(flatten)]
+    about: About,
+}
+
+/// What says how to read the rest.
+#[derive(Deserialize)]
+struct FormatOf {
+    format: u32,
+}
+
+impl DistilledDistance {
+    /// The contents of its file; equal distances give equal bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let header = Header { format: FORMAT, about: self.about().clone() };
+        self.to_archive().to_described_bytes(&serde_json::to_string(&header).expect("plain data"))
+    }
+
+    /// Writes its file atomically.
+    ///
+    /// # Errors
+    /// If the system cannot write it.
+    pub fn save(&self, path: &Path) -> Result<(), LearnError> {
+        write_file(path, &self.to_bytes())
+    }
+
+    /// Reads its file.
+    ///
+    /// # Errors
+    /// If it cannot be read, is corrupt, or is not a distilled distance of this version.
+    pub fn load(path: &Path) -> Result<Self, LearnError> {
+        let size = fs::metadata(path).map_err(|error| LearnError::read(path, error))?.len();
+        if size > MAX_BYTES {
+            return Err(LearnError::malformed(path, format!("it has {size} bytes"), HINT));
+        }
+        let bytes = fs::read(path).map_err(|error| LearnError::read(path, error))?;
+        Self::from_bytes(path, &bytes)
+    }
+
+    fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Self, LearnError> {
+        let wrong = |problem: String| LearnError::malformed(path, problem, HINT);
+        let text = Archive::description(bytes).map_err(|error| wrong(error.to_string()))?;
+        let text = text.ok_or_else(|| wrong("it is not a distilled distance".to_owned()))?;
+        let FormatOf { format } = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        if format != FORMAT {
+            return Err(wrong(format!("a distilled distance of format {format}, not {FORMAT}")));
+        }
+        let Header { about, .. } = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        let archive = Archive::from_bytes(bytes).map_err(|error| wrong(error.to_string()))?;
+        if let Some(name) = archive.first_non_finite() {
+            return Err(wrong(format!("tensor {name} has a number that is not finite")));
+        }
+        check(&about).map_err(|(field, value)| wrong(format!("{field} = {value} is out of range")))?;
+        let features = FeatureMap::take_from(&mut archive.clone(), about.columns.clone());
+        let features = features.map_err(|error| wrong(error.to_string()))?;
+        // Before a network is made, whose size the header decides.
+        if Student::min_bytes(about.head, &features) > bytes.len() {
+            return Err(wrong("it has too few weights for its columns".to_owned()));
+        }
+        Self::from_archive(about, archive).map_err(|error| wrong(error.to_string()))
+    }
+}
+
+/// The first field that is out of range, and its value.
+fn check(about: &About) -> Result<(), (&'static str, String)> {
+    let Columns { width, used, goal } = &about.columns;
+    let is_sorted = used.windows(2).all(|pair| pair[0] < pair[1]);
+    if !is_sorted || used.last().is_none_or(|last| last >= width) {
+        return Err(("columns.used", format!("{used:?}")));
+    }
+    if u32::try_from(*width).is_err() {
+        return Err(("columns.width", width.to_string()));
+    }
+    if goal.end > *width || !used.iter().any(|column| goal.contains(column)) {
+        return Err(("columns.goal", format!("{goal:?}")));
+    }
+    for (field, value) in [("unit_steps", about.unit_steps), ("longest_steps", about.longest_steps)] {
+        if !(value.is_finite() && value > 0.0) {
+            return Err((field, value.to_string()));
+        }
+    }
+    Ok(())
+}

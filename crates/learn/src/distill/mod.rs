@@ -1,0 +1,22 @@
+//! Distillation: another distance in steps, such as recorded time between landmarks, learned by a network.
+//!
+//! ```text
+//! teacher, dataset -> target pool -> features -> network -> DistilledDistance -> one file
+//! ```
+//!
+//! The teacher is any [`TemporalDistance`](isochrone_core::TemporalDistance). What comes out answers without
+//! the teacher and without the data.
+
+mod agreement;
+mod config;
+mod distance;
+mod features;
+mod file;
+mod network;
+mod pool;
+mod train;
+
+pub use agreement::Agreement;
+pub use config::{DistillConfig, DistillHead};
+pub use distance::DistilledDistance;
+pub use train::distill;
