@@ -303,7 +303,7 @@ impl RefinedDistance {
     pub(super) fn route(&self, from: &Place, to: &Place) -> Route {
         let hop = apart(&from.projected, &to.projected);
         let (steps, first, last) = self.along(from, to);
-        if hop == 0.0 || self.shorter(hop, steps) == hop {
+        if hop == 0.0 || self.is_shorter(hop, steps) {
             Route::Hop(hop)
         } else if steps.is_infinite() {
             Route::None
@@ -350,7 +350,11 @@ impl RefinedDistance {
 
     /// The hop if it is shorter, and the graph agrees that one can take it.
     fn shorter(&self, hop: f32, along: f32) -> f32 {
-        if hop <= along && self.is_confirmed(hop, along) { hop } else { along }
+        if self.is_shorter(hop, along) { hop } else { along }
+    }
+
+    fn is_shorter(&self, hop: f32, along: f32) -> bool {
+        hop <= along && self.is_confirmed(hop, along)
     }
 
     /// Whether the graph agrees that a hop takes no longer than the metric says.
