@@ -65,21 +65,31 @@ impl NearestNeighbor {
         Self { width, inverse_deviations, lines, episodes, stride }
     }
 
-    fn steps_of(&self, from: &[f32], to: &[f32]) -> f64 {
-        let from = standardized(from, &self.inverse_deviations);
-        let to = standardized(to, &self.inverse_deviations);
-        let mut least = f64::INFINITY;
-        for rows in &self.episodes {
-            // The start that is best for all later ends: its hop, less the time at which it was passed.
-            let mut start = f64::INFINITY;
-            for (number, row) in rows.chunks_exact(self.width).enumerate() {
-                let time = (number * self.stride) as f64;
-                start = start.min(apart(&from, row) / self.lines.step - time);
-                least = least.min(start + time + apart(row, &to) / self.lines.step);
-            }
-        }
-        if from == to { 0.0 } else { least }
+    /// Steps of the hop from a state to every row that is kept.
+    fn hops_from(&self, state: &[f32]) -> Vec<f32> {
+        let state = standardized(state, &self.inverse_deviations);
+        let rows = self.episodes.iter().flat_map(|rows| rows.chunks_exact(self.width));
+        rows.map(|row| (apart(&state, row) / self.lines.step) as f32).collect()
     }
+
+    /// Steps from every row that is kept to a goal: on along the recording, and a hop from it.
+    fn rest_to(&self, goal: &[f32]) -> Vec<f32> {
+        let mut rest = self.hops_from(goal);
+        let mut end = rest.len();
+        for rows in self.episodes.iter().rev() {
+            let start = end - rows.len() / self.width;
+            for row in (start..end - 1).rev() {
+                rest[row] = rest[row].min(rest[row + 1] + self.stride as f32);
+            }
+            end = start;
+        }
+        rest
+    }
+}
+
+/// The least sum of two numbers of a row.
+fn least_sum(hops: &[f32], rest: &[f32]) -> f32 {
+    hops.iter().zip(rest).map(|(hop, rest)| hop + rest).fold(f32::INFINITY, f32::min)
 }
 
 fn standardized(rows: &[f32], inverse_deviations: &[f32]) -> Vec<f32> {
@@ -108,7 +118,8 @@ impl TemporalDistance for Euclidean {
 
     fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
         self.check_all_pairs(from, to).unwrap_or_else(ShapeError::panic);
-        all_pairs(self, from, to)
+        let row = |from: &[f32]| self.paired_nats(&from.repeat(to.len() / self.width), to);
+        from.chunks_exact(self.width).flat_map(row).collect()
     }
 }
 
@@ -123,20 +134,42 @@ impl TemporalDistance for NearestNeighbor {
 
     fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
         self.check_paired(from, to).unwrap_or_else(ShapeError::panic);
-        let unit = self.discount().nats_per_step();
         let pairs = from.par_chunks_exact(self.width).zip(to.par_chunks_exact(self.width));
-        pairs.map(|(from, to)| (self.steps_of(from, to) * unit) as f32).collect()
+        pairs.flat_map_iter(|(from, to)| self.all_pairs_nats(from, to)).collect()
     }
 
     fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
         self.check_all_pairs(from, to).unwrap_or_else(ShapeError::panic);
-        all_pairs(self, from, to)
+        let unit = self.discount().nats_per_step() as f32;
+        let goals: Vec<(&[f32], Vec<f32>)> =
+            to.par_chunks_exact(self.width).map(|goal| (goal, self.rest_to(goal))).collect();
+        let row = |from: &[f32]| {
+            let hops = self.hops_from(from);
+            let steps = |(goal, rest): &(&[f32], Vec<f32>)| {
+                if from == *goal { 0.0 } else { least_sum(&hops, rest) }
+            };
+            goals.iter().map(|goal| unit * steps(goal)).collect::<Vec<f32>>()
+        };
+        from.par_chunks_exact(self.width).flat_map_iter(row).collect()
     }
 }
 
-/// All pairs, one row of `from` after another.
-fn all_pairs(distance: &dyn TemporalDistance, from: &[f32], to: &[f32]) -> Vec<f32> {
-    let width = distance.width();
-    let row = |from: &[f32]| distance.paired_nats(&from.repeat(to.len() / width), to);
-    from.chunks_exact(width).flat_map(row).collect()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A drive from 0 to 9 and one back: both ways take as long as they are.
+    #[test]
+    fn the_nearest_recording_is_followed_forward() {
+        let forward: Vec<f32> = (0..10).map(|step| step as f32).collect();
+        let back: Vec<f32> = forward.iter().rev().map(|x| x + 100.0).collect();
+        let data = Dataset::from_arrays(1, 0, [forward, back].map(|rows| (rows, Vec::<f32>::new()))).unwrap();
+        let distance = NearestNeighbor::fit(&data);
+        let steps = |from: f32, to: f32| distance.steps(&[from], &[to]).unwrap();
+        assert!((steps(2.0, 7.0) - 5.0).abs() < 1e-4 && (steps(107.0, 102.0) - 5.0).abs() < 1e-4);
+        assert_eq!(steps(3.0, 3.0), 0.0);
+        // Against the recording only hops are left.
+        assert!((steps(7.0, 2.0) - 5.0).abs() < 1e-4);
+        assert!((steps(0.0, 9.5) - 9.5).abs() < 1e-4);
+    }
 }
