@@ -21,7 +21,7 @@ impl RefinedDistance {
     pub(crate) fn ahead(&self, from: &[f32], goals: &[f32], steps: f64) -> Vec<Ahead> {
         self.check_paired(from, goals).unwrap_or_else(ShapeError::panic);
         let (from, goals) = (self.places(from), self.places(goals));
-        let look = |(from, goal)| match self.route(from, goal) {
+        let look = |(from, goal)| match self.best_route(from, goal) {
             Route::Hop(_) => Ahead::Goal,
             Route::None => Ahead::NoPath,
             Route::Along { first, last } => {

@@ -27,9 +27,10 @@ const ROWS_PER_LANDMARK: usize = 24;
 const MIN_LANDMARKS: usize = 32;
 /// Landmarks near a state that paths may begin or end at.
 const NEAR: usize = 3;
-/// Landmarks near a state that are tried where those have no path: a state beside the end of a recording has landmarks that
-/// nobody went on from.
-const NEAR_IF_UNREACHED: usize = 16;
+/// Landmarks near a state that are tried where the nearest is the end of a recording, and nobody went on from it.
+const NEAR_DEAD_END: usize = 32;
+/// How much farther away than the nearest those of a plan may be, in cover radii; and no more than the longest hop that is believed.
+const PLAN_RADII: f32 = 4.0;
 /// Hops that are longer, in steps, are never believed: nor are those that are longer than some cover radii, which the graph would resolve.
 const MAX_HOP: f32 = 12.0;
 const MAX_HOP_RADII: f32 = 4.0;
@@ -235,7 +236,7 @@ impl RefinedDistance {
             }
             let mut along = self.shortest(&self.confirmed_starts(from), &goals.ends).0;
             if along.is_infinite() {
-                along = self.shortest(&self.within_radius(from), &goals.ends).0;
+                along = self.shortest(&self.starts_beside_dead_end(from), &goals.ends).0;
             }
             f64::from(self.shorter(hop, along))
         };
@@ -382,7 +383,32 @@ impl RefinedDistance {
         let least = self.shortest(&self.confirmed_starts(from), &self.confirmed_ends(to));
         match least.0.is_finite() {
             true => least,
-            false => self.shortest(&self.within_radius(from), &self.within_radius(to)),
+            false => self.shortest(&self.starts_beside_dead_end(from), &self.ends_beside_dead_end(to)),
+        }
+    }
+
+    /// Where to begin if nobody went on from the nearest landmark: at those that are up to a cover radius farther away, which the map
+    /// cannot tell from it.
+    fn starts_beside_dead_end(&self, place: &Place) -> Vec<(u32, f32)> {
+        let is_dead_end = !self.graph().has_edge_from(place.near[0].0);
+        if is_dead_end { self.within_radii(place, 1.0) } else { self.confirmed_starts(place) }
+    }
+
+    /// Where to end if nobody came to the nearest landmark: likewise.
+    fn ends_beside_dead_end(&self, place: &Place) -> Vec<(u32, f32)> {
+        let is_dead_end = !self.graph().has_edge_to(place.near[0].0);
+        if is_dead_end { self.within_radii(place, 1.0) } else { self.confirmed_ends(place) }
+    }
+
+    /// A route for who must go somewhere: where none is known, it may begin and end at landmarks farther away.
+    pub(super) fn best_route(&self, from: &Place, to: &Place) -> Route {
+        match self.route(from, to) {
+            Route::None => {
+                let (starts, ends) = (self.within_radii(from, PLAN_RADII), self.within_radii(to, PLAN_RADII));
+                let (steps, first, last) = self.shortest(&starts, &ends);
+                if steps.is_finite() { Route::Along { first, last } } else { Route::None }
+            }
+            known => known,
         }
     }
 
@@ -402,10 +428,10 @@ impl RefinedDistance {
         least
     }
 
-    /// Landmarks that are at most a cover radius farther away than the nearest, which the map cannot tell from it.
-    fn within_radius(&self, place: &Place) -> Vec<(u32, f32)> {
-        let mut near = self.map.landmarks.nearest_few(&place.projected, NEAR_IF_UNREACHED);
-        let farthest = near[0].1 + self.map.radius;
+    /// Landmarks that are at most so many cover radii farther away than the nearest.
+    fn within_radii(&self, place: &Place, radii: f32) -> Vec<(u32, f32)> {
+        let mut near = self.map.landmarks.nearest_few(&place.projected, NEAR_DEAD_END);
+        let farthest = near[0].1 + (radii * self.map.radius).min(MAX_HOP);
         near.retain(|(_, hop)| *hop <= farthest);
         near
     }

@@ -18,6 +18,8 @@ pub(crate) struct Graph {
     pub first_into: Vec<usize>,
     /// Where every edge begins and what it costs: all that a search looks at.
     into: Vec<(u32, f32)>,
+    /// For every landmark, whether an edge begins there.
+    has_edge_from: Vec<bool>,
     /// For every edge, the rows where it begins and ends: `[edges, 2, width]`
     pub ends: Vec<f32>,
 }
@@ -35,7 +37,9 @@ impl Graph {
         let ends = ends.flat_map(|row| rows.row(row as usize)).copied().collect();
         let first_into = (0..=n).map(|to| edges.partition_point(|edge| (edge.to as usize) < to)).collect();
         let into = edges.iter().map(|edge| (edge.from, edge.cost)).collect();
-        Self { width: rows.width, landmarks, edges, first_into, into, ends }
+        let mut has_edge_from = vec![false; n];
+        edges.iter().for_each(|edge| has_edge_from[edge.from as usize] = true);
+        Self { width: rows.width, landmarks, edges, first_into, into, has_edge_from, ends }
     }
 
     pub fn n_landmarks(&self) -> usize {
@@ -44,6 +48,16 @@ impl Graph {
 
     pub fn landmark(&self, landmark: usize) -> &[f32] {
         &self.landmarks[landmark * self.width..][..self.width]
+    }
+
+    /// Whether somebody went on from a landmark.
+    pub fn has_edge_from(&self, landmark: u32) -> bool {
+        self.has_edge_from[landmark as usize]
+    }
+
+    /// Whether somebody came to a landmark.
+    pub fn has_edge_to(&self, landmark: u32) -> bool {
+        self.first_into[landmark as usize] < self.first_into[landmark as usize + 1]
     }
 
     /// Where an edge begins (`end` = 0) or ends (1).
