@@ -1,7 +1,7 @@
 //! The benchmark of distances in little: the refined distance is exact where the exact solver can judge it.
 
 use isochrone_learn::distill::DistillHead;
-use isochrone_studies::{DistanceBenchmark, DistanceMethod, DistanceRow, DistanceWorld};
+use isochrone_studies::{DistanceBenchmark, DistanceMethod, DistanceRow, DistanceWorld, EpisodeLeak};
 
 fn row<'a>(rows: &'a [DistanceRow], environment: &str, reading: &str) -> &'a DistanceRow {
     rows.iter()
@@ -64,6 +64,28 @@ fn recorded_time_is_exact_time() {
     std::fs::remove_file(folder.path().join("results.json")).unwrap();
     assert_eq!(benchmark.run(folder.path(), &|_| {}).unwrap(), rows);
     for file in ["results.json", "README.md", "readings.svg", "readings.png"] {
+        assert!(folder.path().join(file).is_file(), "{file}");
+    }
+}
+
+#[test]
+fn learners_are_followed_across_episodes() {
+    let folder = tempfile::tempdir().unwrap();
+    let study = EpisodeLeak {
+        methods: vec![isochrone_learn::Algorithm::Cmd1],
+        rows_per_episode: vec![1, 128],
+        updates: 40,
+        seed: 0,
+    };
+    let curves = study.run(folder.path(), &|_| {}).unwrap();
+    assert_eq!(curves.len(), 2);
+    for curve in &curves {
+        assert_eq!((curve.steps.len(), curve.steps[0], curve.steps[19]), (20, 2, 40));
+        assert_eq!((curve.steps_to_go.len(), curve.across_episodes.len()), (20, 20));
+        assert!(curve.across_episodes.iter().all(|rank| rank.abs() <= 1.0), "{curve:?}");
+    }
+    assert_ne!(curves[0].steps_to_go, curves[1].steps_to_go, "batches are not the same");
+    for file in ["results.json", "curves.svg", "curves.png"] {
         assert!(folder.path().join(file).is_file(), "{file}");
     }
 }

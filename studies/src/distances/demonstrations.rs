@@ -3,7 +3,7 @@
 use super::{
     method::DistanceMethod,
     row::{Checked, DistanceRow},
-    world::arm::{Arm, FOLDS, KINDS, NAME},
+    world::arm::{Arm, FOLDS, KINDS, NAME, UNREACHED_STEPS},
 };
 use crate::StudyError;
 use std::{collections::BTreeMap, time::Instant};
@@ -48,9 +48,15 @@ pub fn measure(
             ..DistanceRow::default()
         };
         let rank = |(name, defect): (&str, f32)| (name.to_owned(), arm.rank_within(&readings.steps, defect));
-        DistanceRow { spearman_within_episodes: KINDS.map(rank).into(), ..about }
-            .with_accuracy(&readings.steps.concat(), &truth)
-            .with_checks(readings.checked)
+        let steps = readings.steps.concat();
+        let unreached = steps.iter().filter(|steps| **steps >= UNREACHED_STEPS).count();
+        let mut row = DistanceRow { spearman_within_episodes: KINDS.map(rank).into(), ..about }
+            .with_accuracy(&steps, &truth)
+            .with_checks(readings.checked);
+        // They count as the farthest for ranks, but are no readings to draw.
+        row.unreached = unreached as f64 / steps.len() as f64;
+        row.sample.retain(|(_, reading)| *reading < UNREACHED_STEPS);
+        row
     };
     Ok(readings.into_iter().map(row).collect())
 }

@@ -18,7 +18,7 @@ pub const FOLDS: usize = 5;
 /// Quantile over ends of demonstrations.
 const QUANTILE: f64 = 0.25;
 /// Stands for a reading that is not finite.
-const UNREACHED_STEPS: f64 = 1e4;
+pub const UNREACHED_STEPS: f64 = 1e4;
 
 /// Codes of the column `defect`: what is wrong with a demonstration.
 pub const CLEAN: f32 = 1.0;
