@@ -48,6 +48,7 @@ fn markdown(results: &DistanceResults) -> String {
          The truth is that of the exact solver: cells of a grid world and of a ring, sites of nav2d, places 0.2 m apart in mazes, where a step moves 0.2 m along each axis.\n\
          Nobody chooses where a teleporter leads: in that maze the truth is the time on foot. An ant is slower than a ball: its truth is the same path at the fastest pace that a recorded ant keeps for 64 steps, and its goals are places: any state within 0.7 m for the refined distance, the whole state for the others.\n\
          `arm` are demonstrations of a robot, in five folds: the steps to go of every frame, as the quantile 0.25 over the ends of other demonstrations of its task that are labeled a success, beside an oracle of the simulator at nominal speed, which nobody kept.\n\
+         Learned distances are those of small networks (2 x 64) after a short training: results.json has the updates of each.\n\
          `median error` is the median of |reading - exact| / exact over pairs more than two steps apart; `above lag`: recorded pairs that read longer than they took (by more than a quarter and five steps); `below speed limit`: pairs that read shorter than the largest recorded displacement allows.\n",
     );
     for group in results.rows.chunk_by(|a, b| a.environment == b.environment) {
