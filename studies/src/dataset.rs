@@ -11,9 +11,10 @@ use isochrone_data::{
     formats::{ReadOptions, Writer},
 };
 use isochrone_envs::{DatasetId, EnvId};
+use isochrone_eval::refined::{RefinedConfig, RefinedDistance};
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 /// Episodes that are collected again to see that a file is what it should be.
@@ -27,6 +28,7 @@ pub struct StudyDataset {
     pub env: EnvId,
     pub factory: EnvFactory,
     pub reference: Box<dyn Reference>,
+    refined: OnceLock<RefinedDistance>,
 }
 
 /// Where a dataset lies in the folder of a study.
@@ -79,6 +81,17 @@ impl StudyDataset {
             env,
             factory: env.make()?,
             reference: reference::of(env, recipe),
+            refined: OnceLock::new(),
         })
+    }
+
+    /// The refined distance of the data, fitted when it is first asked for.
+    pub fn refined(&self) -> Result<&RefinedDistance, StudyError> {
+        if let Some(refined) = self.refined.get() {
+            return Ok(refined);
+        }
+        let fitted = RefinedDistance::fit(&self.data, &RefinedConfig::default())?;
+        // Two threads that come first fit the same.
+        Ok(self.refined.get_or_init(|| fitted))
     }
 }

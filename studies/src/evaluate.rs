@@ -2,13 +2,14 @@
 
 use crate::{
     dataset::StudyDataset,
+    error::StudyError,
     jobs::Job,
-    recipe::{PlannerRecipe, Recipe, TrainingEvaluation},
+    recipe::{PlannerRecipe, Recipe, SearchRecipe, TrainingEvaluation},
     results::EvalResult,
 };
 use isochrone_core::GoalPolicy;
 use isochrone_eval::{
-    plan::{PlanError, PlannedPolicy, PlannerConfig},
+    plan::{PlanMethod, PlannedPolicy, PlannerConfig, RecordedPlanner, Waypoints},
     rollout::{Rollout, RolloutConfig, success_by_task},
     stats::mean,
 };
@@ -84,23 +85,22 @@ impl Evaluator<'_> {
         (first..first + self.recipe.seeds).collect()
     }
 
-    /// Evaluates a checkpoint; `None` with a planner but no distance.
+    /// Evaluates a checkpoint; `None` with a planner that needs a distance where there is none.
     pub fn evaluate(
         &self,
         model: &Model,
         piece: Piece<'_>,
         seed: u64,
-    ) -> Result<Option<EvalResult>, PlanError> {
+    ) -> Result<Option<EvalResult>, StudyError> {
         let policy = model.policy.as_ref().expect("datasets have actions");
         let task_seed = self.recipe.evaluation.task_seed + seed;
         let attempt = |policy: &dyn GoalPolicy| attempt(self.dataset, policy, piece.episodes, task_seed);
-        let (rollouts, success) = match (piece.planner, &model.distance) {
-            (None, _) => attempt(policy),
-            (Some(_), None) => return Ok(None),
-            (Some(planner), Some(distance)) => {
-                let planner = planner_config(planner, seed).build(distance, &self.dataset.data)?;
-                attempt(&PlannedPolicy { planner, policy })
-            }
+        let (rollouts, success) = match piece.planner {
+            None => attempt(policy),
+            Some(planner) => match self.waypoints(planner, model, seed)? {
+                None => return Ok(None),
+                Some(planner) => attempt(&PlannedPolicy { planner, policy }),
+            },
         };
         let successful: Vec<f64> =
             rollouts.iter().filter(|rollout| rollout.success).map(|rollout| rollout.steps as f64).collect();
@@ -114,17 +114,35 @@ impl Evaluator<'_> {
             mean_return: Some(mean(&returns)),
         }))
     }
+
+    /// A planner of the recipe; `None` if it needs a distance, and there is none.
+    fn waypoints<'m>(
+        &self,
+        planner: &PlannerRecipe,
+        model: &'m Model,
+        seed: u64,
+    ) -> Result<Option<Box<dyn Waypoints + 'm>>, StudyError> {
+        let data = &self.dataset.data;
+        if let SearchRecipe::Recorded { look_ahead_steps } = planner.search {
+            let refined = self.dataset.refined()?.clone();
+            return Ok(Some(Box::new(RecordedPlanner::new(refined, data, look_ahead_steps))));
+        }
+        let config = planner_config(planner, seed);
+        let Some((config, distance)) = config.zip(model.distance.as_ref()) else { return Ok(None) };
+        Ok(Some(Box::new(config.build(distance, data)?)))
+    }
 }
 
-/// A planner of a recipe over transitions sampled with a seed.
-pub fn planner_config(planner: &PlannerRecipe, seed: u64) -> PlannerConfig {
-    PlannerConfig {
-        method: planner.search,
-        round_trip: planner.round_trip,
-        calibrated: planner.calibrated,
-        transitions: planner.states,
-        seed,
-    }
+/// A planner of a recipe over transitions sampled with a seed; `None` if it needs no learned distance.
+pub fn planner_config(planner: &PlannerRecipe, seed: u64) -> Option<PlannerConfig> {
+    let method = match planner.search {
+        SearchRecipe::Greedy { radius } => PlanMethod::Greedy { radius },
+        SearchRecipe::Graph { max_edge_steps } => PlanMethod::Graph { max_edge_steps },
+        SearchRecipe::Recorded { .. } => return None,
+    };
+    let PlannerRecipe { round_trip, calibrated, states, .. } = *planner;
+    let transitions = states.expect("checked when it was read");
+    Some(PlannerConfig { method, round_trip, calibrated, transitions, seed })
 }
 
 /// Success of the policy during training, at other tasks than those of the study.

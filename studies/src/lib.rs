@@ -25,7 +25,9 @@ mod results;
 mod study;
 mod training;
 
-pub use distances::{DistanceBenchmark, DistanceMethod, DistanceRow, DistanceWorld, EpisodeLeak, LeakCurve};
+pub use distances::{
+    DistanceBenchmark, DistanceEnvironment, DistanceMethod, DistanceRow, EpisodeLeak, LeakCurve,
+};
 pub use error::StudyError;
 pub use jobs::{Job, Shard, jobs};
 pub use merge::merge;

@@ -3,17 +3,20 @@
 use crate::error::StudyError;
 use isochrone_core::Discount;
 use isochrone_envs::DatasetId;
-use isochrone_eval::{plan::PlanMethod, rollout::LAST_THREE};
+use isochrone_eval::rollout::LAST_THREE;
 use isochrone_learn::{Algorithm, run::checkpoint::sha256};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, path::Path};
 use toml::Table;
 
 /// The recipes that are part of the program.
-pub const BUILT_IN: [(&str, &str); 5] = [
+pub const BUILT_IN: [(&str, &str); 8] = [
     ("nav2d", include_str!("../recipes/nav2d.toml")),
     ("mazes", include_str!("../recipes/mazes.toml")),
     ("antmaze", include_str!("../recipes/antmaze.toml")),
+    ("nav2d-planners", include_str!("../recipes/nav2d-planners.toml")),
+    ("mazes-planners", include_str!("../recipes/mazes-planners.toml")),
+    ("antmaze-planners", include_str!("../recipes/antmaze-planners.toml")),
     ("nav2d-search", include_str!("../recipes/nav2d-search.toml")),
     ("mazes-search", include_str!("../recipes/mazes-search.toml")),
 ];
@@ -104,10 +107,10 @@ pub struct PlannerRecipe {
     /// Name in tables.
     pub name: String,
     /// How a path is searched for.
-    #[serde(with = "SearchRecipe")]
-    pub search: PlanMethod,
-    /// Number of dataset states or transitions to plan over.
-    pub states: usize,
+    pub search: SearchRecipe,
+    /// Number of dataset states or transitions to plan over; all for recorded segments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub states: Option<usize>,
     /// Whether distances are calibrated to observed step counts.
     #[serde(default)]
     pub calibrated: bool,
@@ -121,12 +124,25 @@ pub struct PlannerRecipe {
     pub episodes: u64,
 }
 
-/// A [`PlanMethod`] in a recipe.
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "PlanMethod", tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-enum SearchRecipe {
-    Greedy { radius: f64 },
-    Graph { max_edge_steps: f64 },
+/// How a path is searched for.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum SearchRecipe {
+    /// [`PlanMethod::Greedy`](isochrone_eval::plan::PlanMethod::Greedy), with the learned distance.
+    Greedy {
+        /// Radius of the ball, in the units of observations.
+        radius: f64,
+    },
+    /// [`PlanMethod::Graph`](isochrone_eval::plan::PlanMethod::Graph), with the learned distance.
+    Graph {
+        /// The longest edge, in steps.
+        max_edge_steps: f64,
+    },
+    /// [`RecordedPlanner`](isochrone_eval::plan::RecordedPlanner), without a learned distance.
+    Recorded {
+        /// How many steps ahead on the path the policy is sent.
+        look_ahead_steps: f64,
+    },
 }
 
 /// What of a method is evaluated with planners.
@@ -267,15 +283,27 @@ impl Recipe {
         Self::parse(&std::fs::read_to_string(path).map_err(StudyError::io(path))?, path)
     }
 
-    /// Reads the text of a recipe; `path` is where errors say that it is from.
+    /// Reads the text of a recipe; `path` is where errors say that it is from. With `base`, it is what changes of a
+    /// recipe of the program, and `only` lists the methods that are kept.
     ///
     /// # Errors
     /// If it is not a recipe, or names what does not exist.
     pub fn parse(text: &str, path: &Path) -> Result<Self, StudyError> {
         let wrong = |problem: String, hint| StudyError::Invalid { path: path.into(), problem, hint };
-        let recipe: Self = toml::from_str(text).map_err(|error| {
+        let refused = |error: toml::de::Error| {
             wrong(error.to_string().trim_end().replace('\n', " "), "the recipes of the program are examples")
-        })?;
+        };
+        let changes: Table = toml::from_str(text).map_err(refused)?;
+        let recipe: Self = match changes.get("base") {
+            // From the text, so that errors name a line.
+            None => toml::from_str(text).map_err(refused)?,
+            Some(base) => {
+                let Some(table) = base.as_str().and_then(built_in_table) else {
+                    return Err(wrong(format!("base = {base}"), "name a recipe of the program"));
+                };
+                changed(table, changes).try_into().map_err(refused)?
+            }
+        };
         let dataset = recipe.datasets.keys().find(|name| DatasetId::from_name(name).is_none());
         let method = recipe.methods.keys().find(|name| Algorithm::named(name).is_none());
         let has_steps = |method: &MethodRecipe| method.steps.or(recipe.steps).is_some_and(|steps| steps > 0);
@@ -287,6 +315,11 @@ impl Recipe {
             ("it has no method or no dataset".into(), "name at least one of both")
         } else if let Some((name, _)) = recipe.methods.iter().find(|(_, method)| !has_steps(method)) {
             (format!("{name} has no steps"), "set steps for it or for all methods")
+        } else if let Some(planner) = recipe.planners.iter().find(|planner| !planner.has_its_states()) {
+            (
+                format!("states of the planner {}", planner.name),
+                "a greedy or graph planner needs them, a recorded one has none",
+            )
         } else if !(1..=MAX_SEEDS).contains(&recipe.seeds) {
             (format!("seeds = {}", recipe.seeds), "set a number between 1 and 1000")
         } else {
@@ -354,6 +387,42 @@ impl Recipe {
     /// The discount of exact distances: that of the settings.
     pub(crate) fn discount(&self) -> Option<Discount> {
         Discount::new(self.settings.get("discount")?.as_float()?).ok()
+    }
+}
+
+/// The text of a recipe that is part of the program, as a table.
+fn built_in_table(name: &str) -> Option<Table> {
+    let (_, text) = BUILT_IN.into_iter().find(|(known, _)| *known == name)?;
+    Some(toml::from_str(text).expect("recipes of the program are TOML"))
+}
+
+/// A recipe with changes: tables are merged, everything else is replaced, and `only` names the methods that are left.
+fn changed(mut recipe: Table, mut changes: Table) -> Table {
+    fn merge(into: &mut Table, changes: Table) {
+        for (name, value) in changes {
+            match (into.get_mut(&name), value) {
+                (Some(toml::Value::Table(into)), toml::Value::Table(changes)) => merge(into, changes),
+                (_, value) => {
+                    into.insert(name, value);
+                }
+            }
+        }
+    }
+    changes.remove("base");
+    let only = changes.remove("only");
+    merge(&mut recipe, changes);
+    if let (Some(toml::Value::Array(only)), Some(toml::Value::Table(methods))) =
+        (only, recipe.get_mut("methods"))
+    {
+        methods.retain(|name, _| only.iter().any(|kept| kept.as_str() == Some(name)));
+    }
+    recipe
+}
+
+impl PlannerRecipe {
+    /// Whether it has a number of states exactly if it samples them.
+    fn has_its_states(&self) -> bool {
+        matches!(self.search, SearchRecipe::Recorded { .. }) != self.states.is_some_and(|states| states > 0)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The benchmark of distances in little: the refined distance is exact where the exact solver can judge it.
 
 use isochrone_learn::distill::DistillHead;
-use isochrone_studies::{DistanceBenchmark, DistanceMethod, DistanceRow, DistanceWorld, EpisodeLeak};
+use isochrone_studies::{DistanceBenchmark, DistanceEnvironment, DistanceMethod, DistanceRow, EpisodeLeak};
 
 fn row<'a>(rows: &'a [DistanceRow], environment: &str, reading: &str) -> &'a DistanceRow {
     rows.iter()
@@ -14,7 +14,7 @@ fn row<'a>(rows: &'a [DistanceRow], environment: &str, reading: &str) -> &'a Dis
 fn distilled_time_is_recorded_time() {
     let folder = tempfile::tempdir().unwrap();
     let benchmark = DistanceBenchmark {
-        worlds: vec![DistanceWorld::Grid(0), DistanceWorld::Ring(2)],
+        environments: vec![DistanceEnvironment::Grid(0), DistanceEnvironment::Ring(2)],
         methods: vec![DistanceMethod::Refined, DistanceMethod::Distilled(DistillHead::Pair)],
         updates: 120,
         ..DistanceBenchmark::quick()

@@ -16,7 +16,7 @@ data_seed = 1
 data_share = 0.02
 steps = 20
 evaluation = { checkpoints = 2, episodes = 4, task_seed = 5000, training = { episodes = 2, task_seed = 9000 } }
-planners = [{ name = "graph", search = { kind = "graph", max_edge_steps = 8.0 }, states = 50, episodes = 2 }]
+planners = [{ name = "graph", search = { kind = "graph", max_edge_steps = 8.0 }, states = 50, episodes = 2 }, { name = "recorded", search = { kind = "recorded", look_ahead_steps = 6.0 }, episodes = 2 }]
 datasets = { nav2d = { published = { hiql = 7 } } }
 settings = { batch_size = 32, discount = 0.9 }
 methods = { cmd1 = {}, gcbc = {} }
@@ -29,9 +29,10 @@ place = [6.0, 0.0]
 plans = [[[-11.0, 0.0], [-12.0, -12.0]]]
 "#;
 
-/// Every run is trained once, and evaluated at two checkpoints; CMD-1 at the last one also with a planner.
+/// Every run is trained once, and evaluated at two checkpoints; at the last one also along recorded segments, and CMD-1 with a
+/// graph.
 const RUNS: usize = 4;
-const PIECES: usize = 2 * 3 + 2 * 2;
+const PIECES: usize = 2 * 4 + 2 * 3;
 
 fn tiny() -> Recipe {
     Recipe::parse(TINY, Path::new("tiny.toml")).unwrap()
@@ -96,7 +97,9 @@ fn a_recipe_becomes_a_report_and_nothing_is_done_twice() {
     let [cmd1, _, gcbc, _] = &results.runs[..] else { panic!("two methods, two seeds") };
     assert_eq!((cmd1.method.as_str(), gcbc.method.as_str()), ("cmd1", "gcbc"));
     assert_eq!(cmd1.checkpoints, [18, 20]);
-    assert_eq!(cmd1.evaluations(Some("graph")).len(), 1);
+    let planned = |run: &RunResult| ["graph", "recorded"].map(|name| run.evaluations(Some(name)).len());
+    // Recorded segments need no learned distance, so that cloning has a planner, too.
+    assert_eq!((planned(cmd1), planned(gcbc)), ([1, 1], [0, 1]));
     assert_eq!(cmd1.curve.len(), 10);
     assert!(cmd1.fit.as_ref().is_some_and(|fit| !fit.pairs.is_empty()) && gcbc.fit.is_none());
     let thresholds = results.thresholds();
@@ -126,7 +129,7 @@ fn a_recipe_becomes_a_report_and_nothing_is_done_twice() {
     let text = std::fs::read_to_string(&torn).unwrap();
     std::fs::write(&torn, &text[..text.len() / 2]).unwrap();
     assert_eq!(run(folder.path(), tiny(), None, &count), results);
-    assert_eq!(count.numbers(), (0, 3));
+    assert_eq!(count.numbers(), (0, 4));
 }
 
 /// The process is gone as soon as any piece is done, again and again: every piece is done once, and the end is the same.
@@ -258,10 +261,34 @@ fn wrong_recipes_are_refused() {
         ("steps = 20", "", "cmd1 has no steps"),
         ("data_share", "data_shares", "data_shares"),
         ("kind = \"graph\"", "kind = \"tree\"", "tree"),
+        ("states = 50, ", "", "states of the planner graph"),
+        ("states = 50", "states = 0", "states of the planner graph"),
+        (
+            "look_ahead_steps = 6.0 }",
+            "look_ahead_steps = 6.0 }, states = 50",
+            "states of the planner recorded",
+        ),
     ] {
         let error = Recipe::parse(&TINY.replace(from, to), Path::new("mine.toml")).unwrap_err().to_string();
         assert!(error.contains(said) && error.contains("mine.toml") && error.contains("hint:"), "{error}");
     }
+    let error = Recipe::parse("base = 'maze'", Path::new("mine.toml")).unwrap_err().to_string();
+    assert!(error.contains("base = \"maze\"") && error.contains("hint:"), "{error}");
     let error = tiny().with_methods(&[isochrone_learn::Algorithm::Qrl]).unwrap_err().to_string();
     assert!(error.contains("qrl") && error.contains("cmd1, gcbc"), "{error}");
+}
+
+/// What a recipe does not say is as in the recipe that it is based on.
+#[test]
+fn a_recipe_may_change_another() {
+    let base = Recipe::built_in("mazes").unwrap();
+    let text = "base = 'mazes'\nonly = ['cmd1']\ntitle = 'Mine'\nplanners = []\nevaluation = { episodes = 7 }\n\
+                methods.cmd1.steps = 9";
+    let mine = Recipe::parse(text, Path::new("mine.toml")).unwrap();
+    assert_eq!((mine.title.as_str(), mine.planners.len(), mine.evaluation.episodes), ("Mine", 0, 7));
+    assert_eq!(mine.evaluation.task_seed, base.evaluation.task_seed);
+    assert_eq!((mine.datasets, mine.settings), (base.datasets, base.settings));
+    assert_eq!(mine.methods.keys().collect::<Vec<_>>(), ["cmd1"]);
+    assert_eq!(mine.methods["cmd1"].steps, Some(9));
+    assert_eq!(mine.methods["cmd1"].settings, base.methods["cmd1"].settings);
 }

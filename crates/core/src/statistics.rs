@@ -24,6 +24,18 @@ pub fn median(mut values: Vec<f64>) -> f64 {
     }
 }
 
+/// A quantile of a column, linear between two values; infinite values are far. NaN of an empty column.
+pub fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
+    if values.is_empty() {
+        return f64::NAN;
+    }
+    values.sort_unstable_by(f64::total_cmp);
+    let place = share * (values.len() - 1) as f64;
+    let (below, part) = (place as usize, place.fract());
+    // Nothing of an infinite value must not be not a number.
+    if part == 0.0 { values[below] } else { values[below] * (1.0 - part) + values[below + 1] * part }
+}
+
 fn pearson(left: &[f64], right: &[f64]) -> f64 {
     let n = left.len() as f64;
     let (mean_left, mean_right) = (left.iter().sum::<f64>() / n, right.iter().sum::<f64>() / n);
@@ -53,6 +65,15 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quantiles_are_linear_and_infinity_is_far() {
+        assert_eq!(quantile(vec![3.0, 1.0, 2.0], 0.0), 1.0);
+        assert_eq!(quantile(vec![3.0, 1.0, 2.0], 0.25), 1.5);
+        assert_eq!(quantile(vec![3.0, 1.0, f64::INFINITY], 0.5), 3.0);
+        assert_eq!(quantile(vec![3.0, 1.0, f64::INFINITY], 0.6), f64::INFINITY);
+        assert!(quantile(vec![], 0.5).is_nan());
+    }
 
     #[test]
     fn only_the_order_counts() {

@@ -1,6 +1,10 @@
 //! Named matrices in one NumPy archive: what a program keeps to find again, and `numpy.load` can read.
 
-use crate::{DataError, atomic, npy::Rows, tables::Matrix};
+use crate::{
+    DataError, atomic,
+    npy::{self, Rows},
+    tables::Matrix,
+};
 use std::{
     fs::File,
     io::{BufReader, BufWriter, Read as _, Write as _},
@@ -17,7 +21,6 @@ const MAX_ARRAYS: usize = 64;
 /// # Errors
 /// If the file cannot be written.
 pub fn write(path: &Path, arrays: &[(&str, Matrix)]) -> Result<(), DataError> {
-    use npyz::WriterBuilder as _;
     let write = || -> std::io::Result<()> {
         let mut archive = ZipWriter::new(BufWriter::new(atomic::create(path)?));
         for (name, matrix) in arrays {
@@ -27,10 +30,7 @@ pub fn write(path: &Path, arrays: &[(&str, Matrix)]) -> Result<(), DataError> {
             archive.start_file(format!("{name}.npy"), options.large_file(is_large))?;
             let mut entry = BufWriter::new(&mut archive);
             let shape = [matrix.n_rows() as u64, matrix.width as u64];
-            let options = npyz::WriteOptions::new().default_dtype().shape(&shape);
-            let mut array = options.writer(&mut entry).begin_nd()?;
-            matrix.values.iter().try_for_each(|value| array.push(value))?;
-            array.finish()?;
+            npy::write(&mut entry, &shape, &matrix.values)?;
             entry.flush()?;
         }
         let file = archive.finish()?.into_inner().map_err(std::io::IntoInnerError::into_error)?;

@@ -154,6 +154,16 @@ impl Dataset {
         }
     }
 
+    /// The observation of a state, all episodes counted one after another.
+    ///
+    /// # Panics
+    /// If there are not that many.
+    pub fn state(&self, state: u64) -> &[f32] {
+        let (episode, row) = self.index().row_of_state(state);
+        let width = self.spec().observation.width;
+        &self.episode(episode).observations[row * width..][..width]
+    }
+
     /// Gives every episode to a sink, in order.
     pub fn send(&self, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
         sink.begin(self.spec())?;

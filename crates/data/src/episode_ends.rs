@@ -1,9 +1,11 @@
 //! Do episodes end alike? Demonstrations of a task do, exploration does not.
 
-use crate::Dataset;
+use crate::{Dataset, dimension_summary::DimensionSummary};
 
 /// Fewer episodes tell nothing.
 const MIN_EPISODES: usize = 8;
+/// States that are looked at, evenly spread over every episode.
+const MAX_STATES: u64 = 1 << 20;
 /// Ends of demonstrations spread less than this part of all states: 0.14 for an arm, above 0.9 in mazes.
 const ALIKE: f64 = 0.5;
 
@@ -14,42 +16,30 @@ pub fn end_alike(data: &Dataset) -> bool {
     if data.n_episodes() < MIN_EPISODES || width == 0 {
         return false;
     }
-    let (mut all, mut ends) = (Moments::new(width), Moments::new(width));
+    let mut all = vec![DimensionSummary::default(); width];
+    let mut ends = all.clone();
+    let every = data.index().n_states().div_ceil(MAX_STATES).max(1) as usize;
     for number in 0..data.n_episodes() {
         let rows = data.episode(number).observations;
-        rows.chunks_exact(width).for_each(|row| all.add(row));
-        ends.add(&rows[rows.len() - width..]);
+        for row in rows.chunks_exact(width).step_by(every) {
+            all.iter_mut().zip(row).for_each(|(all, value)| all.add(*value));
+        }
+        let last = &rows[rows.len() - width..];
+        ends.iter_mut().zip(last).for_each(|(ends, value)| ends.add(*value));
     }
-    let ratios = all.variances().zip(ends.variances()).filter(|(all, _)| *all > 0.0);
-    let mut ratios: Vec<f64> = ratios.map(|(all, ends)| ends / all).collect();
+    are_alike(&all, &ends)
+}
+
+/// The same of summaries of all states and of the last ones, column by column.
+pub(crate) fn are_alike(all: &[DimensionSummary], ends: &[DimensionSummary]) -> bool {
+    if ends.iter().all(|ends| ends.count < MIN_EPISODES as u64) {
+        return false;
+    }
+    let varying = all.iter().zip(ends).filter(|(all, _)| all.standard_deviation() > 0.0);
+    let mut ratios: Vec<f64> =
+        varying.map(|(all, ends)| (ends.standard_deviation() / all.standard_deviation()).powi(2)).collect();
     ratios.sort_unstable_by(f64::total_cmp);
     ratios.get(ratios.len() / 2).is_some_and(|median| *median < ALIKE)
-}
-
-/// Sums over rows, column by column, by Welford's method.
-struct Moments {
-    n: f64,
-    /// Mean, and sum of squared distances from it.
-    columns: Vec<(f64, f64)>,
-}
-
-impl Moments {
-    fn new(width: usize) -> Self {
-        Self { n: 0.0, columns: vec![(0.0, 0.0); width] }
-    }
-
-    fn add(&mut self, row: &[f32]) {
-        self.n += 1.0;
-        for ((mean, spread), value) in self.columns.iter_mut().zip(row) {
-            let before = f64::from(*value) - *mean;
-            *mean += before / self.n;
-            *spread += before * (f64::from(*value) - *mean);
-        }
-    }
-
-    fn variances(&self) -> impl Iterator<Item = f64> {
-        self.columns.iter().map(|(_, spread)| spread / self.n)
-    }
 }
 
 #[cfg(test)]

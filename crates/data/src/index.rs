@@ -64,6 +64,12 @@ impl EpisodeIndex {
         self.by_state.find(state, |e| self.first_states[e])
     }
 
+    /// The episode that a state belongs to, and its row there.
+    pub fn row_of_state(&self, state: u64) -> (usize, usize) {
+        let episode = self.episode_of_state(state);
+        (episode, (state - self.first_states[episode]) as usize)
+    }
+
     /// The episode that a transition belongs to, and the state where the transition begins.
     pub fn episode_of_transition(&self, transition: u64) -> (usize, u64) {
         let episode = self.by_transition.find(transition, |e| self.first_states[e] - e as u64);

@@ -1,7 +1,7 @@
 //! NumPy arrays from streams that are not to be trusted.
 
 use npyz::{DType, NpyFile, Order};
-use std::io::{Chain, Cursor, Read};
+use std::io::{Chain, Cursor, Read, Write};
 
 /// NumPy refuses longer headers too.
 const MAX_HEADER_BYTES: usize = 10_000;
@@ -101,6 +101,14 @@ impl<'a> Rows<'a> {
         let ended = || std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "it ends too early");
         self.values.next().ok_or_else(ended)?
     }
+}
+
+/// Writes a float64 array.
+pub(crate) fn write(into: &mut impl Write, shape: &[u64], values: &[f64]) -> std::io::Result<()> {
+    use npyz::WriterBuilder as _;
+    let mut array = npyz::WriteOptions::new().default_dtype().shape(shape).writer(into).begin_nd()?;
+    values.iter().try_for_each(|value| array.push(value))?;
+    array.finish()
 }
 
 fn convert<'a, R: Read + 'a, T: npyz::Deserialize + 'a>(

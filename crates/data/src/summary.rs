@@ -1,6 +1,9 @@
 //! What a dataset looks like, gathered while its episodes pass by.
 
-use crate::{DataError, EpisodeSink, EpisodeView, Feature, Spec};
+use crate::{
+    DataError, EpisodeSink, EpisodeView, Feature, Spec, dimension_summary::DimensionSummary,
+    episode_ends::are_alike,
+};
 use std::collections::BTreeMap;
 
 /// Episodes kept for a picture.
@@ -23,6 +26,8 @@ pub struct DatasetSummary {
     pub endings: [u64; 3],
     /// For each dimension of an observation.
     pub observations: Vec<DimensionSummary>,
+    /// For each dimension of the last observation of an episode.
+    pub last_observations: Vec<DimensionSummary>,
     /// For each dimension of an action.
     pub actions: Vec<DimensionSummary>,
     /// For each dimension of each extra column.
@@ -36,55 +41,6 @@ pub struct DatasetSummary {
     gaps: Vec<f64>,
     paths: Vec<Vec<[f32; 2]>>,
     path_stride: usize,
-}
-
-/// The numbers of one dimension. Those that are not finite are counted and left out of the rest.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DimensionSummary {
-    /// How many are finite.
-    pub count: u64,
-    /// How many are not.
-    pub non_finite: u64,
-    /// The smallest.
-    pub min: f32,
-    /// The largest.
-    pub max: f32,
-    /// The mean.
-    pub mean: f64,
-    squares: f64,
-}
-
-impl Default for DimensionSummary {
-    fn default() -> Self {
-        Self { count: 0, non_finite: 0, min: f32::INFINITY, max: f32::NEG_INFINITY, mean: 0.0, squares: 0.0 }
-    }
-}
-
-impl DimensionSummary {
-    /// The standard deviation.
-    pub fn standard_deviation(&self) -> f64 {
-        (self.squares / self.count.max(1) as f64).sqrt()
-    }
-
-    /// Whether all numbers are equal.
-    pub fn is_constant(&self) -> bool {
-        self.count > 1 && self.min == self.max
-    }
-
-    /// Welford's update: stable for any number of values.
-    fn add(&mut self, value: f32) {
-        if !value.is_finite() {
-            self.non_finite += 1;
-            return;
-        }
-        self.count += 1;
-        self.min = self.min.min(value);
-        self.max = self.max.max(value);
-        let value = f64::from(value);
-        let delta = value - self.mean;
-        self.mean += delta / self.count as f64;
-        self.squares += delta * (value - self.mean);
-    }
 }
 
 /// How often a dimension moves how far in a step, by quarters of an octave.
@@ -138,6 +94,11 @@ impl DatasetSummary {
     /// The number of transitions.
     pub fn n_transitions(&self) -> u64 {
         self.lengths.iter().map(|(&steps, &count)| steps as u64 * count).sum()
+    }
+
+    /// Whether episodes end alike, as [demonstrations do](crate::end_alike).
+    pub fn episodes_end_alike(&self) -> bool {
+        are_alike(&self.observations, &self.last_observations)
     }
 
     /// The typical time between two states in seconds: the median of the first timestamps or, without any, from the frame rate.
@@ -201,6 +162,7 @@ impl EpisodeSink for DatasetSummary {
     fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
         let summaries = |feature: &Feature| vec![DimensionSummary::default(); feature.width];
         self.observations = summaries(&spec.observation);
+        self.last_observations = summaries(&spec.observation);
         self.actions = summaries(&spec.action);
         self.extras = spec.extras.iter().map(summaries).collect();
         self.moves = vec![MoveHistogram::default(); spec.observation.width];
@@ -215,6 +177,8 @@ impl EpisodeSink for DatasetSummary {
         *self.lengths.entry(episode.steps).or_default() += 1;
         self.endings[episode.ending as usize] += 1;
         add_rows(&mut self.observations, &spec.observation, episode.observations);
+        let last = episode.observations.len().saturating_sub(width);
+        add_rows(&mut self.last_observations, &spec.observation, &episode.observations[last..]);
         add_rows(&mut self.actions, &spec.action, episode.actions);
         for ((summaries, feature), rows) in self.extras.iter_mut().zip(&spec.extras).zip(&episode.extras) {
             add_rows(summaries, feature, rows);
@@ -232,5 +196,30 @@ impl EpisodeSink for DatasetSummary {
         self.gaps.extend(episode.timestamps.windows(2).take(room).map(|pair| pair[1] - pair[0]));
         self.spec = Some(spec);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Dataset;
+
+    /// The same answer as for a dataset in memory.
+    #[test]
+    fn a_summary_knows_whether_episodes_end_alike() {
+        let to_zero = |start: usize| (0..=10).map(|step| (start * (10 - step)) as f32).collect::<Vec<_>>();
+        for (is_reversed, expected) in [(false, true), (true, false)] {
+            let rows = (0..20).map(|start| {
+                let mut rows = to_zero(start);
+                if is_reversed {
+                    rows.reverse();
+                }
+                (rows, Vec::new())
+            });
+            let data = Dataset::from_arrays(1, 0, rows).unwrap();
+            let mut summary = DatasetSummary::default();
+            data.send(&mut summary).unwrap();
+            assert_eq!((summary.episodes_end_alike(), crate::end_alike(&data)), (expected, expected));
+        }
     }
 }

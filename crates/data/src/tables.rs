@@ -1,6 +1,9 @@
 //! Tables that are no datasets: matrices of numbers from other programs, and columns of results for them.
 
-use crate::{DataError, atomic, npy::Rows};
+use crate::{
+    DataError, atomic,
+    npy::{self, Rows},
+};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use parquet::{
     arrow::ArrowWriter,
@@ -127,15 +130,11 @@ fn check_size(path: &Path, values: u64) -> Result<(), DataError> {
 /// # Panics
 /// If there are not as many values as the shape says.
 pub fn write_npy(path: &Path, shape: &[usize], values: &[f64]) -> Result<(), DataError> {
-    use npyz::WriterBuilder as _;
     assert_eq!(shape.iter().product::<usize>(), values.len(), "the shape is that of the values");
     let shape: Vec<u64> = shape.iter().map(|&length| length as u64).collect();
     let write = || {
         let mut file = BufWriter::new(atomic::create(path)?);
-        let options = npyz::WriteOptions::new().default_dtype().shape(&shape);
-        let mut array = options.writer(&mut file).begin_nd()?;
-        values.iter().try_for_each(|value| array.push(value))?;
-        array.finish()?;
+        npy::write(&mut file, &shape, values)?;
         file.flush()?;
         atomic::commit(file.into_inner().map_err(std::io::IntoInnerError::into_error)?, path)
     };

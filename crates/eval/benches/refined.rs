@@ -66,13 +66,8 @@ fn main() {
         let fit = start.elapsed().as_secs_f64();
         let states = |n: usize, stream: u64| {
             let mut random = rng::stream(2, stream);
-            let state = |_| {
-                let row = rng::below(&mut random, rows) as u64;
-                let episode = data.index().episode_of_state(row);
-                let row = (row - data.index().states(episode).start) as usize;
-                data.episode(episode).observations[row * width..][..width].to_vec()
-            };
-            (0..n).flat_map(state).collect::<Vec<f32>>()
+            let state = |_| data.state(rng::below(&mut random, rows) as u64);
+            (0..n).flat_map(state).copied().collect::<Vec<f32>>()
         };
         let (from, to) = (states(QUERIES, 0), states(QUERIES, 1));
         let start = Instant::now();

@@ -27,6 +27,8 @@ pub trait AlgorithmDef: Learner + Sized + 'static {
     const PAPER: &'static str;
     /// Whether it cannot learn from states alone.
     const NEEDS_ACTIONS: bool = false;
+    /// Rows of a batch that are of the same episode, by default, where [episodes end alike](isochrone_data::end_alike).
+    const ROWS_PER_DEMONSTRATION: usize = 1;
 
     /// The settings of a preset.
     fn preset(preset: Preset) -> Self::Config;
@@ -45,6 +47,7 @@ struct Definition {
     idea: &'static str,
     paper: &'static str,
     needs_actions: bool,
+    rows_per_demonstration: usize,
     preset: fn(Preset) -> Table,
     complete: fn(Table) -> Result<Table, ConfigError>,
     init: Init,
@@ -61,6 +64,7 @@ impl Algorithm {
                 idea: A::IDEA,
                 paper: A::PAPER,
                 needs_actions: A::NEEDS_ACTIONS,
+                rows_per_demonstration: A::ROWS_PER_DEMONSTRATION,
                 preset: |preset| settings::to_table(&A::preset(preset)).expect("presets are TOML"),
                 complete: |table| settings::to_table(&settings::read_inside::<A::Config>(table, "learner")?),
                 init: |table, context| Ok(Box::new(A::new(settings::read(table)?, context)?)),
@@ -87,6 +91,11 @@ impl Algorithm {
     /// Whether it cannot learn from states alone.
     pub const fn needs_actions(self) -> bool {
         self.0.needs_actions
+    }
+
+    /// Rows of a batch that are of the same episode, by default, where [episodes end alike](isochrone_data::end_alike).
+    pub const fn rows_per_demonstration(self) -> usize {
+        self.0.rows_per_demonstration
     }
 
     /// Its settings at a preset.

@@ -87,39 +87,59 @@ impl MapFrame {
                 row[dimension] = middles[cell][axis] as f32;
             }
         }
-        let at = vec![self.place(state)];
-        let (steps, legend, starts, goals) = match direction {
-            MapDirection::To => {
-                (distance.all_pairs_steps(&cells, state), "steps to the star", Vec::new(), at)
-            }
-            MapDirection::From => {
-                (distance.all_pairs_steps(state, &cells), "steps from the circle", at, Vec::new())
-            }
-        };
-        let steps = steps.expect("cells are whole states");
-        let largest = steps.iter().copied().filter(|steps| steps.is_finite()).fold(0.0, f64::max).max(1e-9);
+        let (panel, steps) =
+            PlanePanel::of_steps(title, distance, &cells, state, self.place(state), direction);
         let mut values = vec![None; middles.len()];
         known.into_iter().zip(steps).for_each(|(cell, steps)| values[cell] = Some(steps));
-        PlanePanel {
-            title: title.to_owned(),
-            colors: Some(Colors::Distance { legend: legend.to_owned(), largest }),
-            field: Some(PlaneField { x: self.x, y: self.y, columns: self.columns, values }),
-            starts,
-            goals,
-            ..PlanePanel::default()
-        }
+        let field = PlaneField { x: self.x, y: self.y, columns: self.columns, values };
+        PlanePanel { field: Some(field), ..panel }
     }
 
     /// Draws a planned path on a map of steps to its goal: all its states, `[n, width]`, or only its start if no path was found.
     pub fn draw_path(&self, panel: &mut PlanePanel, from: &[f32], states: Option<&[f32]>) {
-        let states = states.unwrap_or_default();
-        panel.planned = vec![states.chunks_exact(from.len()).map(|row| self.place(row)).collect()];
-        panel.starts = vec![self.place(from)];
+        panel.set_path(from, states, |state| self.place(state));
     }
 
     /// Where a state is on the map.
     fn place(&self, state: &[f32]) -> [f64; 2] {
         self.dimensions.map(|dimension| f64::from(state[dimension]))
+    }
+}
+
+impl PlanePanel {
+    /// What maps have in common: the steps between some states, `[n, width]`, and one at a place; and the steps.
+    pub(crate) fn of_steps(
+        title: &str,
+        distance: &dyn TemporalDistance,
+        states: &[f32],
+        state: &[f32],
+        place: [f64; 2],
+        direction: MapDirection,
+    ) -> (Self, Vec<f64>) {
+        let at = vec![place];
+        let (steps, legend, starts, goals) = match direction {
+            MapDirection::To => {
+                (distance.all_pairs_steps(states, state), "steps to the star", Vec::new(), at)
+            }
+            MapDirection::From => {
+                (distance.all_pairs_steps(state, states), "steps from the circle", at, Vec::new())
+            }
+        };
+        let steps = steps.expect("a map has whole states");
+        let largest = steps.iter().copied().filter(|steps| steps.is_finite()).fold(0.0, f64::max).max(1e-9);
+        let colors = Some(Colors::Distance { legend: legend.to_owned(), largest });
+        (Self { title: title.to_owned(), colors, starts, goals, ..Self::default() }, steps)
+    }
+
+    /// Draws a planned path, or only its start if there is none.
+    pub(crate) fn set_path(
+        &mut self,
+        from: &[f32],
+        states: Option<&[f32]>,
+        place: impl Fn(&[f32]) -> [f64; 2],
+    ) {
+        self.planned = vec![states.unwrap_or_default().chunks_exact(from.len()).map(&place).collect()];
+        self.starts = vec![place(from)];
     }
 }
 

@@ -1,6 +1,6 @@
 //! Recorded states on two axes through a space of many dimensions, colored by distance.
 
-use crate::{Colors, MapDirection, PlanePanel, principal::principal_directions};
+use crate::{MapDirection, PlanePanel, principal::principal_directions};
 use isochrone_core::TemporalDistance;
 use isochrone_data::{Dataset, Feature};
 
@@ -97,38 +97,20 @@ impl StateMap {
         state: &[f32],
         direction: MapDirection,
     ) -> PlanePanel {
-        let at = vec![self.place(state)];
-        let (steps, legend, starts, goals) = match direction {
-            MapDirection::To => {
-                (distance.all_pairs_steps(&self.states, state), "steps to the star", Vec::new(), at)
-            }
-            MapDirection::From => {
-                (distance.all_pairs_steps(state, &self.states), "steps from the circle", at, Vec::new())
-            }
-        };
-        let steps = steps.expect("states of the dataset are whole");
-        let largest = steps.iter().copied().filter(|steps| steps.is_finite()).fold(0.0, f64::max).max(1e-9);
+        let (panel, steps) =
+            PlanePanel::of_steps(title, distance, &self.states, state, self.place(state), direction);
         let places = self.states.chunks_exact(state.len()).map(|state| self.place(state));
         let mut dots: Vec<([f64; 2], Option<f64>)> =
             places.zip(steps).map(|(at, steps)| (at, steps.is_finite().then_some(steps))).collect();
         // What is known lies above what is not.
         dots.sort_by_key(|(_, steps)| steps.is_some());
-        PlanePanel {
-            title: title.to_owned(),
-            colors: Some(Colors::Distance { legend: legend.to_owned(), largest }),
-            dots,
-            starts,
-            goals,
-            ..PlanePanel::default()
-        }
+        PlanePanel { dots, ..panel }
     }
 
     /// Draws a planned path on a map of steps to its goal: all its states, `[n, width]`, or only its start if
     /// no path was found.
     pub fn draw_path(&self, panel: &mut PlanePanel, from: &[f32], states: Option<&[f32]>) {
-        let states = states.unwrap_or_default();
-        panel.planned = vec![states.chunks_exact(from.len()).map(|row| self.place(row)).collect()];
-        panel.starts = vec![self.place(from)];
+        panel.set_path(from, states, |state| self.place(state));
     }
 
     fn place(&self, state: &[f32]) -> [f64; 2] {
@@ -138,15 +120,9 @@ impl StateMap {
 
 /// States of a dataset, `[n, width]`, evenly spaced over all episodes.
 fn sample(data: &Dataset) -> Vec<f32> {
-    let (index, width) = (data.index(), data.spec().observation.width);
-    let n = index.n_states().min(MAX_STATES);
-    let state = |number: u64| {
-        let state = number * index.n_states() / n;
-        let episode = index.episode_of_state(state);
-        let row = (state - index.states(episode).start) as usize;
-        &data.episode(episode).observations[row * width..][..width]
-    };
-    (0..n).flat_map(state).copied().collect()
+    let n_states = data.index().n_states();
+    let n = n_states.min(MAX_STATES);
+    (0..n).flat_map(|number| data.state(number * n_states / n)).copied().collect()
 }
 
 #[cfg(test)]

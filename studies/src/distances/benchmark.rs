@@ -2,11 +2,11 @@
 
 use super::{
     demonstrations,
+    environment::{DistanceEnvironment, EnvironmentData, OpenEnvironment},
     method::DistanceMethod,
     report,
     results::{read, to_json},
     row::DistanceRow,
-    world::{DistanceWorld, World, WorldData},
 };
 use crate::StudyError;
 use isochrone_learn::run::write_file;
@@ -16,11 +16,11 @@ use std::{path::Path, time::Instant};
 const UPDATES: u64 = 5000;
 const QUICK_UPDATES: u64 = 200;
 
-/// Which worlds and methods are compared.
+/// Which environments and methods are compared.
 #[derive(Debug, Clone)]
 pub struct DistanceBenchmark {
-    /// The worlds.
-    pub worlds: Vec<DistanceWorld>,
+    /// The environments.
+    pub environments: Vec<DistanceEnvironment>,
     /// The methods.
     pub methods: Vec<DistanceMethod>,
     /// Seed of the methods.
@@ -33,16 +33,16 @@ impl DistanceBenchmark {
     /// Everything.
     pub fn full() -> Self {
         Self {
-            worlds: DistanceWorld::ALL.into(),
+            environments: DistanceEnvironment::ALL.into(),
             methods: DistanceMethod::all().collect(),
             seed: 0,
             updates: UPDATES,
         }
     }
 
-    /// Worlds and methods that take seconds.
+    /// Environments and methods that take seconds.
     pub fn quick() -> Self {
-        Self { worlds: DistanceWorld::QUICK.into(), updates: QUICK_UPDATES, ..Self::full() }
+        Self { environments: DistanceEnvironment::QUICK.into(), updates: QUICK_UPDATES, ..Self::full() }
     }
 
     /// Measures what is not yet measured in `folder`; `observe` sees the rows of each piece. The report is about everything
@@ -55,21 +55,23 @@ impl DistanceBenchmark {
         let kept = folder.join("rows");
         std::fs::create_dir_all(&kept).map_err(StudyError::io(&kept))?;
         let mut rows: Vec<DistanceRow> = Vec::new();
-        for &world in &self.worlds {
+        for &environment in &self.environments {
             let mut opened = None;
             for &method in &self.methods {
                 let updates = method.updates(self.updates);
-                let name = format!("{}-{}-{}-{updates}.json", world.name(), method.name(), self.seed);
+                let name = format!("{}-{}-{}-{updates}.json", environment.name(), method.name(), self.seed);
                 let path = kept.join(name);
                 let measured = match read(&path)? {
                     Some(rows) => rows,
                     None => {
                         if opened.is_none() {
-                            opened = Some(world.open(folder)?);
+                            opened = Some(environment.open(folder)?);
                         }
                         let rows = match opened.as_ref().expect("it was opened") {
-                            World::Pairs(data) => self.measure(world, data, method, updates)?,
-                            World::Demonstrations(arm) => {
+                            OpenEnvironment::Pairs(data) => {
+                                self.measure(environment, data, method, updates)?
+                            }
+                            OpenEnvironment::Demonstrations(arm) => {
                                 demonstrations::measure(arm, method, updates, self.seed)?
                             }
                         };
@@ -87,8 +89,8 @@ impl DistanceBenchmark {
 
     fn measure(
         &self,
-        world: DistanceWorld,
-        data: &WorldData,
+        environment: DistanceEnvironment,
+        data: &EnvironmentData,
         method: DistanceMethod,
         updates: u64,
     ) -> Result<Vec<DistanceRow>, StudyError> {
@@ -96,7 +98,7 @@ impl DistanceBenchmark {
         let fitted = method.fit(&data.data, data.goal_radius, updates, self.seed)?;
         let seconds = start.elapsed().as_secs_f64();
         let about = DistanceRow {
-            environment: world.name(),
+            environment: environment.name(),
             method: method.name().to_owned(),
             seed: self.seed,
             updates,
@@ -119,12 +121,12 @@ fn all_kept(folder: &Path) -> Result<Vec<DistanceRow>, StudyError> {
             rows.extend(read(&path)?.unwrap_or_default());
         }
     }
-    let worlds = DistanceWorld::ALL.map(DistanceWorld::name);
+    let environments = DistanceEnvironment::ALL.map(DistanceEnvironment::name);
     let methods: Vec<&str> = DistanceMethod::all().map(DistanceMethod::name).collect();
     rows.sort_by_key(|row| {
-        let world = worlds.iter().position(|name| *name == row.environment);
+        let environment = environments.iter().position(|name| *name == row.environment);
         let method = methods.iter().position(|name| *name == row.method);
-        (world, method, row.updates, row.seed, row.reading.clone())
+        (environment, method, row.updates, row.seed, row.reading.clone())
     });
     Ok(rows)
 }

@@ -1,9 +1,9 @@
 //! Steps to go of demonstrations, by a method that was fitted to others.
 
 use super::{
+    environment::arm::{Arm, FOLDS, KINDS, NAME, UNREACHED_STEPS},
     method::DistanceMethod,
     row::{Checked, DistanceRow},
-    world::arm::{Arm, FOLDS, KINDS, NAME, UNREACHED_STEPS},
 };
 use crate::StudyError;
 use std::{collections::BTreeMap, time::Instant};

@@ -5,8 +5,8 @@
 //! the ends of other demonstrations, is followed over a training.
 
 use super::{
+    environment::arm::{Arm, CLEAN},
     results::to_json,
-    world::arm::{Arm, CLEAN},
 };
 use crate::StudyError;
 use isochrone_eval::{

@@ -2,20 +2,23 @@
 
 use super::{
     baselines::{Euclidean, NearestNeighbor},
+    environment::EnvironmentData,
     exact_pairs::ExactPairs,
-    places::PlaceDistance,
-    world::WorldData,
 };
 use crate::StudyError;
 use isochrone_core::TemporalDistance;
 use isochrone_data::Dataset;
 use isochrone_eval::calibration::Calibrated;
-use isochrone_eval::refined::{Reading, RefinedConfig, RefinedDistance};
+use isochrone_eval::refined::{Reading, RefinedConfig, RefinedDistance, SliceDistance};
 use isochrone_learn::{
     Algorithm, Preset, Training,
     distill::{DistillConfig, DistillHead, distill},
     model::LearnedDistance,
 };
+use std::ops::Range;
+
+/// The columns of a state that are its place.
+const PLACE: Range<usize> = 0..2;
 
 /// A method of the benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +112,7 @@ impl DistanceMethod {
                 let column_scales = Some(refined.metric().column_scales());
                 let (teacher, goal): (Box<dyn TemporalDistance>, _) = match goal_radius {
                     None => (Box::new(refined), None),
-                    Some(radius) => (Box::new(PlaceDistance::new(refined, data, radius)), Some(0..2)),
+                    Some(radius) => (Box::new(SliceDistance::new(refined, data, PLACE, radius)), Some(PLACE)),
                 };
                 let config = DistillConfig { head, updates, seed, column_scales, goal };
                 Ok(vec![of(head.name(), Box::new(distill(&*teacher, data, &config, |_, _| {})?))])
@@ -126,12 +129,17 @@ impl DistanceMethod {
 }
 
 impl FittedReading {
+    /// The distance, where it knows the paths behind its readings.
+    pub fn refined(&self) -> Option<&RefinedDistance> {
+        self.refined.as_ref()
+    }
+
     /// Steps of pairs. Where goals are places, a refined distance is asked for any state there; others compare whole states.
-    pub fn steps(&self, pairs: &ExactPairs, world: &WorldData) -> Vec<f64> {
-        let (Some(refined), Some(radius)) = (&self.refined, world.goal_radius) else {
+    pub fn steps(&self, pairs: &ExactPairs, environment: &EnvironmentData) -> Vec<f64> {
+        let (Some(refined), Some(radius)) = (&self.refined, environment.goal_radius) else {
             return self.distance.paired_steps(&pairs.from, &pairs.to).expect("they are whole states");
         };
-        let places = PlaceDistance::new(refined.clone(), &world.data, radius);
+        let places = SliceDistance::new(refined.clone(), &environment.data, PLACE, radius);
         places.paired_steps(&pairs.from, &pairs.to).expect("they are whole states")
     }
 }

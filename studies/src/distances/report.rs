@@ -1,6 +1,7 @@
 //! The report: a table, a figure, and the rows as JSON.
 
 use super::{
+    plans::PlanCheck,
     results::{DistanceResults, to_json},
     row::{DISTANCES, DistanceRow},
 };
@@ -46,6 +47,7 @@ fn markdown(results: &DistanceResults) -> String {
         "# Distances beside exact travel times\n\n\
          `isochrone reproduce distances` fits every method to the same data and compares its readings with exact optimal travel times, over random pairs of states of other episodes.\n\
          The truth is that of the exact solver: cells of a grid world and of a ring, sites of nav2d, places 0.2 m apart in mazes, where a step moves 0.2 m along each axis.\n\
+         In nav2d a step covers a random distance and a goal can be missed: the truth is the discounted time of the optimal policy to any site near the goal; in `nav2d-without-chance` it is the fewest steps that are possible to the very site, including turns that nobody recorded.\n\
          Nobody chooses where a teleporter leads: in that maze the truth is the time on foot. An ant is slower than a ball: its truth is the same path at the fastest pace that a recorded ant keeps for 64 steps, and its goals are places: any state within 0.7 m for the refined distance, the whole state for the others.\n\
          `arm` are demonstrations of a robot, in five folds: the steps to go of every frame, as the quantile 0.25 over the ends of other demonstrations of its task that are labeled a success, beside an oracle of the simulator at nominal speed, which nobody kept.\n\
          Learned distances are those of small networks (2 x 64) after a short training: results.json has the updates of each.\n\
@@ -62,6 +64,14 @@ fn markdown(results: &DistanceResults) -> String {
         let _ = writeln!(text, "| {} |\n|{}", columns.join(" | "), "---|".repeat(columns.len()));
         for row in group {
             let _ = writeln!(text, "| {} |", cells(row).join(" | "));
+        }
+        let planned = group.iter().filter_map(|row| Some((row, row.plans?)));
+        for (row, PlanCheck { plans, hops, impossible }) in planned {
+            let _ = writeln!(
+                text,
+                "\n{plans} random plans of {} {}, {hops} hops: {impossible} with a hop that the map does not allow.",
+                row.method, row.reading
+            );
         }
         let kinds: Vec<&String> = group[0].spearman_within_episodes.keys().collect();
         if !kinds.is_empty() {
@@ -113,6 +123,13 @@ fn figure(rows: &[DistanceRow]) -> LineChart {
         let farthest = group.iter().flat_map(|row| &row.sample).map(|(exact, _)| *exact).fold(0.0, f64::max);
         let exact =
             Series { name: "exact".into(), points: vec![(0.0, 0.0), (1.0, farthest)], ..Series::default() };
+        // One seed, and of learned distances the readings in steps.
+        let first_seed = group.iter().map(|row| row.seed).min();
+        let is_drawn = |row: &&DistanceRow| {
+            let is_in_steps = row.reading != "raw"
+                || !group.iter().any(|other| other.method == row.method && other.reading == "calibrated");
+            is_in_steps && Some(row.seed) == first_seed
+        };
         let curve = |row: &DistanceRow| Series {
             name: format!("{} {}", row.method, row.reading),
             points: binned(&row.sample, farthest),
@@ -120,7 +137,7 @@ fn figure(rows: &[DistanceRow]) -> LineChart {
         };
         Panel {
             title: format!("{}: reading in steps", group[0].environment),
-            series: group.iter().map(curve).chain([exact]).collect(),
+            series: group.iter().filter(is_drawn).map(curve).chain([exact]).collect(),
         }
     });
     LineChart {

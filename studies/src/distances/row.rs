@@ -1,6 +1,6 @@
-//! One reading of one method in one world.
+//! One reading of one method in one environment.
 
-use super::{exact_pairs::ExactPairs, method::FittedReading, world::WorldData};
+use super::{environment::EnvironmentData, exact_pairs::ExactPairs, method::FittedReading, plans::PlanCheck};
 use isochrone_core::statistics::median;
 use isochrone_data::Dataset;
 use isochrone_eval::audit::{Accuracy, Consistency, median_near};
@@ -15,7 +15,7 @@ const KEPT_PAIRS: usize = 300;
 /// A row of `results.json`. Numbers that do not exist (no pair is that far apart, no reading is finite) are `null`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct DistanceRow {
-    /// Name of the world.
+    /// Name of the environment.
     pub environment: String,
     /// Name of the method.
     pub method: String,
@@ -48,7 +48,7 @@ pub struct DistanceRow {
     pub at_steps: Vec<Option<f64>>,
     /// Median reading one step ahead.
     pub one_ahead: Option<f64>,
-    /// Median reading one step behind, in worlds where that is far; and how far it is.
+    /// Median reading one step behind, in environments where that is far; and how far it is.
     pub one_behind: Option<(f64, f64)>,
     /// The largest reading from a state to itself.
     pub largest_self_distance: f64,
@@ -64,6 +64,9 @@ pub struct DistanceRow {
     pub fit_seconds: f64,
     /// Seconds to read all pairs.
     pub query_seconds: f64,
+    /// Random plans beside the map of the environment, for distances that plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plans: Option<PlanCheck>,
     /// Some pairs: exact steps and readings.
     pub sample: Vec<(f64, f64)>,
 }
@@ -84,22 +87,26 @@ impl Checked {
 
 impl DistanceRow {
     /// Measures a reading; the rest says what was fitted.
-    pub fn measure(fitted: &FittedReading, world: &WorldData, seed: u64, about: Self) -> Self {
+    pub fn measure(fitted: &FittedReading, environment: &EnvironmentData, seed: u64, about: Self) -> Self {
         let start = Instant::now();
-        let readings = fitted.steps(&world.pairs, world);
+        let readings = fitted.steps(&environment.pairs, environment);
         let query_seconds = start.elapsed().as_secs_f64();
         let paired = |pairs: &ExactPairs| {
             median(fitted.distance.paired_steps(&pairs.from, &pairs.to).expect("they are whole states"))
         };
-        let checked =
-            Checked { one_ahead: paired(&world.ahead), ..Checked::of(fitted, &world.held_out, seed) };
+        let checked = Checked {
+            one_ahead: paired(&environment.ahead),
+            ..Checked::of(fitted, &environment.held_out, seed)
+        };
         Self {
             reading: fitted.name.to_owned(),
-            one_behind: finite(paired(&world.behind)).map(|reading| (reading, world.behind.steps[0])),
+            one_behind: finite(paired(&environment.behind))
+                .map(|reading| (reading, environment.behind.steps[0])),
             query_seconds,
+            plans: fitted.refined().map(|refined| PlanCheck::of(refined, environment)),
             ..about
         }
-        .with_accuracy(&readings, &world.pairs.steps)
+        .with_accuracy(&readings, &environment.pairs.steps)
         .with_checks(checked)
     }
 

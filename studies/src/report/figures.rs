@@ -197,12 +197,14 @@ impl Source<'_> {
         Ok(self.mapped(name)?.into_iter().map(map).collect())
     }
 
-    /// Plans of the first planner, over maps of distances to their goals.
+    /// Plans of the first planner that has a learned distance, over maps of distances to their goals.
     fn plans(&self, name: &str, dataset: &StudyDataset) -> Result<Vec<NamedFigure>, StudyError> {
-        let Some(planner) = self.recipe().planners.first() else { return Ok(Vec::new()) };
+        let planners = self.recipe().planners.iter();
+        let mut planners = planners.filter_map(|planner| Some((planner, planner_config(planner, 0)?)));
+        let Some((planner, config)) = planners.next() else { return Ok(Vec::new()) };
         let frame = MapFrame::new(&dataset.data, [0, 1], CELLS);
         let draw = |(method, distance): (&str, LearnedDistance)| -> Result<NamedFigure, StudyError> {
-            let paths = planner_config(planner, 0).build(&distance, &dataset.data)?;
+            let paths = config.build(&distance, &dataset.data)?;
             let panel = |ends: &[[f64; 2]; 2]| {
                 let [start, goal] = ends.map(|place| nearest_state(dataset, place));
                 let path = paths.plan(&start, &goal).ok();

@@ -4,8 +4,10 @@ use super::{
     figures::NamedFigure,
     tables::{Table, tables},
 };
-use crate::results::{Provenance, Results, RunResult};
-use isochrone_eval::plan::PlanMethod;
+use crate::{
+    recipe::SearchRecipe,
+    results::{Provenance, Results, RunResult},
+};
 use isochrone_plot::html::Page;
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -72,15 +74,17 @@ fn introduction(results: &Results) -> Vec<String> {
         );
     }
     for planner in &recipe.planners {
+        let states = planner.states.unwrap_or_default();
         let search = match planner.search {
-            PlanMethod::Greedy { radius } => format!(
-                "of {} transitions of the dataset those within {radius} units, and the action that leads nearest to the goal",
-                planner.states
+            SearchRecipe::Greedy { radius } => format!(
+                "of {states} transitions of the dataset those within {radius} units, and the action that leads nearest to the goal",
             ),
-            PlanMethod::Graph { max_edge_steps } => format!(
-                "the next waypoint of the shortest path over {} states of the dataset with edges of up to {max_edge_steps} steps{}",
-                planner.states,
+            SearchRecipe::Graph { max_edge_steps } => format!(
+                "the next waypoint of the shortest path over {states} states of the dataset with edges of up to {max_edge_steps} steps{}",
                 if planner.round_trip { " in both directions" } else { "" }
+            ),
+            SearchRecipe::Recorded { look_ahead_steps } => format!(
+                "the state {look_ahead_steps} steps ahead on the fastest path along recorded segments, without a learned distance",
             ),
         };
         let calibrated = if planner.calibrated { ", by calibrated distances" } else { "" };

@@ -3,15 +3,21 @@
 use crate::commands::{
     output::{Field, Report, StyleArgs, bar, named, number, tell},
     query::{Asker, RunArgs},
+    read_args::parse_range,
 };
 use anyhow::bail;
 use clap::ValueEnum;
-use isochrone::learn::{
-    distill::{DistillConfig, DistillHead, DistilledDistance, distill},
-    model::CheckpointSelector,
+use isochrone::{
+    TemporalDistance,
+    data::Dataset,
+    learn::{
+        distill::{DistillConfig, DistillHead, DistilledDistance, distill},
+        model::CheckpointSelector,
+    },
+    refined::SliceDistance,
 };
 use serde_json::json;
-use std::{io::Write, time::Instant};
+use std::{io::Write, ops::Range, time::Instant};
 
 /// Lines of a whole training where there is no terminal.
 const LINES: u64 = 5;
@@ -31,6 +37,15 @@ pub struct Args {
     /// How the network compares two states
     #[arg(long, value_enum, value_name = "HEAD", default_value = "pair")]
     head: HeadArg,
+
+    /// Goals are a slice of a state, such as its place: any recorded state will do that is within this distance in the columns
+    /// of --goal
+    #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true)]
+    within: Option<f32>,
+
+    /// The columns of that slice, the last not included [default: the goal space of the data]
+    #[arg(long, value_name = "FROM..TO", value_parser = parse_range, requires = "within")]
+    goal: Option<Range<usize>>,
 
     /// Updates of the network
     #[arg(long, value_name = "N", default_value_t = DistillConfig::default().updates)]
@@ -56,6 +71,7 @@ const EXAMPLES: &str = "\
 Examples:
   isochrone distill runs/maze
   isochrone distance runs/maze --distance distilled --from 0,0 --to 20,12
+  isochrone distill runs/ant --goal 0..2 --within 0.7   # a place, wherever its legs are
   isochrone distill runs/maze --head mrn --json      # for planning over many states";
 
 /// Runs the command; data goes to `out`.
@@ -70,14 +86,17 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         HeadArg::Pair => DistillHead::Pair,
         HeadArg::Mrn => DistillHead::Mrn,
     };
-    let config = DistillConfig {
-        head,
-        updates: args.updates,
-        seed: args.seed,
-        // Recorded time does not look at other columns either.
-        column_scales: Some(teacher.metric().column_scales()),
-        goal: None,
+    // Recorded time does not look at other columns either.
+    let column_scales = Some(teacher.metric().column_scales());
+    let n_landmarks = teacher.n_landmarks();
+    let (teacher, goal): (Box<dyn TemporalDistance>, _) = match args.within {
+        None => (Box::new(teacher.clone()), None),
+        Some(within) => {
+            let goal = goal_space(args, within, data)?;
+            (Box::new(SliceDistance::new(teacher.clone(), data, goal.clone(), within)), Some(goal))
+        }
     };
+    let config = DistillConfig { head, updates: args.updates, seed: args.seed, column_scales, goal };
     let began = Instant::now();
     let bar = bar(args.updates as usize, "{bar:24} {human_pos}/{human_len}  {per_sec}  {eta} left  {msg}");
     let progress = |update: u64, loss: f64| {
@@ -87,18 +106,14 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             tell(&format!("update {update}/{}  loss {loss:.4}", args.updates));
         }
     };
-    let distilled = distill(teacher, data, &config, progress);
+    let distilled = distill(&*teacher, data, &config, progress);
     bar.finish_and_clear();
     let mut distance = distilled?;
     let seconds = began.elapsed().as_secs_f64();
-    let found = distance.compare(teacher, data, args.seed)?;
+    let found = distance.compare(&*teacher, data, args.seed)?;
     let path = asker.run.folder().join(DistilledDistance::FILE_NAME);
     distance.save(&path)?;
-    tell(&format!(
-        "{}: recorded time between {} landmarks as a network",
-        path.display(),
-        teacher.n_landmarks()
-    ));
+    tell(&format!("{}: recorded time between {} landmarks as a network", path.display(), n_landmarks));
     let finite = |value: f64, decimals| number(value.is_finite().then_some(value), decimals);
     let columns = [
         "head",
@@ -125,4 +140,24 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let facts =
         json!({ "run": args.run.run, "file": path, "data_sha256": data.content_hash(), "seed": args.seed });
     Ok(write!(out, "{}", Report::new(facts, named(columns), [row]).print(&args.style))?)
+}
+
+/// The columns that make a state a goal, where they are some of all.
+fn goal_space(args: &Args, within: f32, data: &Dataset) -> anyhow::Result<Range<usize>> {
+    if !(within.is_finite() && within >= 0.0) {
+        bail!("--within {within}; hint: give a distance in the units of the columns, 0 or more");
+    }
+    if args.head == HeadArg::Mrn {
+        bail!("--within with --head mrn: a quasimetric compares whole states; hint: --head pair");
+    }
+    let (goal, width) =
+        (args.goal.clone().unwrap_or(data.spec().goal_space()), data.spec().observation.width);
+    if goal.is_empty() || goal.end > width {
+        bail!(
+            "--goal {}..{}: no columns of an observation; hint: choose from 0..{width}",
+            goal.start,
+            goal.end
+        );
+    }
+    Ok(goal)
 }

@@ -2,7 +2,7 @@
 
 use crate::commands::situations::{Goal, Situations};
 use anyhow::bail;
-use isochrone::{TemporalDistance, refined::RefinedDistance};
+use isochrone::{TemporalDistance, refined::RefinedDistance, statistics::quantile};
 use std::collections::BTreeMap;
 
 /// Readings between members of sets that are held at a time.
@@ -127,36 +127,13 @@ impl GoalReader<'_> {
                 let is_left_out =
                     |other: &Option<usize>| self.sets.other_episodes && episode.is_some() && other == episode;
                 let members = found.iter().zip(&set.episodes).filter(|(_, other)| !is_left_out(other));
-                let members = members.map(|(value, _)| *value).collect();
-                steps.push(quantile(members, self.sets.quantile.unwrap_or(0.0)));
+                let members: Vec<f64> = members.map(|(value, _)| *value).collect();
+                // A set without a state is never reached.
+                let is_empty = members.is_empty();
+                let nearest = || quantile(members, self.sets.quantile.unwrap_or(0.0));
+                steps.push(if is_empty { f64::INFINITY } else { nearest() });
             }
         }
         Ok(steps)
-    }
-}
-
-/// A quantile, linear between two values; infinite if there is none.
-fn quantile(mut values: Vec<f64>, quantile: f64) -> f64 {
-    if values.is_empty() {
-        return f64::INFINITY;
-    }
-    values.sort_unstable_by(f64::total_cmp);
-    let place = quantile * (values.len() - 1) as f64;
-    let (below, part) = (place as usize, place.fract());
-    // Nothing of an infinite value must not be not a number.
-    if part == 0.0 { values[below] } else { values[below] * (1.0 - part) + values[below + 1] * part }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quantile;
-
-    #[test]
-    fn quantiles_are_linear_and_infinity_is_far() {
-        assert_eq!(quantile(vec![3.0, 1.0, 2.0], 0.0), 1.0);
-        assert_eq!(quantile(vec![3.0, 1.0, 2.0], 0.25), 1.5);
-        assert_eq!(quantile(vec![3.0, 1.0, f64::INFINITY], 0.5), 3.0);
-        assert_eq!(quantile(vec![3.0, 1.0, f64::INFINITY], 0.6), f64::INFINITY);
-        assert_eq!(quantile(vec![], 0.5), f64::INFINITY);
     }
 }

@@ -60,7 +60,8 @@ pub fn trimmed(names: &[String]) -> Vec<String> {
     names.iter().map(|name| name.trim().to_owned()).collect()
 }
 
-fn parse_range(text: &str) -> Result<Range<usize>, String> {
+/// `FROM..TO`, the last not included.
+pub fn parse_range(text: &str) -> Result<Range<usize>, String> {
     let range = text.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
     range.ok_or_else(|| "not two numbers like 0..2".into())
 }

@@ -8,8 +8,8 @@ use anyhow::{Context as _, bail};
 use clap::{ArgMatches, Args as _, Command, FromArgMatches, Subcommand, ValueHint};
 use isochrone::learn::Algorithm;
 use isochrone_studies::{
-    BUILT_IN, DistanceBenchmark, DistanceMethod, DistanceRow, DistanceWorld, EpisodeLeak, Event, LeakCurve,
-    MAX_SEEDS, Recipe, Results, RunResult, Shard, Study, StudyError, Threshold, merge,
+    BUILT_IN, DistanceBenchmark, DistanceEnvironment, DistanceMethod, DistanceRow, EpisodeLeak, Event,
+    LeakCurve, MAX_SEEDS, Recipe, Results, RunResult, Shard, Study, StudyError, Threshold, merge,
 };
 use serde_json::json;
 use std::{
@@ -93,7 +93,7 @@ struct DistancesArgs {
     #[arg(long, short, value_name = "FOLDER", default_value = "distances", value_hint = ValueHint::DirPath)]
     output: PathBuf,
 
-    /// Worlds without physics and short trainings: shows in a minute that everything works
+    /// Environments without physics and short trainings: shows in a minute that everything works
     #[arg(long)]
     quick: bool,
 
@@ -102,8 +102,8 @@ struct DistancesArgs {
     methods: Vec<DistanceMethod>,
 
     /// Only these environments, such as ring-noise-0.02
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = world)]
-    environments: Vec<DistanceWorld>,
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = environment)]
+    environments: Vec<DistanceEnvironment>,
 
     /// Updates of every network
     #[arg(long, value_name = "N")]
@@ -162,8 +162,8 @@ fn method(name: &str) -> Result<DistanceMethod, String> {
     named(name, DistanceMethod::all().map(|method| (method.name().to_owned(), method)))
 }
 
-fn world(name: &str) -> Result<DistanceWorld, String> {
-    named(name, DistanceWorld::ALL.into_iter().map(|world| (world.name(), world)))
+fn environment(name: &str) -> Result<DistanceEnvironment, String> {
+    named(name, DistanceEnvironment::ALL.into_iter().map(|environment| (environment.name(), environment)))
 }
 
 /// The one of this name.
@@ -280,9 +280,9 @@ fn distances(args: &DistancesArgs, out: &mut dyn Write) -> anyhow::Result<()> {
         benchmark.methods = args.methods.clone();
     }
     if !args.environments.is_empty() {
-        benchmark.worlds = args.environments.clone();
+        benchmark.environments = args.environments.clone();
     }
-    let pieces = benchmark.worlds.len() * benchmark.methods.len();
+    let pieces = benchmark.environments.len() * benchmark.methods.len();
     let bar = bar(pieces, "{bar:24} {pos}/{len} methods and environments  {elapsed}");
     bar.enable_steady_tick(Duration::from_secs(1));
     let observe = |rows: &[DistanceRow]| {

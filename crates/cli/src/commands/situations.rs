@@ -56,6 +56,11 @@ pub struct SelectionArgs {
 }
 
 impl SelectionArgs {
+    /// Every row, and slices of this width.
+    pub fn within(within: Option<f64>) -> Self {
+        Self { stride: None, within }
+    }
+
     /// A flag that would do nothing is an error, not a surprise.
     pub fn refuse_unused(&self, texts: &[&str]) -> anyhow::Result<()> {
         if let Some(within) = self.within.filter(|within| !(within.is_finite() && *within >= 0.0)) {
@@ -138,13 +143,11 @@ impl Situations {
 
     /// Recorded states, by their numbers over all episodes.
     fn recorded(data: &Dataset, states: impl IntoIterator<Item = u64>) -> Self {
-        let (width, index) = (data.spec().observation.width, data.index());
         let mut situations = Self::default();
         for state in states {
-            let episode = index.episode_of_state(state);
-            let row = (state - index.states(episode).start) as usize;
+            let (episode, row) = data.index().row_of_state(state);
             situations.names.push(format!("@{episode}:{row}"));
-            situations.rows.extend(&data.episode(episode).observations[row * width..][..width]);
+            situations.rows.extend(data.state(state));
             situations.episodes.push(Some(episode));
         }
         situations
@@ -197,7 +200,7 @@ impl Asker {
         if Kind::of(text).is_set() {
             bail!("{flag} {text}: a set of situations; hint: give one, like @0:10");
         }
-        let selection = SelectionArgs { stride: None, within: None };
+        let selection = SelectionArgs::within(None);
         let situations = self.situations(&[text.to_owned()], flag, &selection)?;
         if situations.len() != 1 {
             bail!("{flag} {text}: {} situations; hint: give one, like @0:10", situations.len());

@@ -78,6 +78,24 @@ fn ways_maps_and_pages() {
     assert!((steps - plan["steps"].as_f64().unwrap()).abs() < 1e-6, "{plan:#}");
     let named = |waypoint: &serde_json::Value| waypoint["row"].as_str().unwrap().starts_with('@');
     assert!(waypoints.iter().all(named), "{plan:#}");
+    // Of a set, the state that is nearest in recorded time: here no farther than the end of its own episode.
+    let nearest = run("plan runs/a --from @0:0 --to end --json");
+    assert!(nearest.code == Some(0) && nearest.stderr.contains("the nearest in recorded time is @"));
+    let to_set: serde_json::Value = serde_json::from_str(&nearest.stdout).unwrap();
+    assert!(to_set["steps"].as_f64().unwrap() <= plan["steps"].as_f64().unwrap(), "{to_set:#}");
+    let last = to_set["rows"].as_array().unwrap().last().unwrap();
+    assert!(named(last) && last["steps_left"].as_f64() == Some(0.0), "{to_set:#}");
+    let place = run("plan runs/a --from @0:0 --to 0=0,1=0 --within 1.5");
+    assert!(place.code == Some(0) || place.stderr.contains("the record breaks"), "{}", place.stderr);
+    for (arguments, said) in [
+        ("--to end --planner graph", "a set of situations"),
+        ("--to @0", "situations; hint: give one, like @0:10, or a set"),
+        ("--to @0:last --within 1", "--within does not apply"),
+        ("--to 0=0", "--within is missing"),
+    ] {
+        let refused = run(&format!("plan runs/a --from @0:0 {arguments}"));
+        assert!(refused.code == Some(2) && refused.stderr.contains(said), "{arguments}: {}", refused.stderr);
+    }
     assert!(read("recorded.svg").contains("along recorded segments"));
     let greedy = run("plan runs/a --from @0:0 --to @0:last --planner greedy --radius 100");
     assert!(greedy.code == Some(0) && greedy.stdout.contains("steps_left"), "{}", greedy.stderr);
@@ -249,6 +267,24 @@ fn recorded_time_can_be_distilled() {
     assert_eq!((row["head"].as_str(), row["updates"].as_u64()), (Some("pair"), Some(20)), "{report:#}");
     assert!(row["pairs"].as_u64().unwrap() > 100 && row["spearman"].as_f64().unwrap() > 0.3, "{report:#}");
     assert!(made.stderr.contains("update 20/20  loss "), "{}", made.stderr);
+    // Goals that are a slice: nothing else of them counts.
+    let sliced = isochrone_in(folder.path(), "distill runs/a --updates 20 --goal 0..1 --within 0.5");
+    assert_eq!(sliced.code, Some(0), "{}", sliced.stderr);
+    let goals = "distance runs/a --from @0:0 --to 3,0 --to 3,9 --distance distilled --json";
+    let asked: serde_json::Value = serde_json::from_str(&isochrone_in(folder.path(), goals).stdout).unwrap();
+    assert_eq!(asked["rows"][0]["steps"], asked["rows"][1]["steps"], "{asked:#}");
+    for (flags, said) in [
+        ("--within -1", "--within -1"),
+        ("--within 1 --goal 1..9", "--goal 1..9: no columns"),
+        ("--within 1 --head mrn", "compares whole states"),
+        ("--goal 0..1", "--within"),
+        ("--within 1 --goal x", "not two numbers like 0..2"),
+    ] {
+        let refused = isochrone_in(folder.path(), &format!("distill runs/a {flags}"));
+        assert!(refused.code == Some(2) && refused.stderr.contains(said), "{flags}: {}", refused.stderr);
+    }
+    let made = isochrone_in(folder.path(), "distill runs/a --updates 20 --json");
+    assert_eq!(made.code, Some(0), "{}", made.stderr);
     // The file answers without the data.
     std::fs::rename(folder.path().join("streets.npz"), folder.path().join("elsewhere.npz")).unwrap();
     let points = "distance runs/a --from -11,0 --to -11,0 --to -12,-12 --distance distilled --json";

@@ -155,11 +155,5 @@ impl<'a> Readings<'a> {
 
 /// The observations of states, `[n, width]`.
 pub(super) fn observations(data: &Dataset, states: &[u64]) -> Vec<f32> {
-    let (index, width) = (data.index(), data.spec().observation.width);
-    let observation = |&state: &u64| {
-        let episode = index.episode_of_state(state);
-        let row = (state - index.states(episode).start) as usize;
-        &data.episode(episode).observations[row * width..][..width]
-    };
-    states.iter().flat_map(observation).copied().collect()
+    states.iter().flat_map(|&state| data.state(state)).copied().collect()
 }

@@ -21,13 +21,6 @@ impl RecordedPlanner {
     pub fn new(distance: RefinedDistance, data: &Dataset, look_ahead_steps: f64) -> Self {
         Self { distance, data: data.clone(), look_ahead_steps }
     }
-
-    fn state(&self, row: u64) -> &[f32] {
-        let (index, width) = (self.data.index(), self.distance.width());
-        let episode = index.episode_of_state(row);
-        let place = (row - index.states(episode).start) as usize;
-        &self.data.episode(episode).observations[place * width..][..width]
-    }
 }
 
 impl Waypoints for RecordedPlanner {
@@ -35,7 +28,7 @@ impl Waypoints for RecordedPlanner {
         let ahead = self.distance.ahead(from, goals, self.look_ahead_steps);
         let goals = goals.chunks_exact(self.distance.width());
         let state = |(ahead, goal)| match ahead {
-            Ahead::Row(row) => self.state(row),
+            Ahead::Row(row) => self.data.state(row),
             Ahead::Goal | Ahead::NoPath => goal,
         };
         ahead.into_iter().zip(goals).flat_map(state).copied().collect()

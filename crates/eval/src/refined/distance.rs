@@ -104,17 +104,16 @@ impl RefinedDistance {
         let is_jump = jumps::find(data);
         let jumps_before = running_count(&is_jump);
         let metric = HopMetric::fit(data, &jumps_before, config.hop_pairs, config.seed)?;
-        let rows = Rows::new(data, metric.projected_width(), |rows, into| metric.project(rows, into));
+        let rows = metric.rows(data);
         let sampled = sample(rows.len(), config.sampled_rows, config.seed);
-        let values: Vec<f32> = sampled.iter().flat_map(|&row| rows.row(row)).copied().collect();
-        let mut chosen = k_center(&values, rows.width, config.landmarks);
+        let mut chosen = k_center(&rows.select(&sampled), rows.width, config.landmarks);
         let recur = chosen.len() <= rows.len() / 2 && chosen[chosen.len() - 1].1 == 0.0;
         if !recur {
             chosen.truncate((rows.len() / ROWS_PER_LANDMARK).max(MIN_LANDMARKS));
         }
         let radius = chosen[chosen.len() - 1].1;
-        let landmark_rows: Vec<u32> = chosen.into_iter().map(|(number, _)| sampled[number] as u32).collect();
-        let landmarks = landmarks_at(&rows, &landmark_rows);
+        let landmark_rows: Vec<u32> = chosen.into_iter().map(|(number, _)| sampled[number]).collect();
+        let landmarks = Points::new(&rows.select(&landmark_rows), rows.width);
         let cells = landmarks.nearest(&rows.values);
         let edges = edges::recorded(&rows, &cells, landmark_rows.len(), &jumps_before);
         let jumps = is_jump.iter().filter(|is_jump| **is_jump).count();
@@ -149,9 +148,8 @@ impl RefinedDistance {
 
     fn of_parts(parts: Parts, rows: &Rows, config: &RefinedConfig) -> Self {
         let Parts { metric, radius, jumps, landmark_rows, edges } = parts;
-        let landmarks = landmarks_at(rows, &landmark_rows);
-        let values: Vec<f32> =
-            landmark_rows.iter().flat_map(|&row| rows.row(row as usize)).copied().collect();
+        let values = rows.select(&landmark_rows);
+        let landmarks = Points::new(&values, rows.width);
         let has_table = landmark_rows.len() <= config.table_landmarks;
         let paths = |edges| Paths {
             graph: Graph::new(values.clone(), edges, rows),
@@ -287,15 +285,14 @@ impl RefinedDistance {
         if self.reading_of(from, to).is_finite() {
             return Ok(None);
         }
-        let graph = &self.paths().graph;
+        let graph = self.graph();
         let starts: Vec<u32> =
             self.confirmed_starts(from).into_iter().map(|(landmark, _)| landmark).collect();
         let ends: Vec<u32> = self.confirmed_ends(to).into_iter().map(|(landmark, _)| landmark).collect();
         let n = graph.n_landmarks();
         let reached = gap::closure(n, &graph.edges, &starts, false);
         let leading = gap::closure(n, &graph.edges, &ends, true);
-        let metric = &self.map.metric;
-        let rows = Rows::new(data, metric.projected_width(), |rows, into| metric.project(rows, into));
+        let rows = self.map.metric.rows(data);
         let cells = self.map.landmarks.nearest(&rows.values);
         Ok(Gap::between(&rows, &cells, &reached, &leading))
     }
@@ -437,7 +434,7 @@ impl RefinedDistance {
     }
 
     fn is_hop(&self, from: u32, to: u32) -> bool {
-        let graph = &self.paths().graph;
+        let graph = self.graph();
         let hop = apart(graph.landmark(from as usize), graph.landmark(to as usize));
         self.paths().to_goal(to, |steps| self.is_confirmed(hop, steps[from as usize]))
     }
@@ -504,12 +501,6 @@ impl Paths {
     }
 }
 
-/// The places of landmarks.
-fn landmarks_at(rows: &Rows, landmark_rows: &[u32]) -> Points {
-    let values: Vec<f32> = landmark_rows.iter().flat_map(|&row| rows.row(row as usize)).copied().collect();
-    Points::new(&values, rows.width)
-}
-
 /// What is kept for a goal, or else computed; without the lock, so that threads do not wait for each other.
 fn kept<T>(known: &Kept<T>, goal: u32, compute: impl FnOnce() -> Vec<T>) -> Arc<Vec<T>> {
     let lock = || known.lock().expect("no thread panics while holding it");
@@ -537,12 +528,12 @@ fn running_count(set: &[bool]) -> Vec<u32> {
 }
 
 /// Numbers below `n`, in order: all of them, or so many drawn at random.
-fn sample(n: usize, most: usize, seed: u64) -> Vec<usize> {
+fn sample(n: usize, most: usize, seed: u64) -> Vec<u32> {
     if n <= most {
-        return (0..n).collect();
+        return (0..n as u32).collect();
     }
     let mut random = rng::stream(seed, 1);
-    let mut drawn: Vec<usize> = (0..most).map(|_| rng::below(&mut random, n)).collect();
+    let mut drawn: Vec<u32> = (0..most).map(|_| rng::below(&mut random, n) as u32).collect();
     drawn.sort_unstable();
     drawn
 }

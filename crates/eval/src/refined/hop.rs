@@ -1,6 +1,6 @@
 //! The hop metric: how many steps a short move between two states takes.
 
-use super::{RefinedError, lag_sample::LagSample};
+use super::{RefinedError, lag_sample::LagSample, rows::Rows};
 use isochrone_data::Dataset;
 
 /// Hops between states, in steps: `h(u, v)^2 = sum_i w_i (u_i - v_i)^2`.
@@ -77,6 +77,11 @@ impl HopMetric {
     /// Columns with a weight: the width of projected rows.
     pub(crate) fn projected_width(&self) -> usize {
         self.scales.len()
+    }
+
+    /// All rows of a dataset in such coordinates.
+    pub(crate) fn rows(&self, data: &Dataset) -> Rows {
+        Rows::new(data, self.projected_width(), |rows, into| self.project(rows, into))
     }
 
     /// Appends rows, `[n, width]`, in coordinates whose straight lines are hops in steps.

@@ -44,6 +44,7 @@ mod nnls;
 mod path;
 mod rows;
 mod saved;
+mod slice;
 
 pub use ahead::Ahead;
 pub use config::RefinedConfig;
@@ -54,3 +55,4 @@ pub use gap::Gap;
 pub use goal_set::GoalSet;
 pub use hop::HopMetric;
 pub use path::{RecordedPath, Segment};
+pub use slice::SliceDistance;

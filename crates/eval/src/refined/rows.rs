@@ -31,6 +31,11 @@ impl Rows {
         self.last_rows.len()
     }
 
+    /// Some of them, `[n, width]`.
+    pub fn select(&self, rows: &[u32]) -> Vec<f32> {
+        rows.iter().flat_map(|&row| self.row(row as usize)).copied().collect()
+    }
+
     pub fn row(&self, row: usize) -> &[f32] {
         &self.values[row * self.width..][..self.width]
     }

@@ -99,7 +99,7 @@ pub(crate) fn read(
     if !(radius.is_finite() && radius >= 0.0) {
         return Err(corrupt("the cover radius is not a length"));
     }
-    let rows = Rows::new(data, metric.projected_width(), |rows, into| metric.project(rows, into));
+    let rows = metric.rows(data);
     let below = |value: f64, bound: usize| {
         (value >= 0.0 && value.fract() == 0.0 && value < bound as f64).then_some(value as u32)
     };

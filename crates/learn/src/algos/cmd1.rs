@@ -55,6 +55,8 @@ impl AlgorithmDef for Cmd1 {
     const IDEA: &'static str =
         "Contrastive metric distillation in one step: a quasimetric as contrastive critic";
     const PAPER: &'static str = "https://arxiv.org/abs/2406.17098";
+    // Measured on demonstrations of an arm; others gain nothing from it: docs/results/episode-leak.
+    const ROWS_PER_DEMONSTRATION: usize = 128;
 
     fn preset(preset: Preset) -> Cmd1Config {
         Cmd1Config {

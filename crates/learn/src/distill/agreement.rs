@@ -51,12 +51,7 @@ impl Agreement {
         let (index, width) = (data.index(), data.spec().observation.width);
         let random = &mut rng::stream(seed, STREAM);
         let mut states = || -> Vec<f32> {
-            let state = |_| {
-                let state = rng::below(random, index.n_states() as usize) as u64;
-                let episode = index.episode_of_state(state);
-                let row = (state - index.states(episode).start) as usize;
-                &data.episode(episode).observations[row * width..][..width]
-            };
+            let state = |_| data.state(rng::below(random, index.n_states() as usize) as u64);
             (0..PAIRS).flat_map(state).copied().collect()
         };
         let (from, to) = (states(), states());

@@ -142,8 +142,7 @@ fn draw_block(data: &Dataset, seed: u64, block: u64) -> (Vec<f32>, Vec<Source>) 
     let (mut rows, mut sources) = (Vec::new(), Vec::new());
     for stretch in 0..STRETCHES {
         let state = rng::below(random, index.n_states() as usize) as u64;
-        let episode = index.episode_of_state(state);
-        let first = (state - index.states(episode).start) as usize;
+        let (episode, first) = index.row_of_state(state);
         let observations = data.episode(episode).observations;
         for number in 0..STATES_OF_STRETCH {
             // As many lags of 1 to 2 steps as of 32 to 64.

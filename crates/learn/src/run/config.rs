@@ -85,16 +85,14 @@ impl RunConfig {
     /// Updates, unless somebody says otherwise.
     pub const DEFAULT_STEPS: u64 = 50_000;
 
-    /// Rows of a batch that are of the same episode, where episodes end alike.
-    const ROWS_PER_DEMONSTRATION: usize = 128;
-
     /// Defaults that fit the data: a horizon of a tenth of an episode, between 10 and 100 steps; batches no larger than the data.
     ///
-    /// Where episodes end alike, as demonstrations do, a batch is of few episodes: contrasted with states of other episodes, a
-    /// state is told by its episode, and a critic that learns this is of no use between episodes.
+    /// Where episodes end alike, as demonstrations do, a batch of some algorithms is of few episodes: contrasted with states of
+    /// other episodes, a state is told by its episode, and a critic that learns this is of no use between episodes.
     pub fn for_data(learner: LearnerConfig, mut data: DataConfig, steps: u64, dataset: &Dataset) -> Self {
         let index = dataset.index();
-        let by_data = || if end_alike(dataset) { Self::ROWS_PER_DEMONSTRATION } else { 1 };
+        let demonstrated = learner.algorithm().rows_per_demonstration();
+        let by_data = || if demonstrated > 1 && end_alike(dataset) { demonstrated } else { 1 };
         data.rows_per_episode = Some(data.rows_per_episode.unwrap_or_else(by_data));
         let steps_per_episode = index.n_transitions() as f64 / index.n_episodes().max(1) as f64;
         let horizon = (steps_per_episode / 10.0).clamp(10.0, 100.0).round();

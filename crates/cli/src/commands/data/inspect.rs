@@ -10,6 +10,7 @@ use isochrone::{
         ContentHasher, DataError, DatasetSummary, Defect, DimensionSummary, EpisodeSink, EpisodeView,
         Feature, Spec,
     },
+    learn::Algorithm,
     plot::{Figure, TrajectoryPlot},
 };
 use serde_json::json;
@@ -130,6 +131,7 @@ fn report(spec: &Spec, summary: &DatasetSummary, identity: &Identity) -> Report 
         "action_width": spec.action.width,
         "frames_per_second": spec.frames_per_second,
         "usual_gap_seconds": summary.typical_gap(),
+        "episodes_end_alike": summary.episodes_end_alike(),
         "goal_space": [goal.start, goal.end],
         "content_sha256": identity.content_hash,
     });
@@ -156,6 +158,12 @@ fn heading(spec: &Spec, summary: &DatasetSummary, identity: &Identity) -> String
         lines.push(format!(
             "endings      {} terminated, {} truncated, {} unknown",
             summary.endings[1], summary.endings[2], summary.endings[0]
+        ));
+    }
+    if summary.episodes_end_alike() {
+        let rows = Algorithm::Cmd1.rows_per_demonstration();
+        lines.push(format!(
+            "kind         demonstrations: episodes end alike; CMD takes {rows} rows of each into a batch"
         ));
     }
     lines.push(match (spec.frames_per_second, summary.timestamp_gap()) {

@@ -8,6 +8,7 @@ use crate::commands::{
     output::{Field, Report, StyleArgs, save, tell},
     planner_args::{PlannerArgs, found},
     query::{Asker, RunArgs, parse_which},
+    situations::SelectionArgs,
     step_map::StepMap,
 };
 use anyhow::bail;
@@ -36,9 +37,13 @@ pub struct Args {
     #[arg(long, value_name = "SITUATION", allow_hyphen_values = true)]
     from: String,
 
-    /// Where one wants to be: likewise
+    /// Where one wants to be: likewise, or a set of which the nearest will do: end, success, a slice like x=1.5,y=2, a .npy or .csv file
     #[arg(long, value_name = "SITUATION", allow_hyphen_values = true)]
     to: String,
+
+    /// How near states must be to the values of a slice, in the units of these columns
+    #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true)]
+    within: Option<f64>,
 
     #[command(flatten)]
     planner: PlannerArgs,
@@ -64,7 +69,9 @@ Examples:
   isochrone plan runs/nav2d --from -12,0 --to 0,-20 --plot path.svg
   isochrone plan runs/nav2d --from -12,0 --to 0,-20 --planner graph --max-edge-steps 8
   isochrone plan runs/nav2d --from -12,0 --to -16,0 --planner greedy --radius 0.8 --states 5000 --plot way.svg
-  isochrone plan runs/robot --from @3:0 --to @7:last --json";
+  isochrone plan runs/robot --from @3:0 --to @7:last --json
+  isochrone plan runs/robot --from @3:0 --to success                     # the nearest in recorded time
+  isochrone plan runs/ant --from @0:0 --to x=20,y=12 --within 0.5        # a place, wherever its legs are";
 
 /// Usual moves from anything recorded, beyond which a way leads through nowhere.
 const FAR_OFF: f64 = 5.0;
@@ -78,10 +85,14 @@ const MAX_DIMENSIONS: usize = 6;
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     args.plot.as_deref().map_or(Ok(()), Figure::check_path)?;
     let asker = Asker::open(&args.run, args.checkpoint, args.data.as_deref())?;
-    let (from, to) = (asker.situation(&args.from, "--from")?, asker.situation(&args.to, "--to")?);
+    let selection = SelectionArgs::within(args.within);
+    selection.refuse_unused(&[args.to.as_str()])?;
+    let from = asker.situation(&args.from, "--from")?;
     if args.planner.is_recorded() {
-        return recorded::run(args, &asker, &from, &to, out);
+        let goal = recorded::goal(&asker, &from, &args.to, &selection)?;
+        return recorded::run(args, &asker, &from, &goal, out);
     }
+    let to = asker.situation(&args.to, "--to")?;
     let distance = asker.distance()?;
     let planner = args.planner.planner(&asker)?;
     for (flag, text, state) in [("--from", &args.from, &from), ("--to", &args.to, &to)] {

@@ -4,6 +4,7 @@ use super::{Args, MAX_DIMENSIONS, draw, hidden};
 use crate::commands::{
     output::{Field, Report, tell},
     query::Asker,
+    situations::SelectionArgs,
 };
 use anyhow::bail;
 use isochrone::{
@@ -28,16 +29,41 @@ fn states_of(path: &RecordedPath, data: &Dataset, from: &[f32], to: &[f32]) -> V
 
 /// A row of the data by its number over all episodes: what it is called, and its state.
 fn row(data: &Dataset, number: u64) -> (String, &[f32]) {
-    let (index, width) = (data.index(), data.spec().observation.width);
-    let episode = index.episode_of_state(number);
-    let row = (number - index.states(episode).start) as usize;
-    (format!("@{episode}:{row}"), &data.episode(episode).observations[row * width..][..width])
+    let (episode, row) = data.index().row_of_state(number);
+    (format!("@{episode}:{row}"), data.state(number))
+}
+
+/// Where a plan ends: one situation or, of a set, the state that is nearest in recorded time; and what it is called.
+pub fn goal(
+    asker: &Asker,
+    from: &[f32],
+    text: &str,
+    selection: &SelectionArgs,
+) -> anyhow::Result<(String, Vec<f32>)> {
+    let goals = asker.goals(&[text.to_owned()], "--to", selection, false)?;
+    let [goal] = &goals[..] else {
+        bail!("--to {text}: {} situations; hint: give one, like @0:10, or a set, like end", goals.len());
+    };
+    if !goal.is_set {
+        return Ok((text.to_owned(), goal.members.rows.clone()));
+    }
+    let steps = asker.refined()?.all_pairs_steps(from, &goal.members.rows)?;
+    let nearest = (0..steps.len()).min_by(|a, b| steps[*a].total_cmp(&steps[*b]));
+    let nearest = goal.members.select(nearest);
+    tell(&format!("--to {text}: the nearest in recorded time is {}", nearest.names[0]));
+    Ok((nearest.names[0].clone(), nearest.rows))
 }
 
 /// Finds, prints and draws the path.
-pub fn run(args: &Args, asker: &Asker, from: &[f32], to: &[f32], out: &mut dyn Write) -> anyhow::Result<()> {
+pub fn run(
+    args: &Args,
+    asker: &Asker,
+    from: &[f32],
+    (goal, to): &(String, Vec<f32>),
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
     let (refined, data) = (asker.refined()?, asker.data()?);
-    for (flag, text, state) in [("--from", &args.from, from), ("--to", &args.to, to)] {
+    for (flag, text, state) in [("--from", &args.from, from), ("--to", goal, to)] {
         if refined.extrapolates(state)?[0] {
             tell(&format!(
                 "warning: {flag} {text}: nothing was recorded there; the path begins or ends near it"
@@ -66,7 +92,7 @@ pub fn run(args: &Args, asker: &Asker, from: &[f32], to: &[f32], out: &mut dyn W
         bail!(
             "no recorded path leads from {} to {}{broken}; hint: record somebody who gets across, or try --planner graph, which searches with the learned distance",
             args.from,
-            args.to
+            goal
         );
     };
     let mut waypoints = vec![(args.from.clone(), from, "", 0.0)];
@@ -75,7 +101,7 @@ pub fn run(args: &Args, asker: &Asker, from: &[f32], to: &[f32], out: &mut dyn W
         waypoints.extend([(first, begin, "hop", *hop), (last, end, "recorded", f64::from(segment.steps))]);
     }
     let last_hop = path.hops[path.hops.len() - 1];
-    waypoints.push((args.to.clone(), to, "hop", last_hop));
+    waypoints.push((goal.clone(), to, "hop", last_hop));
     let shown = if args.style.is_text() { width.min(MAX_DIMENSIONS) } else { width };
     let mut columns = vec!["waypoint".to_owned(), "row".to_owned()];
     columns.extend((0..shown).map(|dimension| asker.model.spec.observation.dimension(dimension)));

@@ -16,7 +16,7 @@ use isochrone::{
     learn::{
         Algorithm, Outcome, Preset, SettingInfo, StopHandle, Training, TrainingResult,
         error::LearnError,
-        evaluation::DistanceEvaluation,
+        evaluation::{DistanceEvaluation, Evaluation},
         run::{DataConfig, Run, RunConfig},
         settings,
     },
@@ -24,6 +24,7 @@ use isochrone::{
 };
 use serde_json::json;
 use std::{
+    cell::LazyCell,
     io::Write,
     path::{Path, PathBuf},
     process::ExitCode,
@@ -181,21 +182,10 @@ fn train(
     data: &Dataset,
 ) -> anyhow::Result<TrainingResult> {
     let validation = config.validation.as_ref().map(|path| load(path, config)).transpose()?;
-    // Metrics inside episodes hide what goes wrong between them: the best checkpoint is chosen by pairs across episodes.
-    let recorded = RefinedDistance::fit(data, &RefinedConfig { landmarks: 500, ..RefinedConfig::default() });
-    let training = match recorded {
-        Ok(recorded) => {
-            let width = |data: &Dataset| data.spec().observation.width;
-            let fits = validation.as_ref().filter(|validation| width(validation) == width(data));
-            let judged = fits.unwrap_or(data).clone();
-            let pairs = AcrossEpisodes::new(&Readings::of_distance(&recorded, &judged), &recorded, 0);
-            training.evaluation(DistanceEvaluation::new("rank_across_episodes", move |distance| {
-                pairs.rank_correlation(&Readings::of_distance(distance, &judged))
-            }))
-        }
-        // Nothing in the data tells time: what the learner finds out will say so.
-        Err(_) => training,
-    };
+    // Of other episodes, if they are such as those that are learned from.
+    let width = |data: &Dataset| data.spec().observation.width;
+    let judged = validation.as_ref().filter(|validation| width(validation) == width(data)).unwrap_or(data);
+    let training = training.evaluation(rank_across_episodes(data.clone(), judged.clone()));
     let training = match &validation {
         Some(validation) => training.validation(validation),
         None => training.evaluate_training_data(),
@@ -207,6 +197,22 @@ fn train(
             anyhow::anyhow!("{}: {error} (--validation, --data)", path.display())
         }
         (error, _) => error.into(),
+    })
+}
+
+/// Metrics inside episodes hide what goes wrong between them: the best checkpoint is chosen by pairs of states of different
+/// episodes. Recorded time between them is looked up at the first evaluation.
+fn rank_across_episodes(data: Dataset, judged: Dataset) -> impl Evaluation {
+    let pairs = LazyCell::new(move || {
+        let config = RefinedConfig { landmarks: 500, ..RefinedConfig::default() };
+        // Where nothing in the data tells time, there is no rank, and other metrics decide.
+        let recorded = RefinedDistance::fit(&data, &config).ok()?;
+        let pairs = AcrossEpisodes::new(&Readings::of_distance(&recorded, &judged), &recorded, 0);
+        Some((pairs, judged))
+    });
+    DistanceEvaluation::new("rank_across_episodes", move |distance| match &*pairs {
+        Some((pairs, judged)) => pairs.rank_correlation(&Readings::of_distance(distance, judged)),
+        None => f64::NAN,
     })
 }
 

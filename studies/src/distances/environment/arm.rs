@@ -5,7 +5,10 @@
 //! of the simulator: frames left at nominal speed, from any state.
 
 use crate::StudyError;
-use isochrone_core::{TemporalDistance, statistics::spearman};
+use isochrone_core::{
+    TemporalDistance,
+    statistics::{quantile, spearman},
+};
 use isochrone_data::{Dataset, Spec, formats::ReadOptions};
 use isochrone_learn::run::write_file;
 use std::path::Path;
@@ -119,7 +122,10 @@ impl Arm {
             let ends: Vec<f32> = ends.copied().collect();
             let steps =
                 distance.all_pairs_steps(&all[number].observations, &ends).expect("they are whole states");
-            steps.chunks_exact(ends.len() / width).map(quantile).collect()
+            let to_go = |steps: &[f64]| {
+                quantile(steps.iter().map(|steps| steps.min(UNREACHED_STEPS)).collect(), QUANTILE)
+            };
+            steps.chunks_exact(ends.len() / width).map(to_go).collect()
         };
         (0..all.len()).map(of_one).collect()
     }
@@ -134,13 +140,4 @@ impl Arm {
         let found: Vec<f64> = read.map(|(one, steps)| spearman(steps, &one.oracle_steps)).collect();
         found.iter().sum::<f64>() / found.len() as f64
     }
-}
-
-/// The quantile over goals of the steps to them.
-fn quantile(steps: &[f64]) -> f64 {
-    let mut steps: Vec<f64> = steps.iter().map(|steps| steps.min(UNREACHED_STEPS)).collect();
-    steps.sort_unstable_by(f64::total_cmp);
-    let place = QUANTILE * (steps.len() - 1) as f64;
-    let (below, share) = (place as usize, place.fract());
-    steps[below] + share * (steps[(below + 1).min(steps.len() - 1)] - steps[below])
 }

@@ -1,6 +1,6 @@
 //! Random grid worlds with walls and one-way doors, walked at random.
 
-use super::{ExactPairs, PAIRS, WorldData};
+use super::{EnvironmentData, ExactPairs, PAIRS};
 use isochrone_core::{
     Discount,
     exact::{AllPairs, Direction, ExactSolver, GridWorld, TabularMdp},
@@ -17,8 +17,8 @@ const FEWEST_CELLS: usize = 90;
 const EPISODES: usize = 400;
 const STEPS: usize = 200;
 
-/// World number `number`: the first random map of its stream where every cell can be reached from every other.
-pub fn open(number: u64) -> WorldData {
+/// Environment number `number`: the first random map of its stream where every cell can be reached from every other.
+pub fn open(number: u64) -> EnvironmentData {
     let mut random = rng::stream(20_261, number);
     loop {
         let Ok(grid) = GridWorld::parse(&map(&mut random)) else { continue };
@@ -29,13 +29,17 @@ pub fn open(number: u64) -> WorldData {
         if n < FEWEST_CELLS || !(0..n * n).all(|pair| exact.nats(pair / n, pair % n).is_finite()) {
             continue;
         }
-        return WorldData {
+        return EnvironmentData {
             data: walks(&grid, &process, EPISODES, &mut random),
             held_out: walks(&grid, &process, EPISODES / 10, &mut random),
             pairs: pairs(&grid, &exact, |_| true, &mut random),
             ahead: pairs(&grid, &exact, |steps| steps == 1, &mut random),
             behind: ExactPairs::default(),
             goal_radius: None,
+            can_hop: Box::new(move |from, to| {
+                let state = |place: &[f32]| grid.state(place[1] as usize, place[0] as usize);
+                state(from).zip(state(to)).is_some_and(|(from, to)| exact.steps(from, to).round() <= 1.0)
+            }),
         };
     }
 }

@@ -1,40 +1,51 @@
-//! Goals that are places: any recorded state there will do.
+//! Goals that are a slice of a state, such as a place: any recorded state there will do.
 
+use super::{GoalSet, RefinedDistance};
 use isochrone_core::{Discount, ShapeError, TemporalDistance};
 use isochrone_data::Dataset;
-use isochrone_eval::refined::{GoalSet, RefinedDistance};
 use rayon::prelude::*;
+use std::ops::Range;
 
-/// Steps to the nearest recorded state within a radius of a goal, in its first two columns. Of goals nothing
-/// else counts.
-pub struct PlaceDistance {
+/// Steps to the nearest recorded state that is near a goal in some of its columns: the place of an ant, whatever its legs do.
+/// Of goals nothing else counts.
+pub struct SliceDistance {
     refined: RefinedDistance,
-    radius: f32,
-    /// All recorded states, sorted by their first column, `[n, width]`.
+    columns: Range<usize>,
+    within: f32,
+    /// All recorded states, sorted by the first of the columns, `[n, width]`.
     rows: Vec<f32>,
-    /// Their first column.
+    /// The first of the columns.
     sorted: Vec<f32>,
 }
 
-impl PlaceDistance {
-    /// Steps to places among the states of a dataset.
-    pub fn new(refined: RefinedDistance, data: &Dataset, radius: f32) -> Self {
+impl SliceDistance {
+    /// Goals are all states of `data`, to which `refined` was fitted, that are `within` this Euclidean distance in the `columns`.
+    ///
+    /// # Panics
+    /// If there is no such column.
+    pub fn new(refined: RefinedDistance, data: &Dataset, columns: Range<usize>, within: f32) -> Self {
         let width = refined.width();
+        assert!(!columns.is_empty() && columns.end <= width, "columns {columns:?} of {width}");
+        let first = columns.start;
         let episodes = (0..data.n_episodes()).map(|episode| data.episode(episode).observations);
         let mut states: Vec<&[f32]> = episodes.flat_map(|rows| rows.chunks_exact(width)).collect();
-        states.sort_by(|a, b| a[0].total_cmp(&b[0]));
-        let sorted = states.iter().map(|state| state[0]).collect();
+        states.sort_by(|a, b| a[first].total_cmp(&b[first]));
+        let sorted = states.iter().map(|state| state[first]).collect();
         // The first question makes the table of the graph: before many are asked in parallel.
         refined.extrapolates(&[]).expect("no rows are whole rows");
-        Self { refined, radius, rows: states.concat(), sorted }
+        Self { refined, columns, within, rows: states.concat(), sorted }
     }
 
     fn goals(&self, goal: &[f32]) -> GoalSet {
-        let (width, radius) = (goal.len(), self.radius);
-        let first = self.sorted.partition_point(|x| *x < goal[0] - radius);
-        let last = self.sorted.partition_point(|x| *x <= goal[0] + radius);
+        let (width, within) = (goal.len(), self.within);
+        let slice = &goal[self.columns.clone()];
+        let first = self.sorted.partition_point(|x| *x < slice[0] - within);
+        let last = self.sorted.partition_point(|x| *x <= slice[0] + within);
         let near = self.rows[first * width..last * width].chunks_exact(width);
-        let near = near.filter(|row| (row[0] - goal[0]).hypot(row[1] - goal[1]) <= radius);
+        let away = |row: &[f32]| -> f32 {
+            row[self.columns.clone()].iter().zip(slice).map(|(a, b)| (a - b).powi(2)).sum::<f32>().sqrt()
+        };
+        let near = near.filter(|row| away(row) <= within);
         let states: Vec<f32> = near.flatten().copied().collect();
         self.refined.goal_set(&states).expect("they are whole states")
     }
@@ -48,7 +59,7 @@ impl PlaceDistance {
     }
 }
 
-impl TemporalDistance for PlaceDistance {
+impl TemporalDistance for SliceDistance {
     fn width(&self) -> usize {
         self.refined.width()
     }

@@ -1,6 +1,6 @@
 //! Mazes of OGBench beside the exact solver over places 0.2 m apart.
 
-use super::{ExactPairs, PAIRS, WorldData};
+use super::{EnvironmentData, ExactPairs, PAIRS};
 use crate::StudyError;
 use isochrone_core::{Discount, exact::ExactSolver, rng};
 use isochrone_data::{
@@ -9,7 +9,7 @@ use isochrone_data::{
 };
 use isochrone_envs::{
     DatasetId,
-    maze::{Maze, PUSH, PointMazeMdp},
+    maze::{Maze, MazeCell, PUSH, PointMazeMdp},
 };
 use rayon::prelude::*;
 use std::path::Path;
@@ -19,6 +19,8 @@ const SEEDS: [(&str, u64); 2] = [("", 0), ("-held-out", 1)];
 /// The pace of the fastest walker is that which one part in a thousand of all walks of this many steps keeps.
 const WALK_STEPS: usize = 64;
 const FASTEST: f64 = 0.999;
+/// Places that are looked at along a hop.
+const CHORD_PARTS: usize = 20;
 /// Rows of the collected data, about; a tenth of it is held out.
 const ROWS: usize = 500_000;
 
@@ -47,7 +49,7 @@ pub fn collect(folder: &Path, name: &str) -> Result<(Dataset, Dataset), StudyErr
 }
 
 /// Pairs of a point maze, or of an ant maze, where goals are places.
-pub fn open(folder: &Path, name: &str, goal_radius: Option<f32>) -> Result<WorldData, StudyError> {
+pub fn open(folder: &Path, name: &str, goal_radius: Option<f32>) -> Result<EnvironmentData, StudyError> {
     let (data, held_out) = collect(folder, name)?;
     let maze = [
         ("medium", Maze::Medium),
@@ -62,13 +64,10 @@ pub fn open(folder: &Path, name: &str, goal_radius: Option<f32>) -> Result<World
     let steps_per_place = if goal_radius.is_some() { PUSH / top_speed(&data) } else { 1.0 };
     let width = held_out.spec().observation.width;
     let mut random = rng::stream(7, 0);
-    let index = held_out.index();
+    let n_states = held_out.index().n_states() as usize;
     // States of other episodes, where the ball of the exact solver has room.
     let mut draw = || loop {
-        let state = rng::below(&mut random, index.n_states() as usize) as u64;
-        let episode = index.episode_of_state(state);
-        let row = (state - index.states(episode).start) as usize;
-        let observation = &held_out.episode(episode).observations[row * width..][..width];
+        let observation = held_out.state(rng::below(&mut random, n_states) as u64);
         if let Some(state) = mdp.state([f64::from(observation[0]), f64::from(observation[1])]) {
             return (observation.to_vec(), state);
         }
@@ -87,7 +86,18 @@ pub fn open(folder: &Path, name: &str, goal_radius: Option<f32>) -> Result<World
         let rows = held_out.episode(episode).observations;
         ahead.push(&rows[..width], &rows[width..2 * width], 1.0);
     }
-    Ok(WorldData { data, held_out, pairs, ahead, behind: ExactPairs::default(), goal_radius })
+    let can_hop = Box::new(move |from: &[f32], to: &[f32]| is_free(maze, from, to));
+    Ok(EnvironmentData { data, held_out, pairs, ahead, behind: ExactPairs::default(), goal_radius, can_hop })
+}
+
+/// Whether a straight line keeps to the corridors.
+fn is_free(maze: Maze, from: &[f32], to: &[f32]) -> bool {
+    let layout = maze.layout();
+    (0..=CHORD_PARTS).all(|part| {
+        let share = part as f32 / CHORD_PARTS as f32;
+        let place = [0, 1].map(|axis| f64::from(from[axis] + (to[axis] - from[axis]) * share));
+        layout.is_free(MazeCell::of(place))
+    })
 }
 
 /// Meters per step along the faster axis, of the fastest recorded walk.

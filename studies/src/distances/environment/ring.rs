@@ -1,6 +1,6 @@
 //! A one-way ring: one cell behind is 77 cells ahead.
 
-use super::{ExactPairs, PAIRS, WorldData};
+use super::{EnvironmentData, ExactPairs, PAIRS};
 use isochrone_core::rng;
 use isochrone_data::Dataset;
 use rand_chacha::ChaCha8Rng;
@@ -21,11 +21,16 @@ struct Ring {
 }
 
 impl Ring {
-    fn observe(&mut self, cell: usize) -> Vec<f32> {
+    /// Where a cell is.
+    fn place(&self, cell: usize) -> Vec<f64> {
         let (sin, cos) = (std::f64::consts::TAU * cell as f64 / CELLS as f64).sin_cos();
         let [first, second] = &self.axes;
-        let places = first.iter().zip(second).map(|(first, second)| cos * first + sin * second);
-        places.map(|place| (place + self.noise * rng::normal(&mut self.random)) as f32).collect()
+        first.iter().zip(second).map(|(first, second)| cos * first + sin * second).collect()
+    }
+
+    fn observe(&mut self, cell: usize) -> Vec<f32> {
+        let place = self.place(cell).into_iter();
+        place.map(|place| (place + self.noise * rng::normal(&mut self.random)) as f32).collect()
     }
 
     fn drives(&mut self, episodes: usize) -> Dataset {
@@ -59,17 +64,34 @@ impl Ring {
     }
 }
 
-pub fn open(noise: f64) -> WorldData {
+pub fn open(noise: f64) -> EnvironmentData {
     let mut random = rng::stream(SEED, 0);
     let mut axis = || (0..WIDTH).map(|_| rng::normal(&mut random)).collect::<Vec<f64>>();
     let axes = [axis(), axis()];
     let mut ring = Ring { noise, axes, random };
-    WorldData {
+    let in_f32 = |place: Vec<f64>| place.into_iter().map(|place| place as f32).collect();
+    let places: Vec<Vec<f32>> = (0..CELLS).map(|cell| in_f32(ring.place(cell))).collect();
+    EnvironmentData {
         data: ring.drives(EPISODES),
         held_out: ring.drives(EPISODES / 10),
         pairs: ring.pairs(PAIRS, |random| rng::below(random, CELLS)),
         ahead: ring.pairs(PAIRS / 10, |_| 1),
         behind: ring.pairs(PAIRS / 10, |_| CELLS - 1),
         goal_radius: None,
+        can_hop: Box::new(move |from, to| cells_ahead(&places, from, to) < CELLS / 2),
     }
+}
+
+/// How many cells the second of two observations is ahead of the first.
+fn cells_ahead(places: &[Vec<f32>], from: &[f32], to: &[f32]) -> usize {
+    let apart = |place: &[f32], observation: &[f32]| -> f32 {
+        place.iter().zip(observation).map(|(a, b)| (a - b).powi(2)).sum()
+    };
+    let cell = |observation: &[f32]| {
+        let of = |a: &usize, b: &usize| {
+            apart(&places[*a], observation).total_cmp(&apart(&places[*b], observation))
+        };
+        (0..CELLS).min_by(of).expect("a ring has cells")
+    };
+    (cell(to) + CELLS - cell(from)) % CELLS
 }
