@@ -161,7 +161,7 @@ stitching:
     mv target/stitching.md docs/results/stitching.md
     cat docs/results/stitching.md
 
-# A study of studies/recipes, from data to report; writes docs/results/NAME. nav2d: about 40 minutes on two cores; mazes: an hour and a half; antmaze: likewise, on one; nav2d-search: half an hour. Continues where it was interrupted.
+# A study of studies/recipes, from data to report; writes docs/results/NAME. nav2d: about 40 minutes on two cores; mazes: an hour and a half; antmaze: likewise, on one; mazes-planners and nav2d-search: half an hour. Continues where it was interrupted.
 study NAME FOLDER=("target/" + NAME): mujoco
     cargo build --release --workspace {{ features }} --bins --locked
     target/release/isochrone reproduce {{ NAME }} -o {{ FOLDER }}
