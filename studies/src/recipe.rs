@@ -299,7 +299,11 @@ impl Recipe {
             None => toml::from_str(text).map_err(refused)?,
             Some(base) => {
                 let Some(table) = base.as_str().and_then(built_in_table) else {
-                    return Err(wrong(format!("base = {base}"), "name a recipe of the program"));
+                    let known = BUILT_IN.map(|(name, _)| name).join(", ");
+                    return Err(wrong(
+                        format!("base = {base} is none of {known}"),
+                        "name a recipe of the program",
+                    ));
                 };
                 changed(table, changes).try_into().map_err(refused)?
             }

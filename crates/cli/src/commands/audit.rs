@@ -25,7 +25,7 @@ use std::{
 
 /// Says how far the distances of a run, or of any other program, can be trusted
 ///
-/// Every distance is held against the record: what one recorded step reads, forward and back; how many recorded pairs read longer than they took, how many random pairs read shorter than
+/// Every distance is held against the record: what one recorded step reads, forward and back; how many recorded pairs read longer than they took (by more than a quarter and five steps), how many random pairs read shorter than
 /// anybody ever was; how often the triangle inequality breaks; and how its order of random pairs agrees with recorded time between them.
 ///
 /// The distances of another program are given as a matrix in steps: entry (i, j) leads from row i to row j.
@@ -101,9 +101,13 @@ struct Findings<'a> {
 }
 
 impl Findings<'_> {
-    fn add(&mut self, name: String, readings: &Readings<'_>) {
+    /// Looks at a distance; recorded time itself is not compared with recorded time.
+    fn add(&mut self, name: String, readings: &Readings<'_>, is_recorded_time: bool) {
         let found = Consistency::of_readings(readings, self.seed);
-        let agreement = AcrossEpisodes::new(readings, self.recorded, self.seed).rank_correlation(readings);
+        let agreement = match is_recorded_time {
+            true => f64::NAN,
+            false => AcrossEpisodes::new(readings, self.recorded, self.seed).rank_correlation(readings),
+        };
         let problems = found.problems(agreement);
         if !problems.is_empty() {
             self.unreliable.push(format!("{name}: {}", problems.join("; ")));
@@ -155,8 +159,13 @@ fn of_run(args: &Args, folder: &Path, out: &mut dyn Write) -> anyhow::Result<()>
         bail!("a run knows how its data are read; hint: flags of the data belong to --matrix");
     }
     let run = open_run(folder, args.accept_edits)?;
-    let asker = Asker::of(run, args.checkpoint, args.data.as_deref())?;
-    let data = asker.data()?;
+    let asker = Asker::of(run, args.checkpoint, None)?;
+    // Distances are those of the run, whatever they are held against.
+    let held_out = match &args.data {
+        None => None,
+        Some(data) => Some(Asker::of(open_run(folder, args.accept_edits)?, args.checkpoint, Some(data))?),
+    };
+    let data = held_out.as_ref().unwrap_or(&asker).data()?;
     let learns = asker.model.distance.is_some();
     let mut findings =
         Findings { recorded: asker.refined()?, seed: args.seed, rows: Vec::new(), unreliable: Vec::new() };
@@ -168,7 +177,8 @@ fn of_run(args: &Args, folder: &Path, out: &mut dyn Write) -> anyhow::Result<()>
             continue;
         }
         let name = which.to_possible_value().expect("all are shown").get_name().to_owned();
-        findings.add(name, &Readings::of_distance(&*asker.distance_of(which)?, data));
+        let distance = asker.distance_of(which)?;
+        findings.add(name, &Readings::of_distance(&*distance, data), which == DistanceArg::Refined);
     }
     let facts =
         json!({ "run": folder, "checkpoint_step": asker.model.step, "data_sha256": data.content_hash() });
@@ -202,9 +212,11 @@ fn of_matrix(args: &Args, file: &Path, data: &Path, out: &mut dyn Write) -> anyh
     let recorded = RefinedDistance::fit(&data, &RefinedConfig::default())?;
     let mut findings =
         Findings { recorded: &recorded, seed: args.seed, rows: Vec::new(), unreliable: Vec::new() };
-    findings.add(file_name(file), &Readings::of_matrix(&matrix, &data));
+    findings.add(file_name(file), &Readings::of_matrix(&matrix, &data), false);
     for (name, reading) in [("refined", Reading::Fastest), ("typical", Reading::Typical)] {
-        findings.add(name.to_owned(), &Readings::of_distance(&recorded.with_reading(reading), &data));
+        let readings = recorded.with_reading(reading);
+        let is_recorded_time = reading == Reading::Fastest;
+        findings.add(name.to_owned(), &Readings::of_distance(&readings, &data), is_recorded_time);
     }
     tell(&format!("{name}: distances between {n} of {} recorded states", data.index().n_states()));
     let facts = json!({ "matrix": file, "states": n, "data_sha256": data.content_hash() });

@@ -15,15 +15,15 @@ pub struct PlannerArgs {
     planner: Option<PlannerArg>,
 
     /// Recorded: how many steps ahead on the path the policy is sent [default: 12]
-    #[arg(long, value_name = "STEPS")]
+    #[arg(long, value_name = "STEPS", allow_negative_numbers = true)]
     look_ahead: Option<f64>,
 
     /// Greedy: how near a recorded transition must start, in the units of observations [default: 3]
-    #[arg(long, value_name = "DISTANCE")]
+    #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true)]
     radius: Option<f64>,
 
     /// Graph: the longest edge, in learned steps; with --calibrated in observed ones [default: 10]
-    #[arg(long, value_name = "STEPS")]
+    #[arg(long, value_name = "STEPS", allow_negative_numbers = true)]
     max_edge_steps: Option<f64>,
 
     /// Calibrate distances to observed step counts
@@ -78,13 +78,42 @@ impl PlannerArgs {
         }
     }
 
+    /// A flag that would do nothing is an error, not a surprise.
+    pub fn check(&self) -> anyhow::Result<()> {
+        if self.is_recorded() {
+            if let Some(flag) = self.first_set_of(&GRAPH_FLAGS) {
+                bail!(
+                    "{flag} has no meaning for recorded segments; hint: leave it out, or give --planner graph"
+                );
+            }
+            return Ok(());
+        }
+        let (planner, foreign) = match self.method() {
+            PlanMethod::Greedy { .. } => ("greedy", ["--look-ahead", "--max-edge-steps"]),
+            PlanMethod::Graph { .. } => ("graph", ["--look-ahead", "--radius"]),
+        };
+        if let Some(flag) = self.first_set_of(&foreign) {
+            bail!(
+                "{flag} has no meaning for the planner {planner}; hint: leave it out, or choose another --planner"
+            );
+        }
+        Ok(())
+    }
+
+    /// A plan without a policy: nobody is sent ahead.
+    pub fn check_without_policy(&self) -> anyhow::Result<()> {
+        self.check()?;
+        if self.look_ahead.is_some() {
+            bail!("--look-ahead has no meaning without a policy; hint: it belongs to isochrone eval --plan");
+        }
+        Ok(())
+    }
+
     /// What leads a policy.
     pub fn waypoints<'a>(&self, asker: &'a Asker) -> anyhow::Result<Box<dyn Waypoints + 'a>> {
+        self.check()?;
         if !self.is_recorded() {
             return Ok(Box::new(self.planner(asker)?));
-        }
-        if let Some(flag) = self.first_set_of(&GRAPH_FLAGS) {
-            bail!("{flag} has no meaning for recorded segments; hint: leave it out, or give --planner graph");
         }
         let look_ahead = self.look_ahead_steps();
         if !(look_ahead.is_finite() && look_ahead > 0.0) {

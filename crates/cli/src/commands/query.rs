@@ -130,7 +130,7 @@ impl Asker {
         let Consistency { one_step, above_recorded_lag, .. } = Consistency::of(distance, self.data()?, 0);
         let above = 100.0 * above_recorded_lag;
         let checked = format!(
-            "on the data, one recorded step reads {one_step:.1} and {above:.0} % of recorded pairs read longer than they took"
+            "on the data, one recorded step reads {one_step:.1} and {above:.0} % of recorded pairs read longer than they took (by more than a quarter and five steps)"
         );
         Ok(match which {
             DistanceArg::Refined | DistanceArg::Typical => {
@@ -239,11 +239,16 @@ impl Asker {
 /// How far the answers of a distilled distance can be trusted, in a line.
 fn distilled_trust(distance: &DistilledDistance) -> String {
     let head = distance.head().name();
+    let (goal, width) = (distance.goal(), distance.width());
+    let slice = match goal == (0..width) {
+        true => String::new(),
+        false => format!(" to goals of which only columns {}..{} count", goal.start, goal.end),
+    };
     match distance.agreement() {
         Some(Agreement { median_relative_difference, one_step, .. }) => format!(
-            "recorded time, distilled into a network ({head}); on random pairs it differs from recorded time by a median of {:.1} %, and one recorded step reads {one_step:.1}",
+            "recorded time{slice}, distilled into a network ({head}); on random pairs it differs from recorded time by a median of {:.1} %, and one recorded step reads {one_step:.1}",
             100.0 * median_relative_difference
         ),
-        None => format!("recorded time, distilled into a network ({head})"),
+        None => format!("recorded time{slice}, distilled into a network ({head})"),
     }
 }

@@ -9,6 +9,7 @@ use super::{
     hop::HopMetric,
     jumps,
     nearest::Points,
+    place::Place,
     rows::{Rows, apart},
     saved::{self, Parts},
 };
@@ -38,6 +39,8 @@ const MAX_HOP_RADII: f32 = 4.0;
 const FAR_RADII: f32 = 2.0;
 /// Searches that are kept where there is no table.
 const MAX_CACHED_GOALS: usize = 1024;
+/// States of a set of goals that may be a hop away.
+const NEAREST_GOALS: usize = 8;
 /// Only the unit of nats depends on it.
 const DISCOUNT: f64 = 0.99;
 
@@ -74,12 +77,6 @@ struct Paths {
 
 /// One number for each landmark, for the goals that were asked for last.
 type Kept<T> = Mutex<HashMap<u32, Arc<Vec<T>>>>;
-
-/// A state and the landmarks near it, nearest first.
-pub(super) struct Place {
-    pub projected: Vec<f32>,
-    near: Vec<(u32, f32)>,
-}
 
 /// How one gets from one place to another.
 pub(super) enum Route {
@@ -214,10 +211,9 @@ impl RefinedDistance {
     /// If `states` is not a whole number of rows.
     pub fn goal_set(&self, states: &[f32]) -> Result<GoalSet, ShapeError> {
         self.check_all_pairs(states, &[])?;
-        let mut projected = Vec::new();
-        self.map.metric.project(states, &mut projected);
-        let near = self.map.landmarks.nearest(&projected);
-        Ok(GoalSet::new(&projected, self.map.metric.projected_width(), near))
+        let places = self.places(states);
+        let ends = places.par_iter().flat_map_iter(|place| self.confirmed_ends(place)).collect();
+        Ok(GoalSet::new(places, self.map.metric.projected_width(), ends))
     }
 
     /// Steps from every row of `from`, `[n, width]`, to the nearest goal of a set; infinite if the set is empty.
@@ -227,16 +223,14 @@ impl RefinedDistance {
     pub fn steps_to_set(&self, from: &[f32], goals: &GoalSet) -> Result<Vec<f64>, ShapeError> {
         self.check_all_pairs(from, &[])?;
         let read = |from: &Place| {
-            let hop =
-                goals.states.nearest_few(&from.projected, 1).first().map_or(f32::INFINITY, |(_, hop)| *hop);
-            if hop == 0.0 {
-                return 0.0;
-            }
             let mut along = self.shortest(&self.confirmed_starts(from), &goals.ends).0;
             if along.is_infinite() {
                 along = self.shortest(&self.starts_beside_dead_end(from), &goals.ends).0;
             }
-            f64::from(self.shorter(hop, along))
+            // A hop leads to one state of the set, and the graph has to confirm it for that one.
+            let near = goals.states.nearest_few(&from.projected, NEAREST_GOALS);
+            let hops = near.iter().map(|&(goal, _)| self.reading_of(from, &goals.places[goal as usize]));
+            f64::from(hops.fold(along, f32::min))
         };
         Ok(self.places(from).par_iter().map(read).collect())
     }

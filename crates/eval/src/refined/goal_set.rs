@@ -1,21 +1,23 @@
 //! Goals of which any will do.
 
-use super::nearest::Points;
+use super::{nearest::Points, place::Place};
 
 /// States of which any is the goal: all that share a slice of columns, all that were a success, a file of them.
 /// Made by [`RefinedDistance::goal_set`](super::RefinedDistance::goal_set) for that distance.
 pub struct GoalSet {
+    pub(super) places: Vec<Place>,
     /// The states, projected.
-    pub(crate) states: Points,
-    /// Landmarks that have some of the states, and the shortest hop to one of them.
-    pub(crate) ends: Vec<(u32, f32)>,
+    pub(super) states: Points,
+    /// Landmarks from which some of the states can be reached by a confirmed hop, and the shortest of these hops.
+    pub(super) ends: Vec<(u32, f32)>,
 }
 
 impl GoalSet {
-    /// From projected states, `[n, width]`, each with its nearest landmark and the hop to it.
-    pub(crate) fn new(projected: &[f32], width: usize, mut near: Vec<(u32, f32)>) -> Self {
-        near.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        near.dedup_by_key(|(landmark, _)| *landmark);
-        Self { states: Points::new(projected, width), ends: near }
+    /// From states of so many projected columns, and all confirmed hops to them from landmarks.
+    pub(super) fn new(places: Vec<Place>, width: usize, mut ends: Vec<(u32, f32)>) -> Self {
+        ends.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        ends.dedup_by_key(|(landmark, _)| *landmark);
+        let projected: Vec<f32> = places.iter().flat_map(|place| &place.projected).copied().collect();
+        Self { states: Points::new(&projected, width), places, ends }
     }
 }

@@ -42,6 +42,7 @@ mod lag_sample;
 mod nearest;
 mod nnls;
 mod path;
+mod place;
 mod rows;
 mod saved;
 mod slice;

@@ -95,3 +95,20 @@ fn no_plan_leads_through_a_wall() {
         assert!(path.steps() <= read * 1.001 + 0.01, "{} in the path, {read} read", path.steps());
     }
 }
+
+/// A set is as far as its nearest state.
+#[test]
+fn a_set_is_as_far_as_its_nearest_state() {
+    let data = Dataset::load(shared("pointmaze-large-stitch-v0.npz"), ReadOptions::default()).unwrap();
+    let distance = RefinedDistance::fit(&data, &RefinedConfig::default()).unwrap();
+    let (from, to, _) = pairs(&data, Maze::Large, 120);
+    for goals in [2 * 3, 2 * 40] {
+        let goals = &to[..goals];
+        let set = distance.steps_to_set(&from, &distance.goal_set(goals).unwrap()).unwrap();
+        let each = distance.all_pairs_steps(&from, goals).unwrap();
+        for (set, each) in set.iter().zip(each.chunks(goals.len() / 2)) {
+            let nearest = each.iter().copied().fold(f64::INFINITY, f64::min);
+            assert!((set - nearest).abs() <= 1e-3 * nearest, "{set} {nearest}");
+        }
+    }
+}

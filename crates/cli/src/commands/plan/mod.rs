@@ -84,6 +84,7 @@ const MAX_DIMENSIONS: usize = 6;
 /// Runs the verb; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     args.plot.as_deref().map_or(Ok(()), Figure::check_path)?;
+    args.planner.check_without_policy()?;
     let asker = Asker::open(&args.run, args.checkpoint, args.data.as_deref())?;
     let selection = SelectionArgs::within(args.within);
     selection.refuse_unused(&[args.to.as_str()])?;

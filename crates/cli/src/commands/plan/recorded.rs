@@ -66,7 +66,7 @@ pub fn run(
     for (flag, text, state) in [("--from", &args.from, from), ("--to", goal, to)] {
         if refined.extrapolates(state)?[0] {
             tell(&format!(
-                "warning: {flag} {text}: nothing was recorded there; the path begins or ends near it"
+                "warning: {flag} {text}: nothing was recorded there; the hop between it and the nearest recorded state is a guess"
             ));
         }
     }

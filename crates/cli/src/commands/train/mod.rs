@@ -60,7 +60,7 @@ pub struct Args {
     size: Preset,
 
     /// Updates to do [default: 50000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     steps: Option<u64>,
 
     /// Of everything random [default: 0]
