@@ -11,7 +11,7 @@ fn results_folder() -> PathBuf {
 /// Settings and datasets are those of the recipe, and there is every run that there should be.
 #[test]
 fn the_committed_results_are_of_these_recipes() {
-    for name in ["nav2d", "mazes", "antmaze", "mazes-planners", "nav2d-planners"] {
+    for name in ["nav2d", "mazes", "antmaze", "mazes-planners", "nav2d-planners", "antmaze-planners"] {
         let path = results_folder().join(name).join("results.json");
         let results: Results = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         let recipe = Recipe::built_in(name).unwrap();

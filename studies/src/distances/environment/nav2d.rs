@@ -44,8 +44,12 @@ pub fn open(folder: &Path, with_chance: bool) -> Result<EnvironmentData, StudyEr
         ahead.push(&rows[..2], &rows[2..4], 1.0);
     }
     let goal_radius = with_chance.then_some(env.map().success_radius as f32);
-    let site = move |state: &[f32]| env.nearest([f64::from(state[0]), f64::from(state[1])]);
-    let can_hop = Box::new(move |from: &[f32], to: &[f32]| steps[site(to)][site(from)] <= MAX_HOP_STEPS);
+    // An observation does not tell the very site: any site near it will do.
+    let can_hop = Box::new(move |from: &[f32], to: &[f32]| {
+        let site = |state: &[f32]| env.nearest([f64::from(state[0]), f64::from(state[1])]);
+        let goals = if with_chance { vec![site(to)] } else { env.goal_sites(site(to)) };
+        goals.into_iter().any(|goal| steps[goal][site(from)] <= MAX_HOP_STEPS)
+    });
     Ok(EnvironmentData { data, held_out, pairs, ahead, behind: ExactPairs::default(), goal_radius, can_hop })
 }
 
