@@ -73,6 +73,7 @@ fn learners_are_followed_across_episodes() {
     let folder = tempfile::tempdir().unwrap();
     let study = EpisodeLeak {
         methods: vec![isochrone_learn::Algorithm::Cmd1],
+        batch_size: 256,
         rows_per_episode: vec![1, 128],
         updates: 40,
         seed: 0,

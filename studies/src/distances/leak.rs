@@ -33,6 +33,8 @@ const EVALUATIONS: u64 = 20;
 pub struct LeakCurve {
     /// The algorithm.
     pub method: String,
+    /// Rows of a batch.
+    pub batch_size: usize,
     /// Rows of a batch that are of the same episode.
     pub rows_per_episode: usize,
     /// Seed of the training.
@@ -50,6 +52,8 @@ pub struct LeakCurve {
 pub struct EpisodeLeak {
     /// The algorithms.
     pub methods: Vec<Algorithm>,
+    /// Rows of a batch.
+    pub batch_size: usize,
     /// Rows of a batch that are of the same episode, one training for each.
     pub rows_per_episode: Vec<usize>,
     /// Updates of every training.
@@ -95,6 +99,7 @@ impl EpisodeLeak {
                 let training =
                     Training::new(method).preset(Preset::Small).steps(self.updates).seed(self.seed);
                 training
+                    .set("batch_size", self.batch_size)
                     .set("metrics.evaluate_every", every)
                     .set("data.rows_per_episode", rows_per_episode)
                     .evaluation(measure)
@@ -102,6 +107,7 @@ impl EpisodeLeak {
                 let (steps_to_go, across_episodes) = seen.lock().expect("training is over").clone();
                 let curve = LeakCurve {
                     method: method.name().to_owned(),
+                    batch_size: self.batch_size,
                     rows_per_episode,
                     seed: self.seed,
                     steps: (1..=steps_to_go.len() as u64).map(|number| number * every).collect(),
@@ -126,7 +132,10 @@ impl EpisodeLeak {
             series: curves
                 .iter()
                 .map(|curve| Series {
-                    name: format!("{}, {} of an episode", curve.method, curve.rows_per_episode),
+                    name: format!(
+                        "{}, {} of {} of an episode",
+                        curve.method, curve.rows_per_episode, curve.batch_size
+                    ),
                     points: curve.steps.iter().map(|&step| step as f64).zip(values(curve)).collect(),
                     ..Series::default()
                 })

@@ -129,6 +129,10 @@ struct LeakArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = learner)]
     methods: Vec<Algorithm>,
 
+    /// Rows of a batch
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u64).range(2..=65536))]
+    batch_size: u64,
+
     /// Rows of a batch that are of the same episode, one training for each
     #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [1, 128])]
     rows_per_episode: Vec<usize>,
@@ -312,7 +316,13 @@ fn leak(args: &LeakArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     let rows_per_episode = args.rows_per_episode.clone();
     let bar = bar(methods.len() * rows_per_episode.len(), "{bar:24} {pos}/{len} trainings  {elapsed}");
     bar.enable_steady_tick(Duration::from_secs(1));
-    let study = EpisodeLeak { methods, rows_per_episode, updates: args.updates, seed: args.seed };
+    let study = EpisodeLeak {
+        methods,
+        batch_size: args.batch_size as usize,
+        rows_per_episode,
+        updates: args.updates,
+        seed: args.seed,
+    };
     let observe = |curve: &LeakCurve| {
         bar.inc(1);
         let last = |values: &[f64]| values.last().copied().unwrap_or(f64::NAN);
