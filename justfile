@@ -227,6 +227,14 @@ distances METHODS="euclidean,refined":
     mkdir -p docs/results/distances
     cp target/distances/README.md target/distances/results.json target/distances/readings.svg target/distances/readings.png docs/results/distances/
 
+# Do learners learn which episode a state belongs to? Writes docs/results/episode-leak. About ten minutes on two cores.
+episode-leak:
+    cargo build --release --workspace {{ features }} --bins --locked
+    target/release/isochrone reproduce episode-leak --methods cmd1,cmd2,crl-nce,qrl,gciql -o target/episode-leak
+    target/release/isochrone reproduce episode-leak --methods cmd1 --updates 50000 -o target/episode-leak/long
+    target/release/isochrone reproduce episode-leak --methods cmd1 --updates 50000 --rows-per-episode 128 --batch-size 128 -o target/episode-leak/long-one-episode
+    for folder in . long long-one-episode; do mkdir -p docs/results/episode-leak/$folder; cp target/episode-leak/$folder/{results.json,curves.svg,curves.png} docs/results/episode-leak/$folder/; done
+
 # Steps per second in mazes, beside OGBench in Python and bare physics; writes docs/results/bench-mazes.md. About three minutes on two idle cores.
 bench-mazes: mujoco ogbench
     mkdir -p docs/results

@@ -99,8 +99,9 @@ fn cells(row: &DistanceRow) -> Vec<String> {
     let number = |value: Option<f64>, decimals: usize| {
         value.map_or("-".to_owned(), |value| format!("{value:.decimals$}"))
     };
+    let seed = if row.seed == 0 { String::new() } else { format!(" (seed {})", row.seed) };
     let mut cells = vec![
-        row.method.clone(),
+        format!("{}{seed}", row.method),
         row.reading.clone(),
         number(row.spearman, 4),
         row.median_relative_error.map_or("-".to_owned(), percent),
