@@ -161,11 +161,8 @@ fn of_run(args: &Args, folder: &Path, out: &mut dyn Write) -> anyhow::Result<()>
     let run = open_run(folder, args.accept_edits)?;
     let asker = Asker::of(run, args.checkpoint, None)?;
     // Distances are those of the run, whatever they are held against.
-    let held_out = match &args.data {
-        None => None,
-        Some(data) => Some(Asker::of(open_run(folder, args.accept_edits)?, args.checkpoint, Some(data))?),
-    };
-    let data = held_out.as_ref().unwrap_or(&asker).data()?;
+    let held_out = args.data.as_deref().map(|path| asker.other_data(path)).transpose()?;
+    let data = held_out.as_ref().map_or_else(|| asker.data(), Ok)?;
     let learns = asker.model.distance.is_some();
     let mut findings =
         Findings { recorded: asker.refined()?, seed: args.seed, rows: Vec::new(), unreliable: Vec::new() };

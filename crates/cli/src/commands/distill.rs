@@ -4,6 +4,7 @@ use crate::commands::{
     output::{Field, Report, StyleArgs, bar, named, number, tell},
     query::{Asker, RunArgs},
     read_args::parse_range,
+    situations::check_within,
 };
 use anyhow::bail;
 use clap::ValueEnum;
@@ -144,9 +145,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
 
 /// The columns that make a state a goal, where they are some of all.
 fn goal_space(args: &Args, within: f32, data: &Dataset) -> anyhow::Result<Range<usize>> {
-    if !(within.is_finite() && within >= 0.0) {
-        bail!("--within {within}; hint: give a distance in the units of the columns, 0 or more");
-    }
+    check_within(f64::from(within))?;
     if args.head == HeadArg::Mrn {
         bail!("--within with --head mrn: a quasimetric compares whole states; hint: --head pair");
     }

@@ -128,10 +128,11 @@ impl GoalReader<'_> {
                     |other: &Option<usize>| self.sets.other_episodes && episode.is_some() && other == episode;
                 let members = found.iter().zip(&set.episodes).filter(|(_, other)| !is_left_out(other));
                 let members: Vec<f64> = members.map(|(value, _)| *value).collect();
-                // A set without a state is never reached.
-                let is_empty = members.is_empty();
-                let nearest = || quantile(members, self.sets.quantile.unwrap_or(0.0));
-                steps.push(if is_empty { f64::INFINITY } else { nearest() });
+                steps.push(match members.is_empty() {
+                    // A set without a state is never reached.
+                    true => f64::INFINITY,
+                    false => quantile(members, self.sets.quantile.unwrap_or(0.0)),
+                });
             }
         }
         Ok(steps)

@@ -214,11 +214,21 @@ impl Asker {
         Ok(self.load(&read)?.successes())
     }
 
+    /// Data like those that the run learned from.
+    pub fn other_data(&self, path: &Path) -> anyhow::Result<Dataset> {
+        self.load_from(path, &self.run.config().data.read, false)
+    }
+
     fn load(&self, read: &ReadOptions) -> anyhow::Result<Dataset> {
-        let config = &self.run.config().data;
-        let path = self.other_data.as_ref().unwrap_or(&config.path);
+        match &self.other_data {
+            Some(path) => self.load_from(path, read, false),
+            None => self.load_from(&self.run.config().data.path, read, true),
+        }
+    }
+
+    fn load_from(&self, path: &Path, read: &ReadOptions, is_own: bool) -> anyhow::Result<Dataset> {
         let (data, name) = (Dataset::load(path, read)?, path.display());
-        if self.other_data.is_none() && data.content_hash() != self.run.manifest().data.content_hash {
+        if is_own && data.content_hash() != self.run.manifest().data.content_hash {
             bail!(
                 "{name}: its contents are not those that the run learned from; hint: say --data FILE to ask about others"
             );

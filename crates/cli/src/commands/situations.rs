@@ -63,9 +63,7 @@ impl SelectionArgs {
 
     /// A flag that would do nothing is an error, not a surprise.
     pub fn refuse_unused(&self, texts: &[&str]) -> anyhow::Result<()> {
-        if let Some(within) = self.within.filter(|within| !(within.is_finite() && *within >= 0.0)) {
-            bail!("--within {within}; hint: give a distance in the units of the columns, 0 or more");
-        }
+        self.within.map_or(Ok(()), check_within)?;
         if self.within.is_some() && !texts.iter().any(|text| Kind::of(text) == Kind::Slice) {
             bail!("--within does not apply; hint: it belongs to a slice such as x=1.5,y=2");
         }
@@ -79,6 +77,14 @@ impl SelectionArgs {
     fn stride(&self) -> usize {
         self.stride.map_or(1, |stride| stride as usize)
     }
+}
+
+/// How near is near enough.
+pub fn check_within(within: f64) -> anyhow::Result<()> {
+    if !(within.is_finite() && within >= 0.0) {
+        bail!("--within {within}; hint: give a distance in the units of the columns, 0 or more");
+    }
+    Ok(())
 }
 
 /// Whether a text is a state like `@3:10` or `@3:last`.

@@ -4,12 +4,12 @@ use super::{EnvironmentData, ExactPairs, PAIRS, maze::collect};
 use crate::StudyError;
 use isochrone_core::{
     Discount,
-    exact::{ExactSolver, TabularMdp},
+    exact::{ExactSolver, RowWriter, TabularMdp},
     rng,
 };
 use isochrone_envs::nav2d::Nav2d;
 use rayon::prelude::*;
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 /// Near states are no more steps apart; against a street it is a lap.
 const MAX_HOP_STEPS: f64 = 12.0;
@@ -20,15 +20,15 @@ pub fn open(folder: &Path, with_chance: bool) -> Result<EnvironmentData, StudyEr
     let (data, held_out) = collect(folder, "nav2d")?;
     let env = Nav2d::standard();
     let discount = Discount::new(0.99).expect("a discount");
-    let process = env.to_mdp();
+    let process = if with_chance { env.to_mdp() } else { without_chance(&env.to_mdp()) };
     let solver = ExactSolver::new(&process, discount);
     let n = env.sites().len();
-    let optimal = |goal: usize| {
-        let nats = solver.to_goal_set(&env.goal_sites(goal)).expect("goals are sites").into_nats();
-        nats.into_iter().map(|nats| discount.steps_from_nats(nats)).collect()
+    let steps_to = |goal: usize| -> Vec<f64> {
+        let goals = if with_chance { env.goal_sites(goal) } else { vec![goal] };
+        let nats = solver.to_goal_set(&goals).expect("goals are sites").into_nats();
+        let steps = nats.into_iter().map(|nats| discount.steps_from_nats(nats));
+        if with_chance { steps.collect() } else { steps.map(f64::round).collect() }
     };
-    let before = with_a_step_to(&process);
-    let steps_to = |goal: usize| if with_chance { optimal(goal) } else { fewest_steps(&before, goal) };
     let steps: Vec<Vec<f64>> = (0..n).into_par_iter().map(steps_to).collect();
     let (mut pairs, mut ahead) = (ExactPairs::default(), ExactPairs::default());
     let mut random = rng::stream(7, 0);
@@ -53,38 +53,19 @@ pub fn open(folder: &Path, with_chance: bool) -> Result<EnvironmentData, StudyEr
     Ok(EnvironmentData { data, held_out, pairs, ahead, behind: ExactPairs::default(), goal_radius, can_hop })
 }
 
-/// For every state those from which some action may lead to it.
-fn with_a_step_to(process: &TabularMdp) -> Vec<Vec<usize>> {
-    let mut before = vec![Vec::new(); process.n_states()];
+/// The process in which one chooses the outcome: every state that an action may lead to is an action of its own.
+fn without_chance(process: &TabularMdp) -> TabularMdp {
+    let mut rows = RowWriter::new(process.n_states());
     for state in 0..process.n_states() {
-        for (next, _) in process.rows(state).flat_map(|row| row.iter().collect::<Vec<_>>()) {
-            before[next].push(state);
+        let next: BTreeSet<usize> = process
+            .rows(state)
+            .flat_map(|row| row.iter().map(|(next, _)| next).collect::<Vec<_>>())
+            .collect();
+        for (action, next) in next.into_iter().enumerate() {
+            rows.row(state, action, [(next, 1.0)]).expect("rows are distributions, in order");
         }
     }
-    for states in &mut before {
-        states.sort_unstable();
-        states.dedup();
-    }
-    before
-}
-
-/// Steps to a goal from every state, if all goes as well as it can.
-fn fewest_steps(before: &[Vec<usize>], goal: usize) -> Vec<f64> {
-    let mut steps = vec![f64::INFINITY; before.len()];
-    steps[goal] = 0.0;
-    let mut reached = vec![goal];
-    let mut next = 0;
-    while next < reached.len() {
-        let state = reached[next];
-        next += 1;
-        for &earlier in &before[state] {
-            if steps[earlier].is_infinite() {
-                steps[earlier] = steps[state] + 1.0;
-                reached.push(earlier);
-            }
-        }
-    }
-    steps
+    rows.finish().expect("every state has its rows")
 }
 
 #[cfg(test)]
@@ -92,16 +73,20 @@ mod tests {
     use super::*;
     use isochrone_core::exact::GridWorld;
 
+    /// Who slips on every move, but chooses how, is as fast as who never slips.
     #[test]
-    fn the_fewest_steps_are_those_of_the_exact_solver_where_nothing_is_random() {
-        let process = GridWorld::parse("..#\n.v.\n...").unwrap().to_mdp(0.0).unwrap();
-        let exact = ExactSolver::new(&process, Discount::new(0.9).unwrap()).all_pairs().unwrap();
-        let before = with_a_step_to(&process);
-        for goal in 0..process.n_states() {
-            for (from, steps) in fewest_steps(&before, goal).into_iter().enumerate() {
-                let found = exact.steps(from, goal);
-                assert!(steps == found.round() || steps == found, "{from} to {goal}: {steps} {found}");
-            }
+    fn without_chance_nobody_slips() {
+        let grid = GridWorld::parse("..#\n.v.\n...").unwrap();
+        let discount = Discount::new(0.9).unwrap();
+        let [slippery, dry] = [0.3, 0.0].map(|slip| grid.to_mdp(slip).unwrap());
+        let chosen = without_chance(&slippery);
+        let [chosen, exact] =
+            [&chosen, &dry].map(|process| ExactSolver::new(process, discount).all_pairs().unwrap());
+        for (from, goal) in
+            (0..grid.n_states()).flat_map(|from| (0..grid.n_states()).map(move |to| (from, to)))
+        {
+            let (steps, found) = (chosen.steps(from, goal), exact.steps(from, goal));
+            assert!((steps - found).abs() < 1e-9 || steps == found, "{from} to {goal}: {steps} {found}");
         }
     }
 }
