@@ -247,7 +247,7 @@ ant-film FOLDER="target/antmaze": mujoco
     cargo build --release --workspace {{ features }} --bins --locked
     target/release/isochrone eval {{ FOLDER }}/runs/antmaze-medium-navigate/cmd1-0 --env antmaze-medium --episodes 5 --plan --calibrated --max-edge-steps 40 --plot docs/results/antmaze/paths.png --film docs/results/antmaze/film.png
 
-# Draw the pictures of the README and the guide again.
-pictures:
+# Draw the figures of the README and the guide again.
+figures:
     cargo build --release -p isochrone-cli --locked
     PATH="$PWD/target/release:$PATH" examples/draw.sh

@@ -16,10 +16,10 @@ fn committed_pictures_are_current() {
         let drawn = folder.path().join(format!("{name}.svg"));
         let outcome = isochrone_in(&root, &format!("{arguments} --plot {}", drawn.display()));
         assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
-        let committed = std::fs::read_to_string(root.join(format!("docs/pictures/{name}.svg"))).unwrap();
+        let committed = std::fs::read_to_string(root.join(format!("docs/figures/{name}.svg"))).unwrap();
         assert!(
             std::fs::read_to_string(&drawn).unwrap() == committed,
-            "docs/pictures/{name}.svg is not what the command draws; run `just pictures` and look at it"
+            "docs/figures/{name}.svg is not what the command draws; run `just figures` and look at it"
         );
     }
 }

@@ -11,7 +11,7 @@
 //!
 //! The schema's metadata hold the [`Spec`] as JSON under `isochrone.spec`, the footer's the content hash under `isochrone.sha256` and a
 //! checksum of the whole file under `isochrone.checksum`. Both are computed and compared whenever a file is opened or read.
-//! Nothing is compressed and record batches end between episodes, so a mapped file *is* the dataset: a row is a slice of the file. Why not Parquet: see `docs/data.md`, where both are measured. Any Arrow library reads
+//! Nothing is compressed and record batches end between episodes, so a mapped file *is* the dataset: a row is a slice of the file. Why not Parquet: see `docs/guides/data.md`, where both are measured. Any Arrow library reads
 //! the file: `pyarrow.ipc.open_file("x.arrow").read_all()`.
 
 use crate::{

@@ -1,6 +1,6 @@
 //! Readers and writers, one file per format.
 //!
-//! No reader allocates more than a bounded multiple of what a file contains, whatever the file declares; see `docs/data.md` for the multiples and
+//! No reader allocates more than a bounded multiple of what a file contains, whatever the file declares; see `docs/guides/data.md` for the multiples and
 //! the fuzzing that checks them.
 
 pub(crate) mod arrow;

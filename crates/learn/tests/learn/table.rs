@@ -5,7 +5,7 @@ use isochrone_learn::Algorithm;
 /// The guide has a row for every algorithm, in the words of the table, and no other.
 #[test]
 fn the_guide_lists_all_algorithms() {
-    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/learning.md");
+    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guides/learning.md");
     let guide = std::fs::read_to_string(guide).unwrap();
     let rows: Vec<&str> = guide.lines().filter(|line| line.contains("| [paper](")).collect();
     assert_eq!(rows.len(), Algorithm::ALL.len());

@@ -38,7 +38,7 @@ Examples:
   isochrone data inspect ~/.minari/datasets/D4RL/pointmaze/open-v2
   isochrone data inspect my-lerobot-dataset --observations observation.embedding
 
-Formats: docs/data.md.";
+Formats: docs/guides/data.md.";
 
 /// Runs the verb; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {

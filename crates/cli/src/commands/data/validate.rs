@@ -27,7 +27,7 @@ Examples:
   isochrone data validate antmaze.hdf5 --ends timeouts --action-range -1,1
   isochrone data validate my-lerobot-dataset --json
 
-What is checked: docs/data.md.";
+What is checked: docs/guides/data.md.";
 
 /// Runs the verb; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<ExitCode> {

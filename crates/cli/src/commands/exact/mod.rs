@@ -87,7 +87,7 @@ Examples:
   isochrone exact examples/orders.csv --goal delivered --plot orders.png
 
 Maps: '#' wall, '.' free, '^>v<' one-way, equal digits teleport to each other, 'S' start, 'G' goal.
-File formats: docs/exact.md.";
+File formats: docs/guides/exact.md.";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Kind {

@@ -99,7 +99,7 @@ Examples:
   isochrone train --resume runs/maze
   isochrone train --algorithm qrl --list-settings
 
-Guide: docs/learning.md.";
+Guide: docs/guides/learning.md.";
 
 const SIZES: [Choice<Preset>; 3] = [
     ("small", "2 x 64", Preset::Small),
