@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Draws the pictures of the README and the guide into docs/figures. Run by `just figures`.
+# Draws the figures of the README and the guides into docs/figures. Run by `just figures`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p docs/figures

@@ -1,4 +1,4 @@
-"""Writes orders.csv: an invented log of 400 orders from placement to delivery, with the troubles orders have.
+"""Write orders.csv: a synthetic event log of 400 orders from placement to delivery, with failures and returns.
 
     python3 examples/make_orders.py > examples/orders.csv
 """
@@ -8,7 +8,7 @@ import datetime
 import random
 import sys
 
-# What follows what, how often, and after how many hours on average.
+# For each activity: the possible next activities, their probabilities, and the mean delay in hours.
 FLOW = {
     "order placed": [("payment received", 0.90, 2), ("payment failed", 0.10, 1)],
     "payment failed": [("payment received", 0.60, 20), ("order cancelled", 0.40, 48)],

@@ -1,4 +1,4 @@
-"""Makes walks.csv, a recording of somebody who walks around a wall to a door, and walks-broken.csv, the same with the defects of real logs."""
+"""Write walks.csv, trajectories of a walker around a wall to a door, and walks-broken.csv, the same with typical defects of real logs."""
 
 import math
 import random
@@ -22,7 +22,7 @@ def walk(number):
         ay = max(-1, min(1, 0.9 * dy / length + random.gauss(0, 0.25)))
         rows.append([number, len(rows) / 10, x, y, ax, ay])
         x, y = x + speed * ax, y + speed * ay
-    rows.append([number, len(rows) / 10, x, y, None, None])  # the last state: nothing is done there
+    rows.append([number, len(rows) / 10, x, y, None, None])  # the last state has no action
     return rows
 
 
@@ -37,12 +37,12 @@ walks = [walk(number) for number in range(24)]
 write("walks.csv", walks)
 
 broken = [[list(row) for row in walk] for walk in walks[:8]]
-broken[1][5][3] = float("nan")  # a sensor that dropped out
-broken[2][9][4] = 1.7  # an action that was not clipped
+broken[1][5][3] = float("nan")  # a sensor dropout
+broken[2][9][4] = 1.7  # an unclipped action
 for row in broken[3][12:]:
-    row[1] += 0.8  # frames that were dropped
+    row[1] += 0.8  # dropped frames
 for row in broken[4][15:]:
-    row[2] += 30  # a position that was reset
-broken.append([[98] + row[1:] for row in broken[6]])  # a walk that was saved twice
-broken.append([[99, 0.0, 1.0, 1.0, None, None]])  # a walk that was never begun
+    row[2] += 30  # a position reset
+broken.append([[98] + row[1:] for row in broken[6]])  # a duplicated episode
+broken.append([[99, 0.0, 1.0, 1.0, None, None]])  # an episode without transitions
 write("walks-broken.csv", broken)

@@ -1,10 +1,10 @@
-"""One CMD-1 training step in JAX, as a peer of `just bench-nn` and `just bench-learn`. Prints one line of JSON.
+"""One CMD-1 training step in JAX, for comparison in `just bench-nn` and `just bench-learn`. Prints one line of JSON.
 
 Variants of the all-pairs distance:
-  naive    broadcast to [n, n, width], differentiated by JAX (what published code does)
+  naive    broadcast to [n, n, width], differentiated by JAX (as in published code)
   chunked  the same, 8 rows at a time, recomputed in the backward pass
-  rows     own derivative rule: arg max kept, one row at a time; L2 part by a matrix product
-  scan     own derivative rule: running maximum over features; L2 part by a matrix product
+  rows     custom derivative rule: stored argmax, one row at a time; L2 part by a matrix product
+  scan     custom derivative rule: running maximum over features; L2 part by a matrix product
 """
 
 import argparse
@@ -45,8 +45,8 @@ def apply(layers, x):
     for layer in layers[:-1]:
         x = x @ layer["w"] + layer["b"]
         if args.layer_norm:
-            centred = x - x.mean(-1, keepdims=True)
-            x = centred * jax.lax.rsqrt(jnp.square(centred).mean(-1, keepdims=True) + 1e-5) * layer["gain"] + layer["shift"]
+            centered = x - x.mean(-1, keepdims=True)
+            x = centered * jax.lax.rsqrt(jnp.square(centered).mean(-1, keepdims=True) + 1e-5) * layer["gain"] + layer["shift"]
         x = jax.nn.relu(x)
     return x @ layers[-1]["w"] + layers[-1]["b"]
 
@@ -96,7 +96,7 @@ def largest_by_scan(x, y):
     return value, (index, value > 0, x.shape, y.shape)
 
 
-def with_own_rule(forward):
+def with_custom_rule(forward):
     largest = jax.custom_vjp(lambda x, y: forward(x, y)[0])
     largest.defvjp(forward, scatter_back)
 
@@ -111,8 +111,8 @@ def with_own_rule(forward):
 all_pairs = {
     "naive": pairs_naive,
     "chunked": pairs_chunked,
-    "rows": with_own_rule(largest_by_rows),
-    "scan": with_own_rule(largest_by_scan),
+    "rows": with_custom_rule(largest_by_rows),
+    "scan": with_custom_rule(largest_by_scan),
 }[args.variant]
 
 

@@ -1,10 +1,9 @@
-"""The goal sampler of `just bench-data` in NumPy, two ways. Prints a line of JSON.
+"""Two goal samplers in NumPy, for comparison in `just bench-data`. Prints one line of JSON.
 
-`usual`: as published code has it (OGBench's loader): indices, a search for the end of the episode, a geometric draw, one fancy index per column.
-`best`: as fast as NumPy gets: all that can be known beforehand is a table, the law is inverted by a logarithm, and rows are taken into memory that is
-used again.
+`published`: as in published code (OGBench's loader): random indices, a search for the end of the episode, a geometric draw, one fancy index per column.
+`best`: as fast as NumPy allows: precomputed tables, the inverse distribution function by a logarithm, and rows gathered into reused buffers.
 
-    python numpy_sample.py usual|best BATCH SECONDS
+    python numpy_sample.py published|best BATCH SECONDS
 """
 
 import json
@@ -29,7 +28,7 @@ s, s_next, g = (np.empty((batch, OBSERVATION), np.float32) for _ in range(3))
 a, g_a = (np.empty((batch, ACTION), np.float32) for _ in range(2))
 
 
-def usual():
+def published():
     at = state_of_transition[rng.integers(0, len(state_of_transition), batch)]
     last = last_states[np.searchsorted(last_states, at)]
     goal = np.minimum(at + rng.geometric(1 - GAMMA, batch) - 1, last)
@@ -55,7 +54,7 @@ def best():
     np.take(actions, np.minimum(goal, last - 1), axis=0, out=g_a, mode="clip")
 
 
-sample = {"usual": usual, "best": best}[kind]
+sample = {"published": published, "best": best}[kind]
 for _ in range(20):
     sample()
 batches, start = 0, time.perf_counter()

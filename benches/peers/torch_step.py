@@ -1,4 +1,4 @@
-"""One CMD-1 training step in PyTorch, compiled, as a peer of `just bench-nn`. Prints one line of JSON."""
+"""One CMD-1 training step in PyTorch, compiled, for comparison in `just bench-nn`. Prints one line of JSON."""
 
 import argparse
 import json
@@ -56,8 +56,8 @@ def actor_loss(state, action, goal, goal_action, noise):
 
 
 critic_loss, actor_loss = torch.compile(critic_loss), torch.compile(actor_loss)
-critic_optimiser = torch.optim.Adam(critic.parameters(), 3e-4, fused=True)
-actor_optimiser = torch.optim.Adam(actor.parameters(), 3e-4, fused=True)
+critic_optimizer = torch.optim.Adam(critic.parameters(), 3e-4, fused=True)
+actor_optimizer = torch.optim.Adam(actor.parameters(), 3e-4, fused=True)
 normal = lambda width: torch.randn(BATCH, width)
 batch = [normal(OBSERVATION), normal(ACTION).tanh(), normal(OBSERVATION), normal(ACTION).tanh()]
 
@@ -65,12 +65,12 @@ batch = [normal(OBSERVATION), normal(ACTION).tanh(), normal(OBSERVATION), normal
 def step():
     loss = critic_loss(*batch)
     loss.backward()
-    critic_optimiser.step()
-    critic_optimiser.zero_grad(set_to_none=True)
+    critic_optimizer.step()
+    critic_optimizer.zero_grad(set_to_none=True)
     critic.requires_grad_(False)
     actor_loss(*batch, torch.randn(BATCH, ACTION)).backward()
-    actor_optimiser.step()
-    actor_optimiser.zero_grad(set_to_none=True)
+    actor_optimizer.step()
+    actor_optimizer.zero_grad(set_to_none=True)
     critic.requires_grad_(True)
     return loss.item()
 

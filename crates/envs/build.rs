@@ -1,4 +1,4 @@
-//! Says what to do when the physics library is asked for and not there.
+//! Reports what to do if the feature `mujoco` is enabled and the MuJoCo library is missing.
 
 use std::{env, path::Path};
 
@@ -12,12 +12,12 @@ fn main() {
     println!("cargo:rerun-if-changed={}", library.display());
     if !library.exists() {
         println!(
-            "cargo::error=the feature `mujoco` needs MuJoCo 3.17.0, and {} is not there; hint: run `just mujoco` in the repository, or set MUJOCO_DYNAMIC_LINK_DIR to the folder of \
-             libmujoco.so",
+            "cargo::error=the feature `mujoco` needs MuJoCo 3.17.0, but {} does not exist; hint: run \
+             `just mujoco` in the repository, or set MUJOCO_DYNAMIC_LINK_DIR to the folder of libmujoco.so",
             library.display()
         );
         std::process::exit(1);
     }
-    // Programs of this package find it where it was when they were built.
+    // Programs of this package load the library from where it was at build time.
     println!("cargo:rustc-link-arg=-Wl,-rpath,{folder}");
 }

@@ -1,6 +1,6 @@
-"""Fetches MuJoCo's shared library: python3 mujoco.py FOLDER
+"""Downloads MuJoCo's shared library: python3 mujoco.py FOLDER
 
-It is in the wheel that its makers publish for Python; its hash is checked, and it appears whole or not at all.
+The library is taken from the official Python wheel; its hash is checked, and it is written atomically.
 """
 
 import glob
@@ -22,7 +22,7 @@ with tempfile.TemporaryDirectory() as downloads:
     library = wheel.read(f"mujoco/libmujoco.so.{VERSION}")
 found = hashlib.sha256(library).hexdigest()
 if found != SHA256:
-    sys.exit(f"libmujoco.so.{VERSION}: sha256 {found}, not {SHA256}; hint: the wheel is not the one that this project was tested with")
+    sys.exit(f"libmujoco.so.{VERSION}: sha256 {found}, not {SHA256}; hint: this project was tested with another wheel")
 os.makedirs(folder, exist_ok=True)
 path = os.path.join(folder, f"libmujoco.so.{VERSION}")
 with open(f"{path}.part", "wb") as file:
@@ -30,7 +30,7 @@ with open(f"{path}.part", "wb") as file:
     file.flush()
     os.fsync(file.fileno())
 os.replace(f"{path}.part", path)
-# Found under this name when a program is linked, under the other when it runs.
+# The linker looks for this name, a running program for the versioned one.
 link = os.path.join(folder, "libmujoco.so")
 if not os.path.exists(link):
     os.symlink(f"libmujoco.so.{VERSION}", link)

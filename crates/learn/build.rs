@@ -1,9 +1,9 @@
-//! The revision of the sources, for the manifests of runs.
+//! Passes the git revision of the sources to the compiler, for the manifests of runs.
 
 use std::process::Command;
 
 fn main() {
-    // A commit, or an edit of any source.
+    // Rebuild after a commit or an edit of any source.
     for path in ["../../.git/HEAD", "../../.git/index", "../../crates"] {
         println!("cargo:rerun-if-changed={path}");
     }
@@ -11,7 +11,8 @@ fn main() {
         let output = Command::new("git").args(args).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };
-    // A release from a registry has no repository; whose repository it is unpacked in is not ours to say.
+    // A release from a registry has no repository of its own; a repository that it is unpacked in
+    // is ignored.
     if let Some(revision) =
         git(&["rev-parse", "HEAD"]).filter(|_| std::path::Path::new("../../.git").exists())
     {

@@ -1,9 +1,10 @@
 //! The `isochrone` command. One file per command.
 
+mod color;
 mod commands;
 
 use anyhow::{Context as _, bail};
-use clap::{Parser, Subcommand};
+use clap::{ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use commands::{hints, output::most_similar};
 use isochrone::envs::EnvError;
 use std::{
@@ -11,7 +12,7 @@ use std::{
     process::ExitCode,
 };
 
-/// How far apart are two situations, in time?
+/// Learn and use temporal distances: how many steps it takes to get from one state to another.
 #[derive(Parser)]
 #[command(name = "isochrone", version, about, max_term_width = 100, arg_required_else_help = true)]
 struct Cli {
@@ -21,12 +22,18 @@ struct Cli {
     /// Number of threads; results do not depend on it [default: all cores]
     #[arg(long, global = true, value_name = "N", display_order = 900)]
     threads: Option<usize>,
+
+    /// Color help and messages
+    #[arg(long, global = true, value_name = "WHEN", default_value_t = ColorChoice::Auto, display_order = 901)]
+    color: ColorChoice,
 }
 
 #[derive(Subcommand)]
 enum Command {
     #[cfg(feature = "learn")]
     Audit(Box<commands::audit::Args>),
+    #[command(display_order = 900)]
+    Completions(commands::completions::Args),
     Data(commands::data::Args),
     #[cfg(feature = "learn")]
     Distance(Box<commands::distance::Args>),
@@ -36,6 +43,8 @@ enum Command {
     #[cfg(feature = "learn")]
     Eval(Box<commands::eval::Args>),
     Exact(Box<commands::exact::Args>),
+    #[command(display_order = 901)]
+    Man(commands::man::Args),
     #[cfg(feature = "learn")]
     Plan(Box<commands::plan::Args>),
     #[cfg(feature = "learn")]
@@ -50,7 +59,10 @@ enum Command {
 
 fn main() -> ExitCode {
     stay_silent_about_guarded_panics();
-    let cli = match Cli::try_parse() {
+    let color = color::choice(std::env::args_os());
+    color::apply(color);
+    let parser = Cli::command().color(color).styles(color::STYLES);
+    let cli = match parser.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return refuse(&error),
     };
@@ -59,7 +71,7 @@ fn main() -> ExitCode {
         // A reader that has seen enough (`| head`) is not an error.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {}{}", hints::in_flags(&one_line(&error)), hints::addition(&error));
+            color::print_error(&format!("{}{}", hints::in_flags(&one_line(&error)), hints::addition(&error)));
             ExitCode::from(2)
         }
     }
@@ -72,6 +84,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         #[cfg(feature = "learn")]
         Command::Audit(args) => commands::audit::run(&args, out)?,
+        Command::Completions(args) => commands::completions::run(&args, &mut Cli::command(), out)?,
         Command::Data(args) => code = commands::data::run(&args, out)?,
         #[cfg(feature = "learn")]
         Command::Distance(args) => commands::distance::run(&args, out)?,
@@ -81,6 +94,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         #[cfg(feature = "learn")]
         Command::Eval(args) => commands::eval::run(&args, out)?,
         Command::Exact(args) => commands::exact::run(&args, out)?,
+        Command::Man(args) => commands::man::run(&args, Cli::command(), out)?,
         #[cfg(feature = "learn")]
         Command::Plan(args) => commands::plan::run(&args, out)?,
         #[cfg(feature = "learn")]
@@ -107,12 +121,13 @@ fn use_threads(threads: Option<usize>) -> anyhow::Result<()> {
     }
 }
 
-/// A library that panics on a damaged file is caught, and the file's error is all that a user should read.
+/// Hides the messages of panics that are caught: a reader that panics on a corrupt file is reported
+/// as an error of that file.
 fn stay_silent_about_guarded_panics() {
-    let usual = std::panic::take_hook();
+    let default_hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if !isochrone::data::is_catching_panics() {
-            usual(panic);
+            default_hook(panic);
         }
     }));
 }
@@ -121,7 +136,8 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// Help and version as they are; wrong arguments in one line that ends in a hint, like every other error.
+/// Prints help and version unchanged, and wrong arguments in one line that ends in a hint, like
+/// every other error.
 fn refuse(error: &clap::Error) -> ExitCode {
     use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
     if matches!(error.kind(), DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand) {
@@ -137,14 +153,16 @@ fn refuse(error: &clap::Error) -> ExitCode {
     let hint = tip.map_or("see isochrone --help, or the --help of the command", |tip| &tip["tip: ".len()..]);
     let problem = problem.join(" ");
     // A value that we refused has a better hint already.
+    let problem = problem.strip_prefix("error: ").unwrap_or(&problem);
     match problem.contains("hint:") {
-        true => eprintln!("{problem}"),
-        false => eprintln!("{problem}; hint: {hint}"),
+        true => color::print_error(problem),
+        false => color::print_error(&format!("{problem}; hint: {hint}")),
     }
     ExitCode::from(2)
 }
 
-/// Whether the parser suggests a value that is not much like the given one: it takes hiql for gciql.
+/// Returns whether clap suggests a value that is too different from the given one, such as gciql
+/// for hiql.
 fn is_farfetched(error: &clap::Error) -> bool {
     use clap::error::{ContextKind, ContextValue::String};
     match (error.get(ContextKind::InvalidValue), error.get(ContextKind::SuggestedValue)) {
@@ -153,7 +171,8 @@ fn is_farfetched(error: &clap::Error) -> bool {
     }
 }
 
-/// The text of an error; what a library cannot hint at is how to install this program.
+/// Returns the text of an error. Libraries cannot hint at how to install this program, so the hint
+/// is added here.
 fn message(error: &(dyn std::error::Error + 'static)) -> String {
     match error.downcast_ref() {
         Some(EnvError::NoPhysics { env }) => format!(
@@ -163,7 +182,8 @@ fn message(error: &(dyn std::error::Error + 'static)) -> String {
     }
 }
 
-/// The error and its causes, leaving out causes that a message before them already quotes.
+/// Returns the error and its causes in one line, without causes that an earlier message already
+/// quotes.
 fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     for cause in error.chain().map(message) {

@@ -1,4 +1,4 @@
-//! Distances in time between states, learned, exact or from elsewhere.
+//! The interface of temporal distances between states.
 
 use crate::{
     discount::Discount,
@@ -6,39 +6,39 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// A distance in time between states, in nats: `d(s, g) = -ln E[gamma^H(s -> g)]`.
+/// A temporal distance between states, in nats: `d(s, g) = -ln E[gamma^H(s -> g)]`.
 ///
-/// States are rows of single-precision numbers, `[n, width]`, row by row. The required methods
-/// panic where shapes are wrong; the provided ones, which answer in steps, return an error.
+/// States are row-major slices of `f32`, `[n, width]`. The required methods panic if shapes are
+/// wrong; the provided methods, which return steps, return an error instead.
 pub trait TemporalDistance: Send + Sync {
-    /// Numbers of a state.
+    /// Returns the width of a state.
     fn width(&self) -> usize;
 
-    /// The discount that its nats are measured with: `steps = nats / ln(1/gamma)`.
+    /// Returns the discount that converts nats to steps: `steps = nats / ln(1/gamma)`.
     fn discount(&self) -> Discount;
 
-    /// Nats from row `i` of `from` to row `i` of `to`.
+    /// Returns the distance in nats from row `i` of `from` to row `i` of `to`, for every `i`.
     ///
     /// # Shapes
-    /// `[n, width]` twice gives `[n]`.
+    /// `from, to: [n, width]` give `[n]`.
     ///
     /// # Panics
-    /// With the message of [`check_paired`](Self::check_paired) where that fails.
+    /// If [`check_paired`](Self::check_paired) fails, with its message.
     fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32>;
 
-    /// Nats from every row of `from` to every row of `to`.
+    /// Returns the distance in nats from every row of `from` to every row of `to`.
     ///
     /// # Shapes
-    /// `[n, width]` and `[m, width]` give `[n, m]`.
+    /// `from: [n, width]` and `to: [m, width]` give `[n, m]`.
     ///
     /// # Panics
-    /// With the message of [`check_all_pairs`](Self::check_all_pairs) where that fails.
+    /// If [`check_all_pairs`](Self::check_all_pairs) fails, with its message.
     fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32>;
 
-    /// The effective number of steps from one state to another.
+    /// Returns the distance from one state to another in effective steps.
     ///
     /// # Errors
-    /// If one of them does not have [`width`](Self::width) numbers.
+    /// If one of the states does not have [`width`](Self::width) numbers.
     fn steps(&self, from: &[f32], to: &[f32]) -> Result<f64, ShapeError> {
         check_row("from", from, self.width())?;
         check_row("to", to, self.width())?;
@@ -48,7 +48,7 @@ pub trait TemporalDistance: Send + Sync {
     /// Like [`paired_nats`](Self::paired_nats), in effective steps.
     ///
     /// # Errors
-    /// Those of [`check_paired`](Self::check_paired).
+    /// If [`check_paired`](Self::check_paired) fails.
     fn paired_steps(&self, from: &[f32], to: &[f32]) -> Result<Vec<f64>, ShapeError> {
         self.check_paired(from, to)?;
         Ok(steps_from_nats(self.discount(), self.paired_nats(from, to)))
@@ -57,31 +57,32 @@ pub trait TemporalDistance: Send + Sync {
     /// Like [`all_pairs_nats`](Self::all_pairs_nats), in effective steps.
     ///
     /// # Errors
-    /// Those of [`check_all_pairs`](Self::check_all_pairs).
+    /// If [`check_all_pairs`](Self::check_all_pairs) fails.
     fn all_pairs_steps(&self, from: &[f32], to: &[f32]) -> Result<Vec<f64>, ShapeError> {
         self.check_all_pairs(from, to)?;
         Ok(steps_from_nats(self.discount(), self.all_pairs_nats(from, to)))
     }
 
-    /// The number of pairs that [`paired_nats`](Self::paired_nats) would compare.
+    /// Returns the number of pairs that [`paired_nats`](Self::paired_nats) would compare.
     ///
     /// # Errors
-    /// If an argument is not a whole number of rows, or they do not have equally many.
+    /// If the length of an argument is not a multiple of the width, or the numbers of rows differ.
     fn check_paired(&self, from: &[f32], to: &[f32]) -> Result<usize, ShapeError> {
         check_pairs(("from", from), ("to", to), self.width())
     }
 
-    /// The numbers of rows and columns that [`all_pairs_nats`](Self::all_pairs_nats) would return.
+    /// Returns the numbers of rows and columns that [`all_pairs_nats`](Self::all_pairs_nats) would
+    /// return.
     ///
     /// # Errors
-    /// If an argument is not a whole number of rows.
+    /// If the length of an argument is not a multiple of the width.
     fn check_all_pairs(&self, from: &[f32], to: &[f32]) -> Result<(usize, usize), ShapeError> {
         Ok((check_rows("from", from, self.width())?, check_rows("to", to, self.width())?))
     }
 }
 
 fn steps_from_nats(discount: Discount, nats: Vec<f32>) -> Vec<f64> {
-    // Rounding may leave a negative zero, which `+ 0.0` turns into a positive one.
+    // Rounding may produce a negative zero; `+ 0.0` makes it positive.
     nats.into_iter().map(|nats| discount.steps_from_nats(f64::from(nats)) + 0.0).collect()
 }
 
@@ -96,7 +97,7 @@ forward!(TemporalDistance for &T | Box<T> | Arc<T>, {
 mod tests {
     use super::*;
 
-    /// Points of the plane, one nat apart per unit of their first coordinate.
+    /// The signed difference of the first coordinates of two points in the plane, in nats.
     struct FirstAxis;
 
     impl TemporalDistance for FirstAxis {
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_nats_over_nats_per_step_and_zero_has_no_sign() {
+    fn steps_are_nats_over_nats_per_step_and_zero_is_positive() {
         let unit = FirstAxis.discount().nats_per_step();
         assert_eq!(FirstAxis.steps(&[0.0, 0.0], &[3.0, 9.0]).unwrap(), 3.0 / unit);
         let steps = FirstAxis.all_pairs_steps(&[0.0, 0.0, 1.0, 0.0], &[-0.0, 0.0, 1.0, 0.0]).unwrap();
@@ -130,10 +131,10 @@ mod tests {
     }
 
     #[test]
-    fn wrong_shapes_are_errors_that_name_argument_numbers_and_width() {
+    fn shape_errors_name_the_argument_its_length_and_the_width() {
         let error = FirstAxis.steps(&[0.0; 2], &[0.0; 3]).unwrap_err();
         assert_eq!(error, ShapeError::NotOneRow { argument: "to", numbers: 3, width: 2 });
-        // Two whole rows are not one state.
+        // Two rows are not one state.
         assert!(FirstAxis.steps(&[0.0; 4], &[0.0; 4]).is_err());
         let error = FirstAxis.paired_steps(&[0.0; 3], &[0.0; 2]).unwrap_err();
         assert_eq!(error, ShapeError::NotRows { argument: "from", numbers: 3, width: 2 });
@@ -144,7 +145,7 @@ mod tests {
         );
         assert_eq!(
             error.to_string(),
-            "`from` has 2 rows of width 2 and `to` has 1; hint: pass as many rows of both"
+            "`from` has 2 rows of width 2 and `to` has 1; hint: pass the same number of rows in both"
         );
         assert!(FirstAxis.all_pairs_steps(&[0.0; 4], &[0.0; 3]).is_err());
         assert_eq!(FirstAxis.all_pairs_steps(&[0.0; 4], &[]).unwrap(), Vec::<f64>::new());

@@ -1,41 +1,42 @@
 //! Goal-conditioned environments.
 
-/// The result of one action.
+/// The result of one environment step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepResult {
-    /// The reward of the action.
+    /// The reward of the transition.
     pub reward: f64,
-    /// Whether the goal is reached now.
+    /// Whether the agent is at the goal.
     pub success: bool,
-    /// Whether the episode terminated: no action can follow.
+    /// Whether the episode terminated, so that no action can follow.
     pub terminated: bool,
 }
 
-/// An environment with an agent that acts towards a goal.
+/// A goal-conditioned environment.
 ///
-/// Observations and goals are rows of one width, as in [`GoalPolicy`](crate::GoalPolicy).
+/// Observations and goals have the same width, as in [`GoalPolicy`](crate::GoalPolicy).
 pub trait Environment: Send {
-    /// Numbers of an observation, and of a goal.
+    /// Returns the width of an observation, which is also that of a goal.
     fn observation_width(&self) -> usize;
 
-    /// Numbers of an action.
+    /// Returns the width of an action.
     fn action_width(&self) -> usize;
 
-    /// Actions after which an episode is truncated.
+    /// Returns the number of steps after which an episode is truncated.
     fn max_episode_steps(&self) -> usize;
 
-    /// Starts episode `number` of `seed`: its start, its goal and all randomness in it follow from the two.
+    /// Starts episode `number` of `seed`. The two determine the start state, the goal and all
+    /// randomness of the episode.
     fn reset(&mut self, seed: u64, number: u64);
 
-    /// The current observation.
+    /// Returns the current observation.
     fn observation(&self) -> &[f32];
 
-    /// The goal of the episode, as an observation.
+    /// Returns the goal of the episode, as an observation.
     fn goal(&self) -> &[f32];
 
-    /// Applies an action. Numbers outside the range of the environment are clipped.
+    /// Applies an action. Values outside the action range of the environment are clipped.
     fn step(&mut self, action: &[f32]) -> StepResult;
 }
 
-/// Makes independent environments of one kind, as often as it is called.
+/// A function that creates a new, independent instance of an environment on each call.
 pub type EnvFactory = Box<dyn Fn() -> Box<dyn Environment> + Send + Sync>;

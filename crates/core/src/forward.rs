@@ -1,6 +1,7 @@
-//! Pointers to what implements a trait.
+//! Trait implementations for references and smart pointers.
 
-/// Implements a trait for pointers to its implementors, so that wrappers can own or borrow what they wrap.
+/// Implements a trait for pointers to its implementors, so that wrappers can own or borrow the
+/// wrapped value.
 macro_rules! forward {
     ($trait:ident for $($pointer:ty)|+, $methods:tt) => {
         $(forward!(@ $trait for $pointer, $methods);)+

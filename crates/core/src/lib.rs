@@ -1,13 +1,13 @@
 //! Temporal distances and exact solvers for tabular Markov decision processes.
 //!
-//! Nothing here learns, touches files or knows about tensors. [`exact`] solves tabular problems to
-//! a certified error, and learned distances are evaluated against it. [`TemporalDistance`],
-//! [`GoalPolicy`] and [`Environment`] are what the other crates implement and evaluate.
+//! This crate contains no learning, file access or tensors. [`exact`] solves tabular problems to
+//! a certified error and is the ground truth for learned distances. The other crates implement and
+//! evaluate [`TemporalDistance`], [`GoalPolicy`] and [`Environment`].
 //!
 //! ```
 //! use isochrone_core::{Discount, exact::{ExactSolver, TabularMdp}};
 //!
-//! // 0 -> 1 -> 2, and 2 stays where it is.
+//! // 0 -> 1 -> 2, and 2 is absorbing.
 //! let chain = TabularMdp::chain_from_edges(3, [(0, 1, 1.0), (1, 2, 1.0), (2, 2, 1.0)])?;
 //! let solver = ExactSolver::new(&chain, Discount::new(0.9)?);
 //! let to_goal = solver.to_goal(2)?;

@@ -1,42 +1,42 @@
-//! Goal-conditioned policies, learned, exact or from elsewhere.
+//! The interface of goal-conditioned policies.
 
 use crate::shape::{ShapeError, check_pairs, check_row};
 use std::sync::Arc;
 
-/// A policy that acts towards a goal.
+/// A goal-conditioned policy.
 ///
-/// Observations and goals are rows of single-precision numbers of one width, row by row.
+/// Observations and goals are row-major slices of `f32` of the same width.
 pub trait GoalPolicy: Send + Sync {
-    /// Numbers of an observation, and of a goal.
+    /// Returns the width of an observation, which is also that of a goal.
     fn observation_width(&self) -> usize;
 
-    /// Numbers of an action.
+    /// Returns the width of an action.
     fn action_width(&self) -> usize;
 
-    /// The most likely action at row `i` of `observations` towards row `i` of `goals`, both full
-    /// states; in the units of the data.
+    /// Returns the most likely action at row `i` of `observations` for the goal in row `i` of
+    /// `goals`, for every `i`. Goals are full states. Actions are in the units of the dataset.
     ///
     /// # Shapes
-    /// `[n, observation width]` twice gives `[n, action width]`.
+    /// `observations, goals: [n, observation width]` give `[n, action width]`.
     ///
     /// # Panics
-    /// With the message of [`check_actions`](Self::check_actions) where that fails.
+    /// If [`check_actions`](Self::check_actions) fails, with its message.
     fn actions(&self, observations: &[f32], goals: &[f32]) -> Vec<f32>;
 
-    /// The most likely action at one observation towards one goal.
+    /// Returns the most likely action at one observation for one goal.
     ///
     /// # Errors
-    /// If one of them does not have [`observation_width`](Self::observation_width) numbers.
+    /// If one of the two does not have [`observation_width`](Self::observation_width) numbers.
     fn action(&self, observation: &[f32], goal: &[f32]) -> Result<Vec<f32>, ShapeError> {
         check_row("observation", observation, self.observation_width())?;
         check_row("goal", goal, self.observation_width())?;
         Ok(self.actions(observation, goal))
     }
 
-    /// The number of actions that [`actions`](Self::actions) would return.
+    /// Returns the number of actions that [`actions`](Self::actions) would return.
     ///
     /// # Errors
-    /// If an argument is not a whole number of rows, or they do not have equally many.
+    /// If the length of an argument is not a multiple of the width, or the numbers of rows differ.
     fn check_actions(&self, observations: &[f32], goals: &[f32]) -> Result<usize, ShapeError> {
         check_pairs(("observations", observations), ("goals", goals), self.observation_width())
     }

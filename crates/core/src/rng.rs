@@ -1,42 +1,43 @@
-//! Seeded random streams: no global generator, no dependence on thread count.
+//! Seeded random streams, independent of global state and of the number of threads.
 
 use rand_chacha::{
     ChaCha8Rng,
     rand_core::{Rng, SeedableRng},
 };
 
-/// The random stream number `stream` of `seed`.
+/// Returns random stream number `stream` of `seed`.
 ///
-/// `ChaCha` is counter-based: streams of one seed never overlap, so work item `i` draws from stream `i` and its
-/// numbers do not depend on which thread runs it, or when.
+/// `ChaCha` is counter-based: streams of one seed never overlap, so work item `i` draws from stream
+/// `i` and its numbers do not depend on which thread runs it or when.
 pub fn stream(seed: u64, stream: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(stream);
     rng
 }
 
-/// A uniform draw from `[0, 1)` with 53 random bits.
+/// Draws uniformly from `[0, 1)`, with 53 random bits.
 pub fn unit_f64(rng: &mut ChaCha8Rng) -> f64 {
     unit_from_bits(rng.next_u64())
 }
 
-/// 64 random bits as a number in `[0, 1)`; 53 of them are used.
+/// Converts 64 random bits to a number in `[0, 1)`; 53 of the bits are used.
 pub fn unit_from_bits(bits: u64) -> f64 {
     (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
-/// A uniform draw from `0..bound` (`bound > 0`), by multiplication: the bias is below `bound / 2^64`.
+/// Draws uniformly from `0..bound` (`bound > 0`) by multiplication; the bias is below `bound /
+/// 2^64`.
 pub fn below(rng: &mut ChaCha8Rng, bound: usize) -> usize {
     below_from_bits(rng.next_u64(), bound as u64) as usize
 }
 
-/// A draw from the standard normal distribution, from two uniform ones.
+/// Draws from the standard normal distribution by the Box-Muller transform.
 pub fn normal(rng: &mut ChaCha8Rng) -> f64 {
     let (u, v) = (1.0 - unit_f64(rng), unit_f64(rng));
     (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
 }
 
-/// 64 random bits as a number in `0..bound`, as [`below`] draws it.
+/// Converts 64 random bits to a number in `0..bound`, as [`below`] does.
 pub fn below_from_bits(bits: u64, bound: u64) -> u64 {
     ((u128::from(bits) * u128::from(bound)) >> 64) as u64
 }
@@ -54,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_fill_their_range() {
+    fn draws_are_uniform_over_their_range() {
         let mut rng = stream(1, 0);
         let mean = (0..10_000).map(|_| unit_f64(&mut rng)).sum::<f64>() / 10_000.0;
         assert!((mean - 0.5).abs() < 0.015, "mean {mean}");
@@ -64,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn normal_draws_have_the_moments_they_should() {
+    fn normal_draws_have_the_moments_of_a_standard_normal() {
         let mut rng = stream(2, 0);
         let draws: Vec<f64> = (0..40_000).map(|_| normal(&mut rng)).collect();
         let moment = |power: i32| draws.iter().map(|x| x.powi(power)).sum::<f64>() / draws.len() as f64;

@@ -1,47 +1,47 @@
-//! Checks of the shapes of arguments: flat slices that hold rows of one width.
+//! Shape checks of arguments that are row-major slices.
 
 use thiserror::Error;
 
-/// An argument whose length does not fit the width of a distance, a policy or an environment.
+/// An argument whose length does not match the width of a distance, a policy or an environment.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ShapeError {
-    /// The argument is not a whole number of rows.
+    /// The length of the argument is not a multiple of the width.
     #[error(
-        "`{argument}` has {numbers} numbers, which are not rows of width {width}; hint: pass {width} numbers for each row"
+        "`{argument}` has {numbers} numbers, which is not a multiple of the width {width}; hint: pass {width} numbers per row"
     )]
     NotRows {
-        /// Name of the argument.
+        /// The name of the argument.
         argument: &'static str,
-        /// How many numbers it has.
+        /// Its length.
         numbers: usize,
-        /// Numbers of a row.
+        /// The width of a row.
         width: usize,
     },
     /// The argument is not exactly one row.
-    #[error("`{argument}` has {numbers} numbers instead of {width}; hint: pass one row of width {width}")]
+    #[error("`{argument}` has {numbers} numbers, not {width}; hint: pass one row of width {width}")]
     NotOneRow {
-        /// Name of the argument.
+        /// The name of the argument.
         argument: &'static str,
-        /// How many numbers it has.
+        /// Its length.
         numbers: usize,
-        /// Numbers of a row.
+        /// The width of a row.
         width: usize,
     },
-    /// Two arguments that are paired row by row differ in their number of rows.
+    /// Two arguments that are paired row by row have different numbers of rows.
     #[error(
-        "`{argument}` has {rows} rows of width {width} and `{other}` has {other_rows}; hint: pass as many rows of both"
+        "`{argument}` has {rows} rows of width {width} and `{other}` has {other_rows}; hint: pass the same number of rows in both"
     )]
     RowCounts {
-        /// Name of the first argument.
+        /// The name of the first argument.
         argument: &'static str,
-        /// Rows of the first argument.
+        /// The number of rows of the first argument.
         rows: usize,
-        /// Name of the second argument.
+        /// The name of the second argument.
         other: &'static str,
-        /// Rows of the second argument.
+        /// The number of rows of the second argument.
         other_rows: usize,
-        /// Numbers of a row.
+        /// The width of a row.
         width: usize,
     },
 }
@@ -59,10 +59,10 @@ impl ShapeError {
     }
 }
 
-/// The number of rows of `values`, which is called `argument` in the error.
+/// Returns the number of rows of `values`; errors call it `argument`.
 ///
 /// # Errors
-/// If `values` is not a whole number of rows of this width.
+/// If the length of `values` is not a multiple of `width`.
 pub fn check_rows(argument: &'static str, values: &[f32], width: usize) -> Result<usize, ShapeError> {
     let numbers = values.len();
     if !numbers.is_multiple_of(width) {
@@ -74,7 +74,7 @@ pub fn check_rows(argument: &'static str, values: &[f32], width: usize) -> Resul
 /// Checks that `values` is exactly one row.
 ///
 /// # Errors
-/// If it is shorter or longer.
+/// If its length is not `width`.
 pub fn check_row(argument: &'static str, values: &[f32], width: usize) -> Result<(), ShapeError> {
     if values.len() != width {
         return Err(ShapeError::NotOneRow { argument, numbers: values.len(), width });
@@ -82,10 +82,10 @@ pub fn check_row(argument: &'static str, values: &[f32], width: usize) -> Result
     Ok(())
 }
 
-/// The number of pairs of rows of two arguments, each given with its name.
+/// Returns the number of pairs of rows of two arguments, each given with its name.
 ///
 /// # Errors
-/// If one of them is not a whole number of rows, or they do not have equally many.
+/// If the length of one is not a multiple of `width`, or the numbers of rows differ.
 pub fn check_pairs(
     (argument, values): (&'static str, &[f32]),
     (other, other_values): (&'static str, &[f32]),

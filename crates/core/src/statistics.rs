@@ -1,19 +1,20 @@
-//! Numbers that summarize numbers.
+//! Summary statistics.
 
-/// Spearman's rank correlation of two columns of equal length; equal values share their mean rank. NaN where one
-/// column is constant or has a NaN.
+/// Returns Spearman's rank correlation of two columns of equal length. Equal values share their
+/// mean rank. NaN if a column is constant or contains a NaN.
 ///
 /// # Panics
 /// If the lengths differ.
 pub fn spearman(left: &[f64], right: &[f64]) -> f64 {
-    assert_eq!(left.len(), right.len(), "columns of one table");
+    assert_eq!(left.len(), right.len(), "the columns have equal lengths");
     if left.iter().chain(right).any(|value| value.is_nan()) {
         return f64::NAN;
     }
     pearson(&ranks(left), &ranks(right))
 }
 
-/// The middle value of a column, the mean of the two in the middle if there is no one; NaN of an empty column.
+/// Returns the median; for an even number of values, the mean of the middle two. NaN if there are
+/// no values.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let half = values.len() / 2;
@@ -24,7 +25,8 @@ pub fn median(mut values: Vec<f64>) -> f64 {
     }
 }
 
-/// A quantile of a column, linear between two values; infinite values are far. NaN of an empty column.
+/// Returns the `share` quantile, linear between neighboring values. Values may be infinite. NaN if
+/// there are no values.
 pub fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
     if values.is_empty() {
         return f64::NAN;
@@ -32,7 +34,7 @@ pub fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let place = share * (values.len() - 1) as f64;
     let (below, part) = (place as usize, place.fract());
-    // Nothing of an infinite value must not be not a number.
+    // `0 * infinity` would be NaN.
     if part == 0.0 { values[below] } else { values[below] * (1.0 - part) + values[below + 1] * part }
 }
 
@@ -67,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_linear_and_infinity_is_far() {
+    fn quantiles_are_linear_and_values_may_be_infinite() {
         assert_eq!(quantile(vec![3.0, 1.0, 2.0], 0.0), 1.0);
         assert_eq!(quantile(vec![3.0, 1.0, 2.0], 0.25), 1.5);
         assert_eq!(quantile(vec![3.0, 1.0, f64::INFINITY], 0.5), 3.0);
@@ -76,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_order_counts() {
+    fn rank_correlation_depends_only_on_the_order() {
         let rising: Vec<f64> = (0..20).map(f64::from).collect();
         let bent: Vec<f64> = rising.iter().map(|x| x.exp()).collect();
         let falling: Vec<f64> = rising.iter().map(|x| -x).collect();
@@ -94,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_median_of_an_even_number_lies_between() {
+    fn the_median_of_an_even_number_of_values_is_a_mean() {
         assert_eq!(median(vec![4.0, 1.0, 3.0, 2.0]), 2.5);
         assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
         assert!(median(Vec::new()).is_nan());

@@ -1,7 +1,8 @@
-//! Files and folders that are written atomically: under a temporary name, synced, renamed, and the folder around them synced.
+//! Atomic writes of files and folders: under a temporary name, synced and renamed; then the parent
+//! folder is synced.
 //!
-//! Whatever interrupts a writer, its destination is what it was before or complete. Results have the permissions of ordinary files:
-//! `0666` and `0777` without the bits of the process's umask.
+//! If a writer is interrupted, its destination is either unchanged or complete. Results have the
+//! permissions of ordinary files: `0666` and `0777` without the bits of the process's umask.
 
 use std::{
     fs::File,
@@ -10,29 +11,30 @@ use std::{
 };
 use tempfile::{Builder, NamedTempFile, TempDir};
 
-/// Temporary names begin so. What a killed process left under such a name belongs to nobody.
+/// The prefix of temporary names. Whatever a killed process left under such a name can be deleted.
 pub const UNFINISHED: &str = ".unfinished-";
 
-/// Writes a file.
+/// Writes a file atomically.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = create(path)?;
     file.write_all(bytes)?;
     commit(file, path)
 }
 
-/// Begins a file under a temporary name in the folder of its destination. It is removed unless it is committed.
+/// Creates a file under a temporary name in the folder of its destination. It is removed unless it
+/// is committed.
 pub(crate) fn create(destination: &Path) -> Result<NamedTempFile> {
     temporary(0o666).tempfile_in(folder_of(destination)).map_err(without_path)
 }
 
-/// Makes a file durable and visible: contents, then name, then the folder that holds the name.
+/// Makes a file durable and visible: syncs its contents, renames it, and syncs its folder.
 pub(crate) fn commit(file: NamedTempFile, destination: &Path) -> Result<()> {
     file.as_file().sync_all()?;
     file.persist(destination).map_err(|error| error.error)?;
     sync_folder(folder_of(destination))
 }
 
-/// A folder under a temporary name beside its destination. It is removed unless it is committed.
+/// A folder under a temporary name next to its destination. It is removed unless it is committed.
 #[derive(Debug)]
 pub struct AtomicFolder {
     destination: PathBuf,
@@ -40,38 +42,39 @@ pub struct AtomicFolder {
 }
 
 impl AtomicFolder {
-    /// Begins a folder.
+    /// Creates a folder under a temporary name.
     pub fn create(destination: &Path) -> Result<Self> {
         let folder = temporary(0o777).tempdir_in(folder_of(destination)).map_err(without_path)?;
         Ok(Self { destination: destination.into(), folder })
     }
 
-    /// The folder under its temporary name.
+    /// Returns the path of the folder under its temporary name.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Writes a file into it, durably.
+    /// Writes and syncs a file in the folder.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
         let mut file = File::create(self.path().join(name))?;
         file.write_all(bytes)?;
         file.sync_all()
     }
 
-    /// Makes it durable and visible. The destination must be free; files that were not written by [`write`](Self::write) must be synced.
+    /// Makes the folder durable and visible. The destination must not exist; files that were not
+    /// written with [`write`](Self::write) must already be synced.
     pub fn commit(self) -> Result<()> {
         if self.destination.symlink_metadata().is_ok() {
-            return Err(Error::new(ErrorKind::AlreadyExists, "it already exists"));
+            return Err(Error::new(ErrorKind::AlreadyExists, "already exists"));
         }
         sync_folder(self.path())?;
         std::fs::rename(self.path(), &self.destination)?;
-        // Nothing is left under the old name to be removed.
+        // Nothing is left to remove under the temporary name.
         let _ = self.folder.keep();
         sync_folder(folder_of(&self.destination))
     }
 }
 
-/// The folder that a file is or will be in.
+/// Returns the folder that contains a path.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -90,13 +93,13 @@ fn temporary(#[cfg_attr(not(unix), expect(unused_variables))] mode: u32) -> Buil
     builder
 }
 
-/// An error about a temporary name says nothing to a user.
+/// Removes the temporary path from an error, since it means nothing to users.
 fn without_path(error: Error) -> Error {
     error.raw_os_error().map_or_else(|| error.kind().into(), Error::from_raw_os_error)
 }
 
 fn sync_folder(folder: &Path) -> Result<()> {
-    // Elsewhere a folder cannot be opened as a file.
+    // Other systems cannot open a folder as a file.
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
@@ -105,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_uncommitted_write_leaves_what_was_there() {
+    fn an_uncommitted_write_changes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x");
         write(&path, b"old").unwrap();

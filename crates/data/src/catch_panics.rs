@@ -1,4 +1,4 @@
-//! Catches panics of libraries on corrupt files.
+//! Catches panics of libraries that read corrupt files.
 
 use std::{
     cell::Cell,
@@ -7,20 +7,22 @@ use std::{
 };
 
 thread_local! {
-    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+    static IS_CATCHING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic on this thread, now, would become an ordinary error. A program's panic hook can ask, and stay silent.
+/// Returns whether a panic on this thread would currently be caught and returned as an error, so
+/// that a program's panic hook can ignore it.
 pub fn is_catching_panics() -> bool {
-    IS_GUARDED.get()
+    IS_CATCHING.get()
 }
 
-/// Runs code that may panic because of what a file contains. The `parquet` crate does: some of its checks on the contents of pages are assertions.
-/// What the code was working on must be dropped when this gives an error.
+/// Runs code that may panic on corrupt input, and returns a panic as an error. The `parquet` crate,
+/// for example, checks some contents of pages with assertions. After an error, the caller must drop
+/// the values that the code was working on.
 pub(crate) fn catch_panic<T, E: Display>(run: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
-    let before = IS_GUARDED.replace(true);
+    let before = IS_CATCHING.replace(true);
     let outcome = catch_unwind(AssertUnwindSafe(run));
-    IS_GUARDED.set(before);
+    IS_CATCHING.set(before);
     match outcome {
         Ok(result) => result.map_err(|error| error.to_string()),
         Err(panic) => {

@@ -1,18 +1,18 @@
-//! Episodes put behind each other, column by column.
+//! Column buffers of concatenated episodes.
 
 use crate::{EpisodeView, Spec, episode::Ending};
 
-/// The columns of some episodes.
+/// The concatenated columns of some episodes.
 #[derive(Debug, Default)]
 pub(crate) struct ColumnBuffers {
-    /// Of each episode.
+    /// The number of steps of each episode.
     pub steps: Vec<usize>,
     pub observations: Vec<f32>,
     pub actions: Vec<f32>,
     pub rewards: Vec<f32>,
     pub timestamps: Vec<f64>,
     pub extras: Vec<Vec<f32>>,
-    /// Of each episode.
+    /// The ending of each episode.
     pub endings: Vec<Ending>,
 }
 

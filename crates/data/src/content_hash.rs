@@ -1,14 +1,14 @@
-//! What a dataset contains, in 64 hexadecimal digits, whatever file it is in.
+//! The content hash of a dataset, which does not depend on the file format.
 
 use crate::{DataError, EpisodeSink, EpisodeView, Spec};
 use arrow_buffer::ToByteSlice;
 use sha2::{Digest as _, Sha256};
 
-/// SHA-256 of what every format holds: the widths, then for each episode the SHA-256 of its number of steps, its observations and its
-/// actions as little-endian numbers.
+/// Computes the SHA-256 of what every format stores: the widths, then for each episode the SHA-256
+/// of its number of steps, its observations and its actions as little-endian numbers.
 ///
-/// Rewards, timestamps, endings, extra columns and names are not part of it. One dataset therefore has one hash in every format, and with
-/// any selection of extra columns.
+/// Rewards, timestamps, endings, extra columns and names are not included. A dataset therefore has
+/// the same hash in every format, and with any selection of extra columns.
 #[derive(Debug, Clone, Default)]
 pub struct ContentHasher {
     content: Sha256,
@@ -17,23 +17,24 @@ pub struct ContentHasher {
 
 type Digest = [u8; 32];
 
-/// Digests of one episode: of what counts as its content, and of its other columns.
+/// The digests of one episode: of its content, and of its other columns.
 pub(crate) struct EpisodeDigests {
     content: Digest,
     rest: Digest,
 }
 
-/// The hashes of a whole dataset.
+/// The hashes of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hashes {
     /// The content hash.
     pub content: String,
-    /// Of everything that is not part of the content hash: rewards, timestamps, endings and extra columns in the order of the spec.
+    /// The hash of everything else: rewards, timestamps, endings, and extra columns in the order of
+    /// the spec.
     pub rest: String,
 }
 
 impl ContentHasher {
-    /// The content hash of the episodes so far.
+    /// Returns the content hash of the episodes so far.
     pub fn finish(self) -> String {
         self.hashes().content
     }
@@ -79,13 +80,13 @@ impl EpisodeDigests {
     }
 }
 
-/// A digest as text.
+/// Returns a digest in hexadecimal digits.
 pub(crate) fn hexadecimal(state: Sha256) -> String {
     state.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The bytes of numbers, as they are in memory.
+/// Returns the bytes of numbers as they are in memory, which is little-endian.
 pub(crate) fn little_endian<T: arrow_buffer::ArrowNativeType>(values: &[T]) -> &[u8] {
-    const { assert!(cfg!(target_endian = "little"), "the files of this package are little-endian") };
+    const { assert!(cfg!(target_endian = "little"), "the files of this crate are little-endian") };
     values.to_byte_slice()
 }

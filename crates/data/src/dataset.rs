@@ -2,15 +2,16 @@
 
 use crate::{
     ContentHasher, DataError, Episode, EpisodeIndex, EpisodeSink, EpisodeView, Spec,
-    column_buffers::ColumnBuffers, episode::Ending, huge_pages::on_large_pages, mapping::Mapping,
+    column_buffers::ColumnBuffers, episode::Ending, huge_pages::on_huge_pages, mapping::Mapping,
 };
 use arrow_buffer::ScalarBuffer;
 use std::{borrow::Borrow, sync::Arc};
 
-/// Episodes that can be read in any order. Clones share the columns.
+/// A dataset of episodes with random access. Clones share the columns.
 ///
-/// The columns are the same slices whether they are in memory or in a file of the isochrone Arrow format ([`open`](Self::open)), where the
-/// system brings pages in when they are touched: nothing else in this crate knows the difference.
+/// The columns are slices, either in memory or in a mapped file of the isochrone Arrow format
+/// ([`open`](Self::open)), of which the operating system loads pages on demand. The rest of this
+/// crate does not distinguish between the two.
 ///
 /// ```
 /// use isochrone_data::Dataset;
@@ -25,7 +26,7 @@ pub struct Dataset {
     columns: Arc<Columns>,
 }
 
-/// What clones share.
+/// The columns that clones share.
 #[derive(Debug)]
 pub(crate) struct Columns {
     pub spec: Spec,
@@ -35,27 +36,29 @@ pub(crate) struct Columns {
     pub mapping: Option<Arc<Mapping>>,
 }
 
-/// Episodes that lie together, column by column.
+/// Consecutive episodes, stored column by column.
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
     pub first_episode: usize,
     pub first_state: u64,
     pub observations: ScalarBuffer<f32>,
     pub actions: ScalarBuffer<f32>,
-    /// Empty if there are none.
+    /// Empty if the dataset has no rewards.
     pub rewards: ScalarBuffer<f32>,
-    /// Empty if there are none.
+    /// Empty if the dataset has no timestamps.
     pub timestamps: ScalarBuffer<f64>,
     pub extras: Vec<ScalarBuffer<f32>>,
-    /// One for each episode.
+    /// The ending of each episode.
     pub endings: Vec<Ending>,
 }
 
 impl Dataset {
-    /// A dataset of arrays in memory. Each episode has observations `[T + 1, observation_width]` and actions `[T, action_width]`, row after row.
+    /// Creates a dataset from arrays in memory. Each episode has observations
+    /// `[T + 1, observation_width]` and actions `[T, action_width]` in row-major order.
     ///
     /// # Errors
-    /// If arrays do not have these sizes, an episode has no transition, or a number is not finite. The error says which episode.
+    /// Returns an error if an array does not have this size, an episode has no transition, or a
+    /// number is not finite. The error names the episode.
     pub fn from_arrays<O: Into<Vec<f32>>, A: Into<Vec<f32>>>(
         observation_width: usize,
         action_width: usize,
@@ -69,10 +72,11 @@ impl Dataset {
         Self::from_episodes(&Spec::new(observation_width, action_width), episodes.into_iter().map(episode))
     }
 
-    /// A dataset of episodes in memory, with all columns that `spec` describes.
+    /// Creates a dataset from episodes in memory, with all columns that `spec` describes.
     ///
     /// # Errors
-    /// If the spec is impossible, columns do not fit it, an episode has no transition, or a number is not finite. The error says which episode.
+    /// Returns an error if the spec is invalid, a column does not match it, an episode has no
+    /// transition, or a number is not finite. The error names the episode.
     pub fn from_episodes(
         spec: &Spec,
         episodes: impl IntoIterator<Item = impl Borrow<Episode>>,
@@ -92,46 +96,47 @@ impl Dataset {
         Self { columns: Arc::new(columns) }
     }
 
-    /// The same dataset, not shared yet, with its content hash.
+    /// Sets the content hash of a dataset that is not shared yet.
     pub(crate) fn with_content_hash(mut self, content_hash: String) -> Self {
         Arc::get_mut(&mut self.columns).expect("not shared yet").content_hash = content_hash;
         self
     }
 
-    /// What the columns are.
+    /// Returns the description of the columns.
     pub fn spec(&self) -> &Spec {
         &self.columns.spec
     }
 
-    /// The position of each episode.
+    /// Returns the index of the episodes, states and transitions.
     pub fn index(&self) -> &EpisodeIndex {
         &self.columns.index
     }
 
-    /// The number of episodes.
+    /// Returns the number of episodes.
     pub fn n_episodes(&self) -> usize {
         self.index().n_episodes()
     }
 
-    /// The number of transitions, T for each episode.
+    /// Returns the number of transitions, T for each episode.
     pub fn n_transitions(&self) -> u64 {
         self.index().n_transitions()
     }
 
-    /// What the dataset contains; see [`ContentHasher`]. It is always computed from the episodes: a file's own word is only compared with it.
+    /// Returns the content hash; see [`ContentHasher`]. It is always computed from the episodes;
+    /// the hash that a file declares is only compared with it.
     pub fn content_hash(&self) -> &str {
         &self.columns.content_hash
     }
 
-    /// Whether the columns lie in a file.
+    /// Returns whether the columns are in a mapped file.
     pub fn is_mapped(&self) -> bool {
         self.mapping().is_some()
     }
 
-    /// The episode of this number.
+    /// Returns the episode with this number.
     ///
     /// # Panics
-    /// If there are not that many.
+    /// Panics if there is no such episode.
     pub fn episode(&self, episode: usize) -> EpisodeView<'_> {
         let block = &self.blocks()[self.block_of_episode(episode)];
         let states = self.index().states(episode);
@@ -154,17 +159,17 @@ impl Dataset {
         }
     }
 
-    /// The observation of a state, all episodes counted one after another.
+    /// Returns the observation of a state; states are numbered across all episodes.
     ///
     /// # Panics
-    /// If there are not that many.
+    /// Panics if there is no such state.
     pub fn state(&self, state: u64) -> &[f32] {
         let (episode, row) = self.index().row_of_state(state);
         let width = self.spec().observation.width;
         &self.episode(episode).observations[row * width..][..width]
     }
 
-    /// Gives every episode to a sink, in order.
+    /// Sends every episode to a sink, in order.
     pub fn send(&self, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
         sink.begin(self.spec())?;
         for episode in 0..self.n_episodes() {
@@ -182,7 +187,8 @@ impl Dataset {
         self.columns.mapping.as_deref()
     }
 
-    /// Says that an episode was read: pages of a mapped file are given back now and then.
+    /// Notes that an episode was read, so that pages of a mapped file are released from time to
+    /// time.
     pub(crate) fn touched(&self, episode: usize) {
         if let Some(mapping) = self.mapping() {
             mapping.touched(self.spec().episode_bytes(self.index().steps(episode)));
@@ -206,25 +212,25 @@ pub struct DatasetBuilder {
 }
 
 impl DatasetBuilder {
-    /// The dataset of all episodes so far.
+    /// Returns the dataset of all episodes so far.
     ///
     /// # Panics
-    /// If `begin` was never called.
+    /// Panics if `begin` was never called.
     pub fn finish(self) -> Dataset {
         let ColumnBuffers { steps, observations, actions, rewards, timestamps, extras, endings } =
             self.buffers;
         let block = Block {
             first_episode: 0,
             first_state: 0,
-            observations: on_large_pages(observations),
-            actions: on_large_pages(actions),
-            rewards: on_large_pages(rewards),
+            observations: on_huge_pages(observations),
+            actions: on_huge_pages(actions),
+            rewards: on_huge_pages(rewards),
             timestamps: timestamps.into(),
             extras: extras.into_iter().map(Into::into).collect(),
             endings,
         };
         Dataset::new(Columns {
-            spec: self.spec.expect("a reader begins with the spec"),
+            spec: self.spec.expect("begin is called first"),
             blocks: vec![block],
             index: EpisodeIndex::new(steps.into_iter()),
             content_hash: self.hasher.finish(),

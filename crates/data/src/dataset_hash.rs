@@ -1,4 +1,4 @@
-//! The hashes of a dataset that is open.
+//! The hashes of an open dataset.
 
 use crate::{
     ContentHasher, DataError, Dataset, EpisodeSink as _,
@@ -12,7 +12,8 @@ use std::{
     thread,
 };
 
-/// Hashes a dataset with all processors, one block of episodes at a time. Of a mapped file, pages are given back meanwhile.
+/// Hashes a dataset on all cores, one block of episodes per thread at a time. Pages of a mapped
+/// file are released meanwhile.
 pub(crate) fn hashes(data: &Dataset) -> Result<Hashes, DataError> {
     let n_blocks = data.blocks().len();
     let digests: Vec<OnceLock<Vec<EpisodeDigests>>> = (0..n_blocks).map(|_| OnceLock::new()).collect();
@@ -31,7 +32,7 @@ pub(crate) fn hashes(data: &Dataset) -> Result<Hashes, DataError> {
                 data.touched(episode);
                 digests
             };
-            // Nobody else has this block.
+            // No other thread hashes this block.
             let _ = digests[block].set((first(block)..first(block + 1)).map(of_episode).collect());
         }
     };

@@ -1,17 +1,17 @@
-//! The range and spread of a column.
+//! Summary statistics of one dimension of a column.
 
-/// The numbers of one dimension. Those that are not finite are counted and left out of the rest.
+/// Summary statistics of one dimension. Values that are not finite are only counted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DimensionSummary {
-    /// How many are finite.
+    /// The number of finite values.
     pub count: u64,
-    /// How many are not.
+    /// The number of values that are not finite.
     pub non_finite: u64,
-    /// The smallest.
+    /// The smallest finite value.
     pub min: f32,
-    /// The largest.
+    /// The largest finite value.
     pub max: f32,
-    /// The mean.
+    /// The mean of the finite values.
     pub mean: f64,
     squares: f64,
 }
@@ -23,17 +23,17 @@ impl Default for DimensionSummary {
 }
 
 impl DimensionSummary {
-    /// The standard deviation.
+    /// Returns the standard deviation.
     pub fn standard_deviation(&self) -> f64 {
         (self.squares / self.count.max(1) as f64).sqrt()
     }
 
-    /// Whether all numbers are equal.
+    /// Returns whether there is more than one value and all are equal.
     pub fn is_constant(&self) -> bool {
         self.count > 1 && self.min == self.max
     }
 
-    /// Welford's update: stable for any number of values.
+    /// Adds a value by Welford's update, which is numerically stable for any number of values.
     pub(crate) fn add(&mut self, value: f32) {
         if !value.is_finite() {
             self.non_finite += 1;

@@ -1,4 +1,4 @@
-//! One episode: T + 1 states, T actions between them.
+//! Episodes: T + 1 states and the T actions between them.
 
 use crate::{DataError, EpisodeError, Spec};
 use serde::{Deserialize, Serialize};
@@ -8,24 +8,24 @@ named_enum! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum Ending, pub fn name {
-        /// The format does not say.
+        /// The format does not store how the episode ended.
         #[default]
         Unknown = "unknown",
-        /// By the environment: nothing comes after the last state.
+        /// The environment terminated the episode: no state follows the last one.
         Terminated = "terminated",
-        /// By a time limit: the environment could have continued.
+        /// A time limit truncated the episode: the environment could have continued.
         Truncated = "truncated",
     }
 }
 
 impl Ending {
-    /// The ending of this name.
+    /// Returns the ending with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|ending| ending.name() == name)
     }
 }
 
-/// An episode that owns its columns. Rows lie one after another.
+/// An episode that owns its columns, each in row-major order.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Episode {
     /// `[T + 1, observation width]`.
@@ -38,14 +38,14 @@ pub struct Episode {
     pub timestamps: Vec<f64>,
     /// `[T + 1, width]` for each extra column of the spec.
     pub extras: Vec<Vec<f32>>,
-    /// How it ended.
+    /// How the episode ended.
     pub ending: Ending,
 }
 
-/// An episode that lies in a file, a dataset or an [`Episode`].
+/// A view of an episode in a file, a dataset or an [`Episode`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct EpisodeView<'a> {
-    /// Its number in the file, counted from 0; broken episodes before it count as well.
+    /// The number of the episode in the file, counted from 0; invalid episodes count as well.
     pub number: usize,
     /// The number of actions T.
     pub steps: usize,
@@ -59,15 +59,15 @@ pub struct EpisodeView<'a> {
     pub timestamps: &'a [f64],
     /// `[T + 1, width]` for each extra column of the spec.
     pub extras: Vec<&'a [f32]>,
-    /// How it ended.
+    /// How the episode ended.
     pub ending: Ending,
 }
 
 impl Episode {
-    /// Reads it as `spec` says.
+    /// Returns a view of the episode with the columns that `spec` describes.
     ///
     /// # Errors
-    /// If the columns do not fit the spec or each other.
+    /// Returns an error if the columns do not match the spec or each other.
     pub fn view(&self, spec: &Spec) -> Result<EpisodeView<'_>, EpisodeError> {
         let rows = |column: &str, found: usize, width: usize| match width {
             0 if found == 0 => Ok(None),
@@ -83,7 +83,7 @@ impl Episode {
                 }
                 _ => Ok(()),
             };
-        let optional = |is_there: bool, rows: usize| if is_there { rows } else { 0 };
+        let optional = |is_present: bool, rows: usize| if is_present { rows } else { 0 };
         require("actions", self.actions.len(), spec.action.width, steps)?;
         require("rewards", self.rewards.len(), 1, optional(spec.has_rewards, steps))?;
         require("timestamps", self.timestamps.len(), 1, optional(spec.has_timestamps, states))?;
@@ -105,7 +105,7 @@ impl Episode {
         })
     }
 
-    /// Empties it and keeps its memory.
+    /// Clears the episode and keeps its memory.
     pub(crate) fn clear(&mut self) {
         self.observations.clear();
         self.actions.clear();
@@ -117,12 +117,12 @@ impl Episode {
 }
 
 impl EpisodeView<'_> {
-    /// The same with its number.
+    /// Sets the number of the episode.
     pub fn numbered(self, number: usize) -> Self {
         Self { number, ..self }
     }
 
-    /// Refuses episodes without a transition: nothing could be sampled from them.
+    /// Rejects an episode without a transition, since nothing could be sampled from it.
     pub(crate) fn require_transition(&self) -> Result<(), DataError> {
         match self.steps {
             0 => Err(DataError::episode(self.number, EpisodeError::NoTransition { states: 1 })),
@@ -130,7 +130,7 @@ impl EpisodeView<'_> {
         }
     }
 
-    /// Refuses numbers that are not finite.
+    /// Rejects numbers that are not finite.
     pub(crate) fn require_finite(&self, spec: &Spec) -> Result<(), EpisodeError> {
         let check = |column: &str, width: usize, values: &mut dyn Iterator<Item = f64>| {
             let found = values.enumerate().find(|(_, value)| !value.is_finite());
@@ -151,7 +151,7 @@ impl EpisodeView<'_> {
         Ok(())
     }
 
-    /// A copy that owns its columns.
+    /// Returns a copy that owns its columns.
     pub fn to_owned(&self) -> Episode {
         Episode {
             observations: self.observations.to_vec(),

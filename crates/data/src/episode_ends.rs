@@ -1,16 +1,18 @@
-//! Do episodes end alike? Demonstrations of a task do, exploration does not.
+//! Detects whether episodes end in similar states: demonstrations of a task do, exploration does
+//! not.
 
 use crate::{Dataset, dimension_summary::DimensionSummary};
 
-/// Fewer episodes tell nothing.
+/// The minimum number of episodes for a conclusion.
 const MIN_EPISODES: usize = 8;
-/// States that are looked at, evenly spread over every episode.
+/// The approximate maximum number of states to inspect, evenly spaced in every episode.
 const MAX_STATES: u64 = 1 << 20;
-/// Ends of demonstrations spread less than this part of all states: 0.14 for an arm, above 0.9 in mazes.
-const ALIKE: f64 = 0.5;
+/// The variance of the last states of demonstrations is a smaller fraction of the variance of all
+/// states: 0.14 for a robot arm, above 0.9 in mazes.
+const MAX_VARIANCE_RATIO: f64 = 0.5;
 
-/// Whether the episodes of a dataset end alike: the variance of last states, over that of all states, is small in at least half of
-/// the columns that vary.
+/// Returns whether the episodes of a dataset end in similar states: the variance of the last states
+/// is small relative to the variance of all states, in at least half of the columns that vary.
 pub fn end_alike(data: &Dataset) -> bool {
     let width = data.spec().observation.width;
     if data.n_episodes() < MIN_EPISODES || width == 0 {
@@ -30,7 +32,7 @@ pub fn end_alike(data: &Dataset) -> bool {
     are_alike(&all, &ends)
 }
 
-/// The same of summaries of all states and of the last ones, column by column.
+/// As [`end_alike`], from summaries of all states and of the last states, column by column.
 pub(crate) fn are_alike(all: &[DimensionSummary], ends: &[DimensionSummary]) -> bool {
     if ends.iter().all(|ends| ends.count < MIN_EPISODES as u64) {
         return false;
@@ -39,7 +41,7 @@ pub(crate) fn are_alike(all: &[DimensionSummary], ends: &[DimensionSummary]) -> 
     let mut ratios: Vec<f64> =
         varying.map(|(all, ends)| (ends.standard_deviation() / all.standard_deviation()).powi(2)).collect();
     ratios.sort_unstable_by(f64::total_cmp);
-    ratios.get(ratios.len() / 2).is_some_and(|median| *median < ALIKE)
+    ratios.get(ratios.len() / 2).is_some_and(|median| *median < MAX_VARIANCE_RATIO)
 }
 
 #[cfg(test)]
@@ -48,7 +50,7 @@ mod tests {
 
     #[test]
     fn demonstrations_end_alike_and_exploration_does_not() {
-        // From everywhere to one place, and back.
+        // From many starts to one end, and reversed.
         let starts = (0..20).map(|number| number as f32);
         let to_zero =
             |start: f32| (0..=10).map(|step| start * (1.0 - step as f32 / 10.0)).collect::<Vec<_>>();
@@ -58,6 +60,6 @@ mod tests {
         };
         assert!(end_alike(&data(&mut starts.clone().map(to_zero))));
         assert!(!end_alike(&data(&mut starts.clone().map(reversed))));
-        assert!(!end_alike(&data(&mut starts.take(3).map(to_zero))), "too few to tell");
+        assert!(!end_alike(&data(&mut starts.take(3).map(to_zero))), "too few episodes");
     }
 }

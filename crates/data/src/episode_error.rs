@@ -1,66 +1,66 @@
-//! What can be wrong with one episode.
+//! Errors in a single episode.
 
 use thiserror::Error;
 
-/// Why the columns of an episode do not fit its spec.
+/// The reason why the columns of an episode do not match its spec.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum EpisodeError {
-    /// A column is not made of whole rows.
-    #[error("{column} have {found} numbers, which is not a multiple of their width {width}")]
+    /// The length of a column is not a multiple of its width.
+    #[error("column '{column}' has {found} numbers, which is not a multiple of its width {width}")]
     Width {
-        /// The column.
+        /// The name of the column.
         column: String,
-        /// Numbers per row.
+        /// The expected number of values per row.
         width: usize,
-        /// Numbers that there are.
+        /// The number of values found.
         found: usize,
     },
-    /// A column has more or fewer rows than the observations ask for.
-    #[error("{column} have {found} rows, where {expected} are expected")]
+    /// The number of rows of a column does not match the observations.
+    #[error("column '{column}' has {found} rows, but {expected} are expected")]
     Rows {
-        /// The column.
+        /// The name of the column.
         column: String,
-        /// Rows that the spec and the observations ask for.
+        /// The number of rows that the spec and the observations require.
         expected: usize,
-        /// Rows that there are.
+        /// The number of rows found.
         found: usize,
     },
-    /// The number of extra columns is not that of the spec.
-    #[error("{found} extra columns, where the spec has {expected}")]
+    /// The number of extra columns does not match the spec.
+    #[error("{found} extra columns, but the spec has {expected}")]
     Extras {
-        /// Extra columns of the spec.
+        /// The number of extra columns of the spec.
         expected: usize,
-        /// Extra columns that there are.
+        /// The number of extra columns found.
         found: usize,
     },
-    /// There is no action between two states.
+    /// The episode has fewer than two states.
     #[error("it has {states} observations and no transition")]
     NoTransition {
-        /// How many states it has.
+        /// The number of states of the episode.
         states: usize,
     },
     /// A number is NaN or infinite.
-    #[error("row {row} of {column}: {value} is not finite")]
+    #[error("row {row} of column '{column}': {value} is not finite")]
     NotFinite {
-        /// The column.
+        /// The name of the column.
         column: String,
         /// The row, counted from 0.
         row: usize,
-        /// The number.
+        /// The value.
         value: f64,
     },
 }
 
 impl EpisodeError {
-    /// What to do about it.
+    /// Returns what to do about the error.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Width { .. } => "give whole rows, one after another",
-            Self::Rows { .. } => "T + 1 observations have T actions and T rewards between them",
-            Self::Extras { .. } => "give one for each of `Spec::extras`, in order",
-            Self::NoTransition { .. } => "leave it out",
-            Self::NotFinite { .. } => "leave the episode out, or cut it before this row",
+            Self::Width { .. } => "give complete rows in row-major order",
+            Self::Rows { .. } => "an episode of T steps has T + 1 observations, T actions and T rewards",
+            Self::Extras { .. } => "give one column for each of `Spec::extras`, in order",
+            Self::NoTransition { .. } => "remove the episode",
+            Self::NotFinite { .. } => "remove the episode, or truncate it before this row",
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One error for everything that can be wrong with data: the file, the place, the hint.
+//! The error type of this crate: every error names the file or setting and ends with a hint.
 
 use crate::{EpisodeError, Hint};
 use std::{
@@ -7,64 +7,65 @@ use std::{
 };
 use thiserror::Error;
 
-/// Why data could not be read, written or sampled.
+/// The reason why data could not be read, written or sampled.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DataError {
-    /// The system could not read or write a file.
+    /// The operating system could not read or write a file.
     #[error("{}: {source}; hint: {hint}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// The error of the system.
+        /// The error of the operating system.
         source: std::io::Error,
         /// What to do about it.
         hint: &'static str,
     },
-    /// The file is not what it should be.
+    /// The file is malformed.
     #[error("{}: {problem}; hint: {hint}", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// Where and what.
+        /// What is wrong, and where.
         problem: String,
         /// What to do about it.
         hint: Hint,
     },
-    /// A part of the file is broken.
+    /// A part of the file is invalid.
     #[error("{0}")]
     Defect(#[from] Defect),
-    /// An episode in memory does not fit its spec.
+    /// An episode in memory does not match its spec.
     #[error("episode {episode}: {source}; hint: {}", source.hint())]
     Episode {
-        /// Its number, counted from 0.
+        /// The number of the episode, counted from 0.
         episode: usize,
-        /// What is wrong with it.
+        /// What is wrong with the episode.
         source: EpisodeError,
     },
-    /// A setting is impossible.
+    /// A setting is invalid.
     #[error("{problem}; hint: {hint}")]
     Setting {
-        /// Which, and its value.
+        /// The setting and its value.
         problem: String,
-        /// What would be possible.
+        /// The valid values.
         hint: Hint,
     },
 }
 
-/// What is wrong with one episode, or with the contents, of a file that can otherwise be read.
+/// A problem with one episode, or with the contents, of a file that can otherwise be read.
 ///
-/// A reader hands it to its sink: most sinks stop there, a validator takes note and goes on.
+/// A reader passes it to its sink. Most sinks stop with an error; a validator records it and
+/// continues.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}: {}{problem}; hint: {hint}", path.display(), episode.map(|number| format!("episode {number}: ")).unwrap_or_default())]
 pub struct Defect {
     /// The file.
     pub path: PathBuf,
-    /// The episode, counted from 0; none if the file as a whole is to blame.
+    /// The episode, counted from 0; `None` if the defect concerns the entire file.
     pub episode: Option<usize>,
-    /// The row inside the episode, if one is to blame.
+    /// The row of the episode, if the defect concerns a single row.
     pub row: Option<usize>,
-    /// Which kind of defect.
+    /// The kind of defect.
     pub kind: DefectKind,
     /// What is wrong.
     pub problem: String,
@@ -72,23 +73,23 @@ pub struct Defect {
     pub hint: Hint,
 }
 
-/// The kinds of defects that a reader notices.
+/// The kinds of defects that a reader detects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DefectKind {
-    /// Columns of different lengths, T against T + 1 above all.
+    /// Columns have inconsistent lengths, most often T instead of T + 1.
     Lengths,
-    /// Marks of the end of an episode that are missing or contradict each other.
+    /// End-of-episode flags are missing or contradict each other.
     Ends,
-    /// An episode without a transition.
+    /// An episode has no transition.
     Empty,
-    /// Frames that are missing or out of order.
+    /// Frames are missing or out of order.
     Frames,
-    /// Contents that are not those that the file was written with.
+    /// The contents differ from those that were written.
     Corrupt,
 }
 
 impl Defect {
-    /// A defect of a whole episode.
+    /// Creates a defect of an entire episode.
     pub(crate) fn of_episode(
         path: &Path,
         episode: usize,
@@ -99,39 +100,44 @@ impl Defect {
         Self { path: path.into(), episode: Some(episode), row: None, kind, problem, hint: hint.into() }
     }
 
-    /// A file whose bytes are not those that were written.
+    /// Creates the defect of a file whose bytes differ from those that were written.
     pub(crate) fn corrupt(path: &Path) -> Self {
         let problem = "its contents do not match its checksum".into();
-        let hint = "it is corrupt or was changed; copy it again or convert the original again".into();
+        let hint = "the file is corrupt or was modified; copy it again, or convert the original again".into();
         Self { path: path.into(), episode: None, row: None, kind: DefectKind::Corrupt, problem, hint }
     }
 
-    /// Metadata that count other than the data have, found after `episodes` of them.
+    /// Creates the defect of metadata that declare another count than the data have, found after
+    /// `episodes` episodes.
     pub(crate) fn miscounted(
         path: &Path,
         episodes: usize,
         what: &str,
         (declared, found): (usize, usize),
     ) -> Self {
-        let problem = format!("the metadata count {declared} {what}, the data have {found}");
-        let hint = "a download is incomplete, or the metadata are of another version";
+        let problem = format!("the metadata declare {declared} {what}, but the data have {found}");
+        let hint = "the download is incomplete, or the metadata belong to another version";
         Self::of_episode(path, episodes, DefectKind::Lengths, problem, hint)
     }
 }
 
 impl DataError {
-    /// Makes an error of a system's error while reading.
+    /// Converts an I/O error while reading.
     pub(crate) fn read(path: &Path) -> impl Fn(std::io::Error) -> Self + Copy {
-        move |source| Self::Io { path: path.into(), source, hint: "check the name and that it can be read" }
+        move |source| Self::Io {
+            path: path.into(),
+            source,
+            hint: "check that the path is correct and readable",
+        }
     }
 
-    /// Makes an error of a system's error while writing.
+    /// Converts an I/O error while writing.
     pub(crate) fn write(path: &Path) -> impl Fn(std::io::Error) -> Self + Copy {
-        let hint = "check that the folder exists, can be written and has room";
+        let hint = "check that the folder exists, is writable and has free space";
         move |source| Self::Io { path: path.into(), source, hint }
     }
 
-    /// Makes an error of a library's error while writing.
+    /// Converts an error of a library while writing.
     pub(crate) fn refused<E: Display>(path: &Path) -> impl Fn(E) -> Self + Copy {
         move |error: E| Self::write(path)(std::io::Error::other(error.to_string()))
     }

@@ -1,4 +1,4 @@
-//! What to do about an error, in the words of this library.
+//! Hints that accompany errors.
 
 use serde::Serialize;
 use std::fmt;
@@ -7,9 +7,10 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(transparent)]
 pub struct Hint {
-    /// The hint as a sentence. It names its remedy as [`Remedy`] displays it.
+    /// The text of the hint. It names its remedy as [`Remedy`] displays it.
     pub text: String,
-    /// The part of the library that it points at, so that a program can put it in its own words.
+    /// The part of the library that the hint refers to, so that a program can substitute its own
+    /// name for it.
     #[serde(skip)]
     pub remedy: Option<Remedy>,
 }
@@ -30,7 +31,8 @@ named_enum! {
         FrameRate = "`ReadOptions::frames_per_second`",
         /// [`ReadOptions::action_bounds`](crate::formats::ReadOptions::action_bounds).
         ActionBounds = "`ReadOptions::action_bounds`",
-        /// [`Format::read`](crate::formats::Format::read), with a format that is chosen instead of detected.
+        /// [`Format::read`](crate::formats::Format::read), with an explicit format instead of a
+        /// detected one.
         Format = "`Format::read`",
         /// [`DatasetSummary`](crate::DatasetSummary).
         Summary = "`DatasetSummary`",
@@ -46,7 +48,7 @@ named_enum! {
 }
 
 impl Remedy {
-    /// A hint that points here; `text` is given the name.
+    /// Creates a hint that refers to this remedy; `text` receives the remedy to display.
     pub(crate) fn hint(self, text: impl FnOnce(Self) -> String) -> Hint {
         Hint { text: text(self), remedy: Some(self) }
     }

@@ -1,21 +1,22 @@
-//! Columns in memory, on large pages.
+//! Columns in memory on huge pages.
 
 use arrow_buffer::{ArrowNativeType, Buffer, ScalarBuffer, ToByteSlice};
 use bytes::Bytes;
 use memmap2::MmapMut;
 
-/// Below this, large pages would be mostly empty.
-const LEAST_BYTES: usize = 4 << 20;
+/// The minimum size for huge pages: below it, they would be mostly empty.
+const MIN_BYTES: usize = 4 << 20;
 
-/// Moves numbers to memory that the system may back with large pages. Rows are read at random, each from another page, and with small ones the
-/// processor would spend its time finding pages. NumPy does the same.
-pub(crate) fn on_large_pages<T: ArrowNativeType>(values: Vec<T>) -> ScalarBuffer<T> {
+/// Moves numbers to memory that the operating system may back with huge pages. Rows are read at
+/// random, each from another page; with small pages, the processor would spend its time on address
+/// translation. NumPy does the same.
+pub(crate) fn on_huge_pages<T: ArrowNativeType>(values: Vec<T>) -> ScalarBuffer<T> {
     let bytes = values.to_byte_slice();
-    if bytes.len() < LEAST_BYTES {
+    if bytes.len() < MIN_BYTES {
         return values.into();
     }
     let Ok(mut pages) = MmapMut::map_anon(bytes.len()) else { return values.into() };
-    // Advice: without it, everything works with small pages.
+    // This is only advice: without it, everything works with small pages.
     #[cfg(target_os = "linux")]
     let _ = pages.advise(memmap2::Advice::HugePage);
     pages.copy_from_slice(bytes);

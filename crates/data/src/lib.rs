@@ -1,12 +1,13 @@
-//! Datasets of episodes: readers and writers of every common format, validation, and goal-conditioned batches.
+//! Datasets of episodes: readers and writers of common formats, validation, and goal-conditioned
+//! batches.
 //!
-//! - [`formats`]: readers and writers, one file per format. A reader pushes one episode at a time into an [`EpisodeSink`], so a dataset
-//!   never has to fit in memory;
-//! - [`Dataset`]: episodes that can be looked at in any order, in memory or in a mapped file;
+//! - [`formats`]: readers and writers, one file per format. A reader pushes one episode at a time
+//!   into an [`EpisodeSink`], so that a dataset never has to fit in memory;
+//! - [`Dataset`]: episodes with random access, in memory or in a mapped file;
 //! - [`validate`]: common dataset problems, found before training;
-//! - [`sampling`]: batches of transitions with goals, the same bits for any number of threads;
-//! - [`tables`], [`arrays`]: matrices of numbers from other programs, and columns of results for them;
-//! - [`tabular`]: processes with finitely many states, from text maps, MDP files and event logs.
+//! - [`sampling`]: batches of transitions with goals, bit-identical for any number of threads;
+//! - [`tables`], [`arrays`]: matrices and tables of numbers, to exchange data with other programs;
+//! - [`tabular`]: tabular MDPs and Markov chains from text maps, MDP files and event logs.
 
 #[macro_use]
 mod named_enum;

@@ -1,4 +1,4 @@
-//! Datasets from files.
+//! Loads datasets from files.
 
 use crate::{
     Access, DataError, Dataset, DatasetBuilder,
@@ -7,7 +7,8 @@ use crate::{
 use std::{borrow::Borrow, path::Path};
 
 impl Dataset {
-    /// Loads a dataset from a file or folder of any [`Format`]. The isochrone Arrow format is mapped, everything else is read into memory.
+    /// Loads a dataset from a file or folder of any [`Format`]. Files of the isochrone Arrow
+    /// format are mapped, all others are read into memory.
     pub fn load(path: impl AsRef<Path>, options: impl Borrow<ReadOptions>) -> Result<Self, DataError> {
         let (path, options) = (path.as_ref(), options.borrow());
         match Format::detect(path)? {
@@ -20,7 +21,8 @@ impl Dataset {
         }
     }
 
-    /// Maps a file of the isochrone Arrow format, after every byte of it was compared with its checksum. Memory does not grow with the file.
+    /// Maps a file of the isochrone Arrow format after verifying its checksum. Memory use does not
+    /// grow with the size of the file.
     pub fn open(path: impl AsRef<Path>, access: Access) -> Result<Self, DataError> {
         arrow::open(path.as_ref(), &ReadOptions::default(), access)
     }

@@ -1,4 +1,4 @@
-//! A file seen as memory, of which only a bounded part is resident.
+//! Memory-mapped files, of which only a bounded part is resident.
 
 use crate::DataError;
 use bytes::Bytes;
@@ -13,23 +13,25 @@ use std::{
     },
 };
 
-/// How the file will be read.
+/// The access pattern of a mapped file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Access {
-    /// Here and there: a touched page brings no neighbors from the disk.
+    /// Random access: the system reads only the pages that are touched.
     #[default]
     Random,
-    /// From front to back: the system reads ahead.
+    /// Sequential access: the system reads ahead.
     Sequential,
 }
 
-/// What may be resident before pages are given back. The system maps up to 64 KiB of cached neighbors around every page touched,
-/// so accesses are counted as that much: what is really resident is at most this, usually far less.
+/// The number of bytes that may be resident before pages are released. The system maps up to 64 KiB
+/// of cached neighbors around every page touched, so each access counts as that much: the resident
+/// size is at most this, and typically far smaller.
 const RESIDENT_BYTES: usize = 1 << 30;
-/// What one access may make resident.
+/// The number of bytes that one access may make resident.
 pub(crate) const ACCESS_BYTES: usize = 64 << 10;
 
-/// A mapped file. Pages come in when they are touched; [`touched`](Self::touched) keeps count and gives them back.
+/// A mapped file. Pages are loaded when they are touched; [`touched`](Self::touched) counts them
+/// and releases them.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     file: Arc<Mmap>,
@@ -52,15 +54,17 @@ impl Mapping {
 
     /// Maps an open file; `path` is its name in errors.
     pub fn of(file: &File, path: &Path) -> Result<Self, DataError> {
-        // SAFETY: the mapping is read-only. Another process that truncates the file while it is mapped can crash this one (SIGBUS);
-        // that is the contract of memory-mapped data everywhere, and said in the guide. Our own writer never changes a file in
-        // place: it writes a new one and renames it.
+        // SAFETY: the mapping is read-only. Another process that truncates the file while it is
+        // mapped can crash this one (SIGBUS); this is inherent in memory-mapped data and documented
+        // in the guide. Our own writer never changes a file in place: it writes a new one and
+        // renames it.
         #[allow(unsafe_code)]
         let map = unsafe { Mmap::map(file) }.map_err(DataError::read(path))?;
         Ok(Self { file: Arc::new(map), touched_bytes: AtomicUsize::new(0) })
     }
 
-    /// Says how the file will be read from now on. A system that does not listen still gives the right bytes.
+    /// Announces how the file will be read from now on. This is only advice and does not affect the
+    /// bytes read.
     pub fn advise(&self, access: Access) {
         let _ = self.file.advise(match access {
             Access::Random => Advice::Random,
@@ -68,29 +72,31 @@ impl Mapping {
         });
     }
 
-    /// The whole file, without a copy.
+    /// Returns the bytes of the file without copying them.
     pub fn bytes(&self) -> Bytes {
         Bytes::from_owner(Owner(self.file.clone()))
     }
 
-    /// Where a slice of the mapped file lies in it.
+    /// Returns the byte range of a slice of the mapped file.
     pub fn range_of<T>(&self, slice: &[T]) -> Range<usize> {
         let begin = (slice.as_ptr() as usize).saturating_sub(self.file.as_ptr() as usize);
         begin..begin + size_of_val(slice)
     }
 
-    /// Asks the system to begin reading the pages of a slice, without waiting for them.
-    pub fn want<T>(&self, slice: &[T]) {
+    /// Asks the system to start reading the pages of a slice, without waiting for them.
+    pub fn will_need<T>(&self, slice: &[T]) {
         let range = self.range_of(slice);
         let _ = self.file.advise_range(Advice::WillNeed, range.start, range.len());
     }
 
-    /// Says that about this many bytes were touched; now and then gives resident pages back to the system.
+    /// Notes that about this many bytes were touched, and releases resident pages from time to
+    /// time.
     pub fn touched(&self, bytes: usize) {
         if self.touched_bytes.fetch_add(bytes, Relaxed) + bytes > RESIDENT_BYTES {
             self.touched_bytes.store(0, Relaxed);
-            // SAFETY: the mapping is shared, read-only and backed by a file: a page given back is read again, with the same
-            // contents, when it is next touched, by this thread or another.
+            // SAFETY: the mapping is shared, read-only and backed by a file: a released page is
+            // read again, with the same contents, when it is next touched, by this thread or
+            // another.
             #[allow(unsafe_code)]
             let _ = unsafe { self.file.unchecked_advise(UncheckedAdvice::DontNeed) };
         }

@@ -11,10 +11,10 @@ macro_rules! named_enum {
         }
 
         impl $type {
-            /// All of them.
+            /// All variants.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
 
-            /// Its name.
+            /// Returns the name of the variant.
             $visibility fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*

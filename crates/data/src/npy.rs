@@ -1,16 +1,16 @@
-//! NumPy arrays from streams that are not to be trusted.
+//! NumPy arrays from untrusted streams.
 
 use npyz::{DType, NpyFile, Order};
 use std::io::{Chain, Cursor, Read, Write};
 
-/// NumPy refuses longer headers too.
+/// The maximum length of a header. NumPy rejects longer headers, too.
 const MAX_HEADER_BYTES: usize = 10_000;
 
-/// The bytes of an array: its header, already looked at, and the rest.
+/// The bytes of an array: its header, already checked, and the rest.
 pub type Checked<R> = Chain<Cursor<Vec<u8>>, R>;
 
-/// Opens an array. Refuses headers that no NumPy writes but that could exhaust a parser: too long, too deeply nested, or with
-/// dimensions whose product does not fit in 64 bits.
+/// Opens an array. Rejects headers that NumPy never writes but that could exhaust a parser: too
+/// long, too deeply nested, or with dimensions whose product does not fit in 64 bits.
 pub fn open<R: Read>(mut reader: R) -> Result<NpyFile<Checked<R>>, String> {
     let mut head = vec![0; 10];
     reader.read_exact(&mut head).map_err(|_| "not a NumPy array".to_owned())?;
@@ -28,18 +28,18 @@ pub fn open<R: Read>(mut reader: R) -> Result<NpyFile<Checked<R>>, String> {
     }
     let begin = head.len();
     head.resize(begin + declared, 0);
-    reader.read_exact(&mut head[begin..]).map_err(|_| "its header is cut off".to_owned())?;
+    reader.read_exact(&mut head[begin..]).map_err(|_| "its header is truncated".to_owned())?;
     let header = head[begin..].split(|&byte| byte == b'\n').next().unwrap_or_default();
     let brackets = header.iter().filter(|byte| b"([{".contains(byte)).count();
     // Fewer than 19 digits in all: no product of dimensions can overflow.
     let digits = header.iter().filter(|byte| byte.is_ascii_digit()).count();
     if brackets > 8 || digits > 18 {
-        return Err("its header is not of a plain array".into());
+        return Err("its header does not describe a plain array".into());
     }
     NpyFile::new(Cursor::new(head).chain(reader)).map_err(|error| format!("not a NumPy array: {error}"))
 }
 
-/// Rows of numbers of any type, read one after another.
+/// Reads rows of numbers of any type, one after another.
 pub(crate) struct Rows<'a> {
     values: Box<dyn Iterator<Item = std::io::Result<f64>> + 'a>,
     pub rows: u64,
@@ -47,7 +47,7 @@ pub(crate) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// An array of one or two dimensions.
+    /// Opens an array of one or two dimensions.
     pub fn open<R: Read + 'a>(reader: R) -> Result<Self, String> {
         let array = open(reader)?;
         let (rows, width) = match *array.shape() {
@@ -56,11 +56,11 @@ impl<'a> Rows<'a> {
             _ => return Err(format!("it has shape {:?}, not one or two dimensions", array.shape())),
         };
         if array.order() == Order::Fortran && array.shape().len() == 2 && rows > 1 && width > 1 {
-            return Err("it is stored column by column; save np.ascontiguousarray of it".into());
+            return Err("it is stored column by column; save np.ascontiguousarray(array)".into());
         }
         let width = usize::try_from(width).map_err(|_| "it is too wide".to_owned())?;
         let DType::Plain(kind) = array.dtype() else {
-            return Err(format!("it has type {}, not numbers", array.dtype().descr()));
+            return Err(format!("its type {} is not numeric", array.dtype().descr()));
         };
         use npyz::TypeChar::{Bool, Float, Int, Uint};
         let values = match (kind.type_char(), kind.size_field()) {
@@ -81,13 +81,13 @@ impl<'a> Rows<'a> {
                     array.dtype().descr()
                 ));
             }
-            _ => return Err(format!("it has type {}, not numbers", array.dtype().descr())),
+            _ => return Err(format!("its type {} is not numeric", array.dtype().descr())),
         }
         .ok_or("its type cannot be read")?;
         Ok(Self { values, rows, width })
     }
 
-    /// The next row, in place of what `row` held.
+    /// Reads the next row into `row`, replacing its contents.
     pub fn next_into(&mut self, row: &mut Vec<f32>) -> std::io::Result<()> {
         row.clear();
         for _ in 0..self.width {
@@ -96,9 +96,9 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// The next number, with all its digits.
+    /// Reads the next number in full precision.
     pub fn next_value(&mut self) -> std::io::Result<f64> {
-        let ended = || std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "it ends too early");
+        let ended = || std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "the array is truncated");
         self.values.next().ok_or_else(ended)?
     }
 }

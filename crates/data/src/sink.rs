@@ -1,24 +1,26 @@
-//! Sinks of episodes: readers push one episode at a time, so that no reader holds a dataset.
+//! Sinks of episodes: readers push one episode at a time, so that no reader holds an entire
+//! dataset.
 
 use crate::{DataError, Defect, EpisodeView, Spec};
 
-/// Takes episodes in order.
+/// A sink that receives episodes in order.
 pub trait EpisodeSink {
-    /// What the episodes look like; called once, before the first.
+    /// Receives the spec of the episodes. It is called once, before the first episode.
     fn begin(&mut self, spec: &Spec) -> Result<(), DataError>;
 
-    /// The next episode.
+    /// Receives the next episode.
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError>;
 
-    /// An episode that could not be put together. By default, an error.
+    /// Receives a defect, such as an episode that could not be assembled. By default, this is an
+    /// error.
     fn defect(&mut self, defect: Defect) -> Result<(), DataError> {
         Err(defect.into())
     }
 }
 
-/// A sink that passes everything on and reports progress.
+/// A sink that forwards everything to another sink and reports progress.
 pub struct ProgressSink<'a> {
-    /// Where everything goes.
+    /// The sink that receives everything.
     pub sink: &'a mut dyn EpisodeSink,
     /// Called with the number of steps of each episode.
     pub progress: &'a mut dyn FnMut(usize),

@@ -1,40 +1,41 @@
-//! What the columns of a dataset are called, how wide they are, and what they mean.
+//! The names, widths and meanings of a dataset's columns.
 
 use crate::{Hint, Remedy};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use thiserror::Error;
 
-/// Numbers of a state, or of an action: what comes after has room for each of them.
+/// The maximum number of values of an observation, an action, or a state's extra columns, since
+/// memory is allocated for each of them.
 const MAX_WIDTH: usize = 1 << 16;
 
 /// The shape and meaning of every episode of a dataset.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
-    /// What is seen at every state.
+    /// The observation of every state.
     pub observation: Feature,
-    /// What is done at every state but the last. Width 0 where a log has states only.
+    /// The action at every state but the last. Its width is 0 if the dataset has states only.
     pub action: Feature,
     /// Whether every action has a reward.
     pub has_rewards: bool,
     /// Whether every state has a time, in seconds.
     pub has_timestamps: bool,
-    /// Further columns, with a row for every state.
+    /// Additional columns, with one row per state.
     pub extras: Vec<Feature>,
-    /// States per second, if they come at a fixed rate.
+    /// The number of states per second, if the rate is fixed.
     pub frames_per_second: Option<f64>,
-    /// The dimensions of an observation that say where one wants to be; all of them if not given.
+    /// The dimensions of an observation that form the goal space; `None` for all of them.
     pub goal: Option<Range<usize>>,
 }
 
 /// A named column: `width` numbers per row.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Feature {
-    /// What the file calls it.
+    /// The name in the file.
     pub name: String,
-    /// Numbers per row.
+    /// The number of values per row.
     pub width: usize,
-    /// Names of the dimensions; empty if they have none.
+    /// The names of the dimensions; empty if they have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dimensions: Vec<String>,
     /// The values allowed in each dimension, if known.
@@ -42,7 +43,7 @@ pub struct Feature {
     pub bounds: Vec<Bounds>,
 }
 
-/// The values allowed in one dimension. `None` is open.
+/// The range of values allowed in one dimension. `None` means unbounded.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Bounds {
     /// The smallest value.
@@ -51,54 +52,54 @@ pub struct Bounds {
     pub high: Option<f32>,
 }
 
-/// Why a spec is impossible.
+/// The reason why a spec is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SpecError {
-    /// An observation has no number.
-    #[error("its observations have no dimension")]
+    /// Observations have no dimension.
+    #[error("observations have no dimension")]
     NoObservations,
-    /// A row has more numbers than this crate makes room for.
-    #[error("its {column} has {width} numbers, more than {MAX_WIDTH}")]
+    /// A row has more values than this crate supports.
+    #[error("the width of the {column} is {width}, more than {MAX_WIDTH}")]
     TooWide {
-        /// Which columns.
+        /// The columns that are too wide.
         column: &'static str,
-        /// Numbers per row.
+        /// The number of values per row.
         width: usize,
     },
-    /// Two extra columns have one name.
+    /// Two extra columns have the same name.
     #[error("two columns are called '{name}'")]
     DuplicateColumn {
-        /// Their name.
+        /// The name of both columns.
         name: String,
     },
-    /// An extra column has no number.
-    #[error("its column '{name}' is empty")]
+    /// An extra column has width 0.
+    #[error("column '{name}' is empty")]
     EmptyColumn {
-        /// Its name.
+        /// The name of the column.
         name: String,
     },
     /// The goal space is empty or not part of an observation.
-    #[error("goal space {}..{} of {width} dimensions", goal.start, goal.end)]
+    #[error("goal space {}..{} does not fit observations of {width} dimensions", goal.start, goal.end)]
     GoalSpace {
         /// The first dimension, and the one after the last.
         goal: Range<usize>,
-        /// Numbers of an observation.
+        /// The width of an observation.
         width: usize,
     },
 }
 
 impl SpecError {
-    /// What to do about it.
+    /// Returns what to do about the error.
     pub fn hint(&self) -> Hint {
         let extras = |text: &str| Remedy::Extras.hint(|option| format!("{text} {option}"));
         match self {
             Self::NoObservations => {
-                Remedy::Observations.hint(|option| format!("name other columns with {option}"))
+                Remedy::Observations.hint(|option| format!("select other columns with {option}"))
             }
-            Self::TooWide { .. } => extras("choose fewer columns, or leave some out with"),
-            Self::DuplicateColumn { .. } => extras("rename one, or leave both out with"),
-            Self::EmptyColumn { .. } => extras("leave it out with"),
+            Self::TooWide { .. } => extras("select fewer columns, or exclude some with"),
+            Self::DuplicateColumn { .. } => extras("rename one, or exclude both with"),
+            Self::EmptyColumn { .. } => extras("exclude it with"),
             Self::GoalSpace { .. } => {
                 "give the first dimension and the one after the last, such as 0..2".into()
             }
@@ -107,19 +108,19 @@ impl SpecError {
 }
 
 impl Bounds {
-    /// Whether a value lies inside. NaN does not.
+    /// Returns whether a value lies within the bounds. NaN does not.
     pub fn contain(&self, value: f32) -> bool {
         self.low.is_none_or(|low| value >= low) && self.high.is_none_or(|high| value <= high)
     }
 }
 
 impl Feature {
-    /// A column without further details.
+    /// Creates a column without names of dimensions and bounds.
     pub fn new(name: impl Into<String>, width: usize) -> Self {
         Self { name: name.into(), width, ..Self::default() }
     }
 
-    /// The name of a dimension: its own, or the column's with a number.
+    /// Returns the name of a dimension: its own, or the name of the column with an index.
     pub fn dimension(&self, index: usize) -> String {
         match self.dimensions.get(index) {
             Some(name) => name.clone(),
@@ -130,7 +131,7 @@ impl Feature {
 }
 
 impl Spec {
-    /// Observations and actions of the given widths, and nothing else.
+    /// Creates a spec with observations and actions of the given widths, and no other columns.
     pub fn new(observation_width: usize, action_width: usize) -> Self {
         Self {
             observation: Feature::new("observations", observation_width),
@@ -143,15 +144,15 @@ impl Spec {
         }
     }
 
-    /// The dimensions of an observation that are the goal space.
+    /// Returns the dimensions of an observation that form the goal space.
     pub fn goal_space(&self) -> Range<usize> {
         self.goal.clone().unwrap_or(0..self.observation.width)
     }
 
-    /// Refuses what no dataset has, before any memory is reserved for it.
+    /// Rejects an invalid spec before any memory is allocated for it.
     ///
     /// # Errors
-    /// The first thing that is impossible.
+    /// Returns the first problem found.
     pub fn check(&self) -> Result<(), SpecError> {
         if self.observation.width == 0 {
             return Err(SpecError::NoObservations);
@@ -160,7 +161,7 @@ impl Spec {
         let widths = [
             ("observation", self.observation.width),
             ("action", self.action.width),
-            ("state's extra columns", extras),
+            ("extra columns", extras),
         ];
         if let Some((column, width)) = widths.into_iter().find(|(_, width)| *width > MAX_WIDTH) {
             return Err(SpecError::TooWide { column, width });
@@ -181,7 +182,7 @@ impl Spec {
         }
     }
 
-    /// Bytes of an episode of this many steps, in memory.
+    /// Returns the size in bytes of an episode of this many steps in memory.
     pub(crate) fn episode_bytes(&self, steps: usize) -> usize {
         let per_state = self.observation.width + self.extras.iter().map(|extra| extra.width).sum::<usize>();
         let per_state = 4 * per_state + if self.has_timestamps { 8 } else { 0 };

@@ -1,26 +1,27 @@
-//! States that a dataset marks as a success.
+//! States that a dataset marks as successes.
 
 use crate::{Dataset, episode::Ending};
 
-/// What logs call a flag of success, in small letters.
+/// Common names of success flags, in lowercase.
 const COLUMNS: [&str; 6] =
     ["success", "is_success", "successes", "next.success", "goal_reached", "goal_achieved"];
-/// A flag of this prefix is about the state that follows.
+/// A flag with this prefix describes the next state.
 const NEXT: &str = "next.";
 
-/// States that a dataset marks as a success, and by what.
+/// The states that a dataset marks as successes, and the column that marks them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Successes {
-    /// The extra column with the flag; `None` if nothing but the end of an episode by its environment marks
-    /// them.
+    /// The extra column with the flag; `None` if the states are the last states of terminated
+    /// episodes.
     pub column: Option<String>,
-    /// The states, all episodes counted one after another.
+    /// The states, numbered across all episodes.
     pub states: Vec<u64>,
 }
 
 impl Dataset {
-    /// The states with a flag of success, or else the last states of episodes that their environment ended.
-    /// `None` if the dataset knows of neither. Extra columns have to be read for the flag.
+    /// Returns the states with a success flag or, if there is no such column, the last states of
+    /// terminated episodes. Returns `None` if the dataset has neither. The flag is only found if
+    /// extra columns are read.
     pub fn successes(&self) -> Option<Successes> {
         let extras = &self.spec().extras;
         let is_flag = |name: &str| COLUMNS.contains(&name.to_lowercase().as_str());
@@ -62,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_come_before_endings_and_next_means_the_state_after() {
+    fn flags_take_precedence_over_endings_and_next_refers_to_the_next_state() {
         let flags = || [vec![0.0, 1.0, 1.0], vec![0.0, 0.0, 0.0]];
         let states = |column, ending| data(column, flags(), ending).successes();
         let found = |column: &str, states: &[u64]| {

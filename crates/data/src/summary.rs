@@ -1,4 +1,4 @@
-//! What a dataset looks like, gathered while its episodes pass by.
+//! Summary statistics of a dataset, computed in one pass over its episodes.
 
 use crate::{
     DataError, EpisodeSink, EpisodeView, Feature, Spec, dimension_summary::DimensionSummary,
@@ -6,48 +6,51 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// Episodes kept for a picture.
+/// The maximum number of episodes kept for a figure.
 const MAX_PATHS: usize = 256;
-/// States kept of each of them.
+/// The maximum number of states kept of each of these episodes.
 const MAX_PATH_STATES: usize = 512;
-/// A frame rate is wrong if it differs from the timestamps' by this share.
+/// A frame rate is wrong if it differs from that of the timestamps by more than this fraction.
 const RATE_TOLERANCE: f64 = 0.05;
-/// Gaps between timestamps kept to find the typical one.
+/// The maximum number of gaps between timestamps kept to find the typical one.
 const MAX_GAPS: usize = 4096;
 
-/// Counts, lengths, ranges: everything `isochrone data inspect` shows. Memory does not grow with the number of states.
+/// Counts, lengths and ranges: everything that `isochrone data inspect` shows. Memory use does not
+/// grow with the number of states.
 #[derive(Debug, Clone, Default)]
 pub struct DatasetSummary {
-    /// What the columns are.
+    /// The description of the columns.
     pub spec: Option<Spec>,
-    /// How many episodes have how many steps.
+    /// The number of episodes for each number of steps.
     pub lengths: BTreeMap<usize, u64>,
-    /// How many episodes ended how: unknown, terminated, truncated.
+    /// The number of episodes for each ending: unknown, terminated, truncated.
     pub endings: [u64; 3],
-    /// For each dimension of an observation.
+    /// A summary of each dimension of the observations.
     pub observations: Vec<DimensionSummary>,
-    /// For each dimension of the last observation of an episode.
+    /// A summary of each dimension of the last observations of the episodes.
     pub last_observations: Vec<DimensionSummary>,
-    /// For each dimension of an action.
+    /// A summary of each dimension of the actions.
     pub actions: Vec<DimensionSummary>,
-    /// For each dimension of each extra column.
+    /// A summary of each dimension of each extra column.
     pub extras: Vec<Vec<DimensionSummary>>,
-    /// Of the rewards.
+    /// A summary of the rewards.
     pub rewards: DimensionSummary,
-    /// Numbers of actions outside [-1, 1].
+    /// The number of action values outside [-1, 1].
     pub actions_beyond_one: u64,
-    /// For each dimension of an observation: how far it moves in a step.
-    pub(crate) moves: Vec<MoveHistogram>,
+    /// The step sizes of each dimension of an observation.
+    pub(crate) step_sizes: Vec<StepSizeHistogram>,
     gaps: Vec<f64>,
     paths: Vec<Vec<[f32; 2]>>,
     path_stride: usize,
 }
 
-/// How often a dimension moves how far in a step, by quarters of an octave.
+/// A histogram of the absolute change of a dimension in one step, in bins of a quarter of an
+/// octave.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct MoveHistogram {
+pub(crate) struct StepSizeHistogram {
+    /// The number of steps without a change.
     still: u64,
-    /// Empty until something moves.
+    /// Empty until the first change.
     bins: Vec<u64>,
 }
 
@@ -56,7 +59,7 @@ const OCTAVES: i32 = 80;
 
 const BINS: usize = 2 * OCTAVES as usize * BINS_PER_OCTAVE as usize;
 
-impl MoveHistogram {
+impl StepSizeHistogram {
     fn add(&mut self, distance: f32) {
         if distance == 0.0 {
             self.still += 1;
@@ -67,7 +70,8 @@ impl MoveHistogram {
         }
     }
 
-    /// A distance that this share of all steps does not exceed, up to a quarter of an octave. `None` if they do not move at all.
+    /// Returns a step size that this share of all steps does not exceed, up to a quarter of an
+    /// octave. Returns `None` if this share of all steps has no change.
     pub fn quantile(&self, share: f64) -> Option<f64> {
         let total = self.still + self.bins.iter().sum::<u64>();
         let wanted = (share * total as f64).ceil() as u64;
@@ -86,42 +90,44 @@ impl MoveHistogram {
 }
 
 impl DatasetSummary {
-    /// The number of episodes.
+    /// Returns the number of episodes.
     pub fn n_episodes(&self) -> u64 {
         self.endings.iter().sum()
     }
 
-    /// The number of transitions.
+    /// Returns the number of transitions.
     pub fn n_transitions(&self) -> u64 {
         self.lengths.iter().map(|(&steps, &count)| steps as u64 * count).sum()
     }
 
-    /// Whether episodes end alike, as [demonstrations do](crate::end_alike).
+    /// Returns whether episodes end in similar states, as [demonstrations do](crate::end_alike).
     pub fn episodes_end_alike(&self) -> bool {
         are_alike(&self.observations, &self.last_observations)
     }
 
-    /// The typical time between two states in seconds: the median of the first timestamps or, without any, from the frame rate.
+    /// Returns the typical time between two states in seconds: the median gap between the first
+    /// timestamps or, without timestamps, the inverse of the frame rate.
     pub fn typical_gap(&self) -> Option<f64> {
         let rate = self.spec.as_ref().and_then(|spec| spec.frames_per_second);
         self.timestamp_gap().or(rate.map(|rate| 1.0 / rate))
     }
 
-    /// The median time between the first timestamps, if it is positive.
+    /// Returns the median gap between the first timestamps in seconds, if it is positive.
     pub fn timestamp_gap(&self) -> Option<f64> {
         let mut gaps = self.gaps.clone();
         gaps.sort_by(f64::total_cmp);
         gaps.get(gaps.len() / 2).copied().filter(|gap| *gap > 0.0)
     }
 
-    /// The declared frame rate and that of the timestamps, where they contradict each other.
+    /// Returns the declared frame rate and that of the timestamps, if they contradict each other.
     pub fn contradicted_rate(&self) -> Option<(f64, f64)> {
         let declared = self.spec.as_ref()?.frames_per_second?;
         let found = 1.0 / self.timestamp_gap()?;
         ((declared / found - 1.0).abs() > RATE_TOLERANCE).then_some((declared, found))
     }
 
-    /// The first two dimensions of some episodes, spread over the dataset and thinned, for a picture.
+    /// Returns the first two dimensions of some episodes, spread over the dataset and subsampled,
+    /// for a figure.
     pub fn paths(&self) -> &[Vec<[f32; 2]>] {
         &self.paths
     }
@@ -133,7 +139,7 @@ impl DatasetSummary {
             return;
         }
         if self.paths.len() == MAX_PATHS {
-            // Every other one makes room, so that what is left is spread evenly.
+            // Every other path is removed, so that the remaining ones are spread evenly.
             let mut at = 0;
             self.paths.retain(|_| {
                 at += 1;
@@ -165,13 +171,13 @@ impl EpisodeSink for DatasetSummary {
         self.last_observations = summaries(&spec.observation);
         self.actions = summaries(&spec.action);
         self.extras = spec.extras.iter().map(summaries).collect();
-        self.moves = vec![MoveHistogram::default(); spec.observation.width];
+        self.step_sizes = vec![StepSizeHistogram::default(); spec.observation.width];
         self.spec = Some(spec.clone());
         Ok(())
     }
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
-        let spec = self.spec.take().expect("begin comes first");
+        let spec = self.spec.take().expect("begin is called first");
         let width = spec.observation.width;
         self.keep_path(width, episode);
         *self.lengths.entry(episode.steps).or_default() += 1;
@@ -188,8 +194,8 @@ impl EpisodeSink for DatasetSummary {
         for (before, after) in
             episode.observations.chunks_exact(width).zip(episode.observations[width..].chunks_exact(width))
         {
-            for ((moves, before), after) in self.moves.iter_mut().zip(before).zip(after) {
-                moves.add((after - before).abs());
+            for ((step_sizes, before), after) in self.step_sizes.iter_mut().zip(before).zip(after) {
+                step_sizes.add((after - before).abs());
             }
         }
         let room = MAX_GAPS - self.gaps.len();
@@ -204,9 +210,9 @@ mod tests {
     use super::*;
     use crate::Dataset;
 
-    /// The same answer as for a dataset in memory.
+    /// The result is the same as for a dataset in memory.
     #[test]
-    fn a_summary_knows_whether_episodes_end_alike() {
+    fn a_summary_detects_whether_episodes_end_alike() {
         let to_zero = |start: usize| (0..=10).map(|step| (start * (10 - step)) as f32).collect::<Vec<_>>();
         for (is_reversed, expected) in [(false, true), (true, false)] {
             let rows = (0..20).map(|start| {

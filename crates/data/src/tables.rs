@@ -1,4 +1,4 @@
-//! Tables that are no datasets: matrices of numbers from other programs, and columns of results for them.
+//! Matrices and tables of numbers that are not datasets, to exchange data with other programs.
 
 use crate::{
     DataError, atomic,
@@ -17,35 +17,37 @@ use std::{
     sync::Arc,
 };
 
-/// Matrices of more numbers would not fit in the memory of many machines: 2 GiB.
+/// The maximum number of values of a matrix (2 GiB): larger ones would not fit in the memory of
+/// many machines.
 const MAX_VALUES: u64 = 1 << 28;
 
-/// Rows of numbers.
+/// A matrix of numbers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Matrix {
-    /// `[rows, width]`, row after row.
+    /// `[rows, width]` in row-major order.
     pub values: Vec<f64>,
-    /// Numbers of a row.
+    /// The number of values per row.
     pub width: usize,
-    /// Names of the columns; empty if the file has none.
+    /// The names of the columns; empty if the file has none.
     pub names: Vec<String>,
 }
 
-/// A column of a table that is written.
+/// A column of a table to write.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Column<'a> {
-    /// Texts, one for each row.
+    /// Strings, one per row.
     Texts(Vec<&'a str>),
-    /// Numbers, one for each row.
+    /// Numbers, one per row.
     Numbers(Vec<f64>),
 }
 
 impl Matrix {
-    /// Reads a `.npy` array of one or two dimensions and any type of numbers, or a `.csv` table of numbers
-    /// with or without a line of names.
+    /// Reads a `.npy` array of one or two dimensions and any numeric type, or a `.csv` table of
+    /// numbers with or without a header line.
     ///
     /// # Errors
-    /// If the file cannot be read or holds anything else, or more than 2^28 numbers.
+    /// Returns an error if the file cannot be read, holds anything else, or has more than 2^28
+    /// numbers.
     pub fn read(path: &Path) -> Result<Self, DataError> {
         let extension =
             path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
@@ -53,13 +55,13 @@ impl Matrix {
             Some("npy") => Self::read_npy(path),
             Some("csv") => Self::read_csv(path),
             _ => {
-                let problem = "its name does not say whether it is an array or a table";
-                Err(DataError::malformed(path, problem, "give a name that ends in .npy or .csv"))
+                let problem = "its file name does not show whether it is an array or a table";
+                Err(DataError::malformed(path, problem, "give a file whose name ends in .npy or .csv"))
             }
         }
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn n_rows(&self) -> usize {
         self.values.len().checked_div(self.width).unwrap_or(0)
     }
@@ -76,7 +78,7 @@ impl Matrix {
         }
         let declared = rows.rows.saturating_mul(rows.width as u64);
         check_size(path, declared)?;
-        // A number has at least one byte: what is declared beyond that is not there.
+        // A number takes at least one byte, so the file cannot hold more numbers than bytes.
         let mut values = Vec::with_capacity(declared.min(bytes) as usize);
         for number in 0..rows.rows {
             for _ in 0..rows.width {
@@ -91,7 +93,7 @@ impl Matrix {
             DataError::malformed(
                 path,
                 problem,
-                "a table has numbers in every line but the first, which may name its columns",
+                "every line of a table has numbers, except for the first, which may name the columns",
             )
         };
         let file = File::open(path).map_err(DataError::read(path))?;
@@ -106,7 +108,7 @@ impl Matrix {
                 None if line == 0 => {
                     matrix.names = record.iter().map(|name| name.trim().to_owned()).collect();
                 }
-                None => return Err(fail(format!("line {}: not all of its fields are numbers", line + 1))),
+                None => return Err(fail(format!("line {}: not all fields are numbers", line + 1))),
             }
             check_size(path, matrix.values.len() as u64)?;
         }
@@ -117,7 +119,7 @@ impl Matrix {
 fn check_size(path: &Path, values: u64) -> Result<(), DataError> {
     if values > MAX_VALUES {
         let problem = format!("it has {values} numbers, more than {MAX_VALUES}");
-        return Err(DataError::malformed(path, problem, "give fewer rows, such as every tenth"));
+        return Err(DataError::malformed(path, problem, "give fewer rows, for example every tenth"));
     }
     Ok(())
 }
@@ -125,12 +127,12 @@ fn check_size(path: &Path, values: u64) -> Result<(), DataError> {
 /// Writes a float64 array of any shape as `.npy`, atomically.
 ///
 /// # Errors
-/// If the file cannot be written.
+/// Returns an error if the file cannot be written.
 ///
 /// # Panics
-/// If there are not as many values as the shape says.
+/// Panics if the number of values does not match the shape.
 pub fn write_npy(path: &Path, shape: &[usize], values: &[f64]) -> Result<(), DataError> {
-    assert_eq!(shape.iter().product::<usize>(), values.len(), "the shape is that of the values");
+    assert_eq!(shape.iter().product::<usize>(), values.len(), "the shape matches the number of values");
     let shape: Vec<u64> = shape.iter().map(|&length| length as u64).collect();
     let write = || {
         let mut file = BufWriter::new(atomic::create(path)?);
@@ -144,7 +146,7 @@ pub fn write_npy(path: &Path, shape: &[usize], values: &[f64]) -> Result<(), Dat
 /// Writes named columns of equal length as a Parquet table, atomically.
 ///
 /// # Errors
-/// If the file cannot be written, or the columns are not equally long.
+/// Returns an error if the file cannot be written, or the columns have different lengths.
 pub fn write_parquet(path: &Path, columns: &[(&str, Column<'_>)]) -> Result<(), DataError> {
     let array = |column: &Column<'_>| -> ArrayRef {
         match column {
@@ -170,7 +172,7 @@ mod tests {
     use crate::formats::{Format, ReadOptions};
 
     #[test]
-    fn arrays_come_back_and_tables_have_names() {
+    fn arrays_round_trip_and_tables_have_names() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("matrix.npy");
         write_npy(&path, &[2, 3], &[1.0, 2.5, f64::INFINITY, -4.0, 1e300, 0.1]).unwrap();
@@ -186,12 +188,12 @@ mod tests {
     }
 
     #[test]
-    fn files_that_lie_are_errors() {
+    fn malformed_files_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("matrix.npy");
         write_npy(&path, &[3], &[1.0, 2.0, 3.0]).unwrap();
-        let whole = std::fs::read(&path).unwrap();
-        std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+        let intact = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &intact[..intact.len() - 1]).unwrap();
         assert!(Matrix::read(&path).unwrap_err().to_string().contains("row 2"));
         for shape in ["(99999999, 2)", "(9999999, 99999999)"] {
             let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n");

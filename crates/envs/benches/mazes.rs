@@ -1,7 +1,9 @@
-//! Steps per second in mazes, beside OGBench in Python and beside bare physics: `just bench-mazes`.
+//! Steps per second in mazes, compared with OGBench in Python and with bare physics:
+//! `just bench-mazes`.
 //!
-//! Everything is measured in turn, round by round, and compared within a round: the machine is not
-//! the same a minute later. Every environment resets when an episode is over, and observes.
+//! All variants are measured in turn, round by round, and compared within a round, because the
+//! speed of the machine varies over time. Every environment computes observations and resets when
+//! an episode ends.
 
 use isochrone_core::Environment;
 use isochrone_envs::{
@@ -18,14 +20,14 @@ use std::{
 
 const ROUNDS: usize = 7;
 
-/// Actions that every contender does in turn.
+/// The actions that every variant repeats.
 fn actions(width: usize) -> Vec<Vec<f32>> {
     let mut random = isochrone_core::rng::stream(0, 0);
     let mut number = || (2.0 * isochrone_core::rng::unit_f64(&mut random) - 1.0) as f32;
     (0..1000).map(|_| (0..width).map(|_| number()).collect()).collect()
 }
 
-/// Steps per second of whole environments, on so many threads.
+/// Returns the steps per second of complete environments on this many threads.
 fn ours(model: &MazeModel, threads: usize, steps: usize) -> f64 {
     let actions = actions(model.config.body.action_width());
     let mut environments: Vec<_> = (0..threads).map(|_| model.environment()).collect();
@@ -51,7 +53,7 @@ fn ours(model: &MazeModel, threads: usize, steps: usize) -> f64 {
     (threads * steps) as f64 / started.elapsed().as_secs_f64()
 }
 
-/// Control steps per second of five physics steps each, and nothing else.
+/// Returns the control steps per second of MuJoCo alone, with five physics steps each.
 fn bare(model: &MazeModel, steps: usize) -> f64 {
     let actions = actions(model.config.body.action_width());
     let mut data = MjData::new(model.model.clone());
@@ -70,7 +72,7 @@ fn bare(model: &MazeModel, steps: usize) -> f64 {
     steps as f64 / started.elapsed().as_secs_f64()
 }
 
-/// OGBench in Python, in a process of its own.
+/// OGBench in Python, in a separate process.
 struct Python(Child);
 
 impl Python {
@@ -81,13 +83,16 @@ impl Python {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn();
-        Self(command.expect("just ogbench installs it"))
+        Self(command.expect("`just ogbench` installs it"))
     }
 
     fn steps_per_second(&mut self, env: &str, steps: usize) -> f64 {
-        writeln!(self.0.stdin.as_mut().expect("a pipe"), "{env} {steps}").expect("it listens");
+        writeln!(self.0.stdin.as_mut().expect("a pipe"), "{env} {steps}")
+            .expect("the process reads its input");
         let mut line = String::new();
-        BufReader::new(self.0.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("it answers");
+        BufReader::new(self.0.stdout.as_mut().expect("a pipe"))
+            .read_line(&mut line)
+            .expect("the process writes a line");
         steps as f64 / line.trim().parse::<f64>().expect("seconds")
     }
 }
@@ -98,13 +103,13 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 fn main() {
-    // Run as a test, it shows that it runs.
+    // As a test, a single short round checks that the benchmark runs.
     let is_test = !std::env::args().any(|argument| argument == "--bench");
     let rounds = if is_test { 1 } else { ROUNDS };
     let mut python = (!is_test).then(Python::start);
     println!("# Steps per second in mazes\n");
     println!(
-        "A step is a tenth of a second: five physics steps, observation, success, resets; of the ball, physics steps that would change nothing are left out. Bare physics is five steps and nothing else. Medians over {rounds} rounds, in each of which everybody is measured in turn; ratios are medians of ratios within a round. MuJoCo {}.\n",
+        "A step is a tenth of a second: five physics steps, observation, success check and resets; for the ball, physics steps that would change nothing are skipped. Bare physics is five physics steps only. Medians over {rounds} rounds, in each of which all variants are measured in turn; ratios are medians of ratios within a round. MuJoCo {}.\n",
         mujoco_version().unwrap_or_default()
     );
     println!(

@@ -1,5 +1,5 @@
-//! Applies given actions to a body, for `tests/python/ogbench_check.py`: what it reads and writes
-//! are NumPy files of double precision in one folder.
+//! Applies given actions in a maze environment, for `tests/python/ogbench_check.py`. Inputs and
+//! outputs are double-precision NumPy files in one folder.
 
 use isochrone_envs::maze::{MazeConfig, physics::MazeModel};
 use std::{
@@ -9,7 +9,7 @@ use std::{
 };
 
 fn read(folder: &Path, name: &str) -> Vec<f64> {
-    let file = File::open(folder.join(name)).expect("the file is there");
+    let file = File::open(folder.join(name)).expect("the file exists");
     npyz::NpyFile::new(BufReader::new(file)).expect("a NumPy file").into_vec().expect("double precision")
 }
 
@@ -17,7 +17,7 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let (name, folder) = (arguments.next().expect("an environment"), arguments.next().expect("a folder"));
     let folder = Path::new(&folder);
-    let config = MazeConfig::from_name(&name).unwrap_or_else(|| panic!("{name} is no maze"));
+    let config = MazeConfig::from_name(&name).unwrap_or_else(|| panic!("{name} is not a maze"));
     let (start, actions, exits) =
         (read(folder, "start.npy"), read(folder, "actions.npy"), read(folder, "exits.npy"));
     let mut environment = MazeModel::new(config).environment();
@@ -34,9 +34,7 @@ fn main() {
     let mut writer = npyz::WriteOptions::new()
         .default_dtype()
         .shape(&[states.len() as u64])
-        .writer(BufWriter::new(
-            File::create(folder.join("states.npy")).expect("the folder can be written to"),
-        ))
+        .writer(BufWriter::new(File::create(folder.join("states.npy")).expect("the folder is writable")))
         .begin_nd()
         .expect("a NumPy file");
     writer.extend(states).expect("room on the disk");

@@ -1,81 +1,82 @@
-//! What an environment of the registry provides.
+//! The interface of environments in the registry.
 
 use crate::geometry::{Capsule, Rectangle};
 use isochrone_core::EnvFactory;
 use isochrone_data::{DataError, EpisodeSink, Spec};
 use thiserror::Error;
 
-/// Episodes to evaluate draw from streams beyond this: evaluation with the seed of a dataset does
-/// not repeat its noise.
+/// The first random stream of evaluation episodes. Datasets use smaller stream numbers, so
+/// evaluation with the seed of a dataset does not repeat its noise.
 pub(crate) const TASK_STREAMS: u64 = 1 << 40;
 
 /// The sizes of an environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EnvSpec {
-    /// Numbers of an observation, and of a goal.
+    /// The number of values in an observation, and in a goal.
     pub observation_width: usize,
-    /// Numbers of an action.
+    /// The number of values in an action.
     pub action_width: usize,
-    /// Actions after which an episode is truncated.
+    /// The number of steps after which an episode is truncated.
     pub max_episode_steps: usize,
-    /// Tasks that episodes take turns at; 1 where every episode draws its own.
+    /// The number of tasks, which episodes cycle through; 1 if every episode samples its own task.
     pub n_tasks: usize,
 }
 
-/// A policy that collects datasets in an environment, and the sizes of its standard dataset.
+/// A policy that collects datasets in an environment, and the size of its standard dataset.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CollectionPolicy {
-    /// Its name, which ends that of the dataset; empty for the only policy of an environment.
+    /// The suffix of the dataset name; empty for the only policy of an environment.
     pub name: &'static str,
-    /// Episodes of the standard dataset.
+    /// The number of episodes in the standard dataset.
     pub default_episodes: usize,
-    /// Actions of every episode; `None` where lengths differ.
+    /// The number of steps in every episode; `None` if lengths differ.
     pub episode_steps: Option<usize>,
-    /// The standard deviation of the noise that is added to every number of an action.
+    /// The standard deviation of the noise added to every action dimension.
     pub action_noise: f64,
 }
 
-/// An environment that cannot be made, or a dataset that cannot be collected.
+/// Why an environment cannot be made, or a dataset cannot be collected.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum EnvError {
-    /// The environment needs a physics library that this build does not have.
-    #[error("{env} needs MuJoCo, which this build does not have; hint: enable the feature `mujoco`")]
+    /// The environment needs MuJoCo, but this build does not include it.
+    #[error("{env} needs MuJoCo, but this build does not include it; hint: enable the feature `mujoco`")]
     NoPhysics {
-        /// Name of the environment.
+        /// The name of the environment.
         env: String,
     },
-    /// The sink refused an episode.
+    /// The sink rejected an episode.
     #[error(transparent)]
     Data(#[from] DataError),
 }
 
-/// The shape of a body in the posture that an observation describes.
+/// Returns the shape of a body in the pose that an observation describes.
 pub type BodyShape = fn(&[f32]) -> Vec<Capsule>;
 
 /// An environment of the registry.
 ///
-/// A new environment is a module that implements this trait and a row in the table of `registry.rs`.
+/// A new environment is a module that implements this trait and a row in the table of
+/// `registry.rs`.
 pub trait EnvDefinition: Send + Sync {
-    /// Its name, such as `pointmaze-medium`.
+    /// Returns the name, such as `pointmaze-medium`.
     fn name(&self) -> String;
 
-    /// A description of one line.
+    /// Returns a one-line description.
     fn description(&self) -> String;
 
-    /// Its sizes.
+    /// Returns the sizes of the environment.
     fn spec(&self) -> EnvSpec;
 
-    /// The columns of datasets that are collected in it.
+    /// Returns the columns of datasets collected in this environment.
     fn dataset_spec(&self) -> Spec;
 
-    /// The policies that collect datasets in it.
+    /// Returns the policies that collect datasets in this environment.
     fn collection_policies(&self) -> Vec<CollectionPolicy>;
 
-    /// Whether this build can make it.
+    /// Checks whether this build can make the environment.
     ///
     /// # Errors
-    /// If it needs a physics library that this build does not have.
+    /// If the environment needs MuJoCo and this build does not include it.
     fn check(&self) -> Result<(), EnvError> {
         Ok(())
     }
@@ -86,14 +87,15 @@ pub trait EnvDefinition: Send + Sync {
     /// Those of [`check`](Self::check).
     fn make(&self) -> Result<EnvFactory, EnvError>;
 
-    /// Collects episodes `0..episodes` with one of the [`collection_policies`](Self::collection_policies);
-    /// each follows from the seed and its number.
+    /// Collects episodes `0..episodes` with one of the
+    /// [`collection_policies`](Self::collection_policies). Each episode depends only on the seed
+    /// and its number.
     ///
     /// # Errors
-    /// Those of [`check`](Self::check), and what `sink` refuses.
+    /// Those of [`check`](Self::check), and if `sink` rejects an episode.
     ///
     /// # Panics
-    /// If the policy is of another environment.
+    /// If the policy belongs to another environment.
     fn collect(
         &self,
         policy: &CollectionPolicy,
@@ -102,18 +104,19 @@ pub trait EnvDefinition: Send + Sync {
         sink: &mut dyn EpisodeSink,
     ) -> Result<(), EnvError>;
 
-    /// The walls of its map, for plots; the first two numbers of an observation are a point of it.
+    /// Returns the walls of the map, for plots. The first two values of an observation are the
+    /// position on this map.
     fn walls(&self) -> Vec<Rectangle> {
         Vec::new()
     }
 
-    /// The shape of its body, for filmstrips.
+    /// Returns the shape of the body, for filmstrips.
     fn body_shape(&self) -> Option<BodyShape> {
         None
     }
 
-    /// The success rate of an optimal policy for every task, averaged over starts and goals of this
-    /// seed; `None` where it is not known.
+    /// Returns the success rate of an optimal policy for every task, averaged over starts and goals
+    /// of this seed; `None` if it is not known.
     fn optimal_success(&self, _seed: u64) -> Option<Vec<f64>> {
         None
     }

@@ -1,14 +1,14 @@
-//! All environments and all datasets, by name.
+//! The registry: all environments and datasets, by name.
 
 use crate::{CollectionPolicy, EnvDefinition, EnvError, maze, nav2d};
 use isochrone_data::EpisodeSink;
 use std::{fmt, ops::Deref, sync::LazyLock};
 
-/// The registry, in the order of lists: a new family of environments is an entry here.
+/// The registry, in listing order. A new family of environments is an entry here.
 static DEFINITIONS: LazyLock<Vec<Box<dyn EnvDefinition>>> =
     LazyLock::new(|| [nav2d::definitions(), maze::definitions()].into_iter().flatten().collect());
 
-/// An environment of the registry; its properties are those of [`EnvDefinition`].
+/// An environment of the registry; it dereferences to its [`EnvDefinition`].
 ///
 /// ```
 /// use isochrone_envs::EnvId;
@@ -25,17 +25,18 @@ static DEFINITIONS: LazyLock<Vec<Box<dyn EnvDefinition>>> =
 pub struct EnvId(usize);
 
 impl EnvId {
-    /// All environments.
+    /// Returns all environments.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..DEFINITIONS.len()).map(Self)
     }
 
-    /// The environment of this name, or in which the dataset of this name is collected.
+    /// Returns the environment with this name, or the one in which the dataset with this name is
+    /// collected.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::all().find(|env| env.name() == name).or_else(|| Some(DatasetId::from_name(name)?.env()))
     }
 
-    /// The datasets that can be collected in it.
+    /// Returns the datasets that can be collected in this environment.
     pub fn datasets(self) -> impl Iterator<Item = DatasetId> {
         self.collection_policies().into_iter().map(move |policy| DatasetId { env: self, policy })
     }
@@ -63,17 +64,17 @@ pub struct DatasetId {
 }
 
 impl DatasetId {
-    /// The datasets of all environments.
+    /// Returns the datasets of all environments.
     pub fn all() -> impl Iterator<Item = Self> {
         EnvId::all().flat_map(EnvId::datasets)
     }
 
-    /// The dataset of this name.
+    /// Returns the dataset with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::all().find(|dataset| dataset.name() == name)
     }
 
-    /// Its name, such as `pointmaze-medium-navigate`: that of the environment and that of the policy.
+    /// Returns the name: the environment and the policy, as in `pointmaze-medium-navigate`.
     pub fn name(self) -> String {
         match self.policy.name {
             "" => self.env.name(),
@@ -81,20 +82,21 @@ impl DatasetId {
         }
     }
 
-    /// The environment.
+    /// Returns the environment.
     pub fn env(self) -> EnvId {
         self.env
     }
 
-    /// The policy that collects it.
+    /// Returns the policy that collects the dataset.
     pub fn policy(self) -> CollectionPolicy {
         self.policy
     }
 
-    /// Collects episodes `0..episodes`; each follows from the seed and its number.
+    /// Collects episodes `0..episodes`. Each episode depends only on the seed and its number.
     ///
     /// # Errors
-    /// What `sink` refuses; and if the environment needs a physics library that this build does not have.
+    /// If `sink` rejects an episode, or if the environment needs MuJoCo and this build does not
+    /// include it.
     pub fn collect(self, episodes: usize, seed: u64, sink: &mut dyn EpisodeSink) -> Result<(), EnvError> {
         self.env.collect(&self.policy, episodes, seed, sink)
     }
@@ -106,7 +108,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn names_are_unique_and_lead_back_to_what_they_name() {
+    fn names_are_unique_and_round_trip() {
         let mut names = BTreeSet::new();
         for env in EnvId::all() {
             assert_eq!(EnvId::from_name(&env.name()), Some(env));
@@ -135,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_build_cannot_make_is_an_error_that_names_it() {
+    fn an_unsupported_environment_is_an_error_that_names_it() {
         for env in EnvId::all() {
             match (env.check(), env.make()) {
                 (Ok(()), Ok(factory)) => {

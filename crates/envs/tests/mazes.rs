@@ -1,4 +1,4 @@
-//! Mazes with bodies in them: rules, datasets, and the oracle.
+//! Maze environments: rules, datasets, and the oracle.
 #![cfg(feature = "mujoco")]
 
 use isochrone_core::Environment as _;
@@ -13,10 +13,11 @@ use isochrone_envs::{
 use rayon::prelude::*;
 
 fn maze(name: &str) -> MazeConfig {
-    MazeConfig::from_name(name).unwrap_or_else(|| panic!("{name} is no maze"))
+    MazeConfig::from_name(name).unwrap_or_else(|| panic!("{name} is not a maze"))
 }
 
-/// What the oracle does: in the goal's cell it goes to the goal itself. It knows the map, and learns nothing.
+/// Returns the action of the oracle, which knows the map. In the goal cell it moves to the goal
+/// itself.
 fn oracle_action(oracle: &Oracle, body: Body, observation: &[f32], goal: &[f32]) -> Vec<f32> {
     let [here, goal] = [observation, goal].map(|row| [f64::from(row[0]), f64::from(row[1])]);
     let next = oracle.next_cell(here, MazeCell::of(goal));
@@ -29,7 +30,7 @@ fn oracle_action(oracle: &Oracle, body: Body, observation: &[f32], goal: &[f32])
     }
 }
 
-/// The success rate of the oracle.
+/// Returns the success rate of the oracle.
 fn oracle_success(name: &str, episodes: u64) -> f64 {
     let config = maze(name);
     let (model, oracle) = (MazeModel::new(config), Oracle::new(config.maze.layout()));
@@ -74,13 +75,13 @@ fn the_oracle_succeeds_as_an_ant_in_a_large_maze() {
 }
 
 #[test]
-fn the_oracle_succeeds_by_the_rules_of_d4rl() {
+fn the_oracle_succeeds_in_a_d4rl_maze() {
     let success = oracle_success("d4rl-antmaze-umaze", 20);
     assert!(success >= 0.9, "{success}");
 }
 
 #[test]
-fn starts_and_goals_are_within_a_meter_of_their_cells_and_all_tasks_take_turns() {
+fn starts_and_goals_are_near_their_cells_and_episodes_cycle_through_tasks() {
     let config = maze("antmaze-large");
     let mut environment = MazeModel::new(config).environment();
     for number in 0..20u64 {
@@ -94,13 +95,13 @@ fn starts_and_goals_are_within_a_meter_of_their_cells_and_all_tasks_take_turns()
             }
             assert_eq!(state.len(), 29);
         }
-        // A goal is a full posture, not the one at rest.
+        // A goal is a full state, not the rest pose.
         assert!(environment.goal()[15..].iter().any(|velocity| velocity.abs() > 0.01));
     }
 }
 
 #[test]
-fn goals_of_d4rl_are_places_at_or_beyond_the_center_of_their_cell() {
+fn d4rl_goals_are_positions_at_or_beyond_the_center_of_their_cell() {
     for (name, [x, y], limit) in
         [("d4rl-antmaze-umaze", [0.0, 8.0], 700), ("d4rl-antmaze-large", [32.0, 24.0], 1000)]
     {
@@ -118,9 +119,9 @@ fn goals_of_d4rl_are_places_at_or_beyond_the_center_of_their_cell() {
     }
 }
 
-/// One observation after a teleport is where the body would have been without it.
+/// The observation right after a teleport is the position that the body would have without it.
 #[test]
-fn the_observation_after_a_teleport_is_the_place_before_it() {
+fn the_observation_after_a_teleport_is_the_position_before_it() {
     let mut environment = MazeModel::new(maze("pointmaze-teleport")).environment();
     let layout = Maze::Teleport.layout();
     for exit in 0..3 {
@@ -143,21 +144,21 @@ fn actions_that_are_not_finite_or_too_large_are_clipped() {
         let (mut one, mut other) =
             (MazeModel::new(config).environment(), MazeModel::new(config).environment());
         let width = config.body.action_width();
-        for (wild, tame) in [(f32::NAN, 0.0), (f32::INFINITY, 1.0), (-7.0, -1.0)] {
-            one.step(&vec![wild; width]);
-            other.step(&vec![tame; width]);
-            assert_eq!(one.observation(), other.observation(), "{name} {wild}");
+        for (given, applied) in [(f32::NAN, 0.0), (f32::INFINITY, 1.0), (-7.0, -1.0)] {
+            one.step(&vec![given; width]);
+            other.step(&vec![applied; width]);
+            assert_eq!(one.observation(), other.observation(), "{name} {given}");
         }
     }
 }
 
 #[test]
-fn datasets_follow_from_their_seed_for_any_number_of_threads() {
+fn datasets_depend_on_the_seed_and_not_on_the_number_of_threads() {
     for name in ["pointmaze-teleport-navigate", "antmaze-medium-stitch", "d4rl-antmaze-umaze-play"] {
-        let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let alone = one.install(|| collected(name, 3, 5));
-        assert_eq!(alone.content_hash(), collected(name, 3, 5).content_hash(), "{name}");
-        assert_ne!(alone.content_hash(), collected(name, 3, 6).content_hash(), "{name}");
+        let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let expected = one_thread.install(|| collected(name, 3, 5));
+        assert_eq!(expected.content_hash(), collected(name, 3, 5).content_hash(), "{name}");
+        assert_ne!(expected.content_hash(), collected(name, 3, 6).content_hash(), "{name}");
     }
 }
 
@@ -179,8 +180,7 @@ fn episodes_are_as_long_as_in_the_benchmark_and_stay_in_the_maze() {
                 let cell = MazeCell::of([f64::from(row[0]), f64::from(row[1])]);
                 assert!(config.maze.layout().is_free(cell), "{name}: {cell:?}");
             }
-            // The state of the physics is kept beside observations; those of a ball are its
-            // positions.
+            // Extra columns hold the simulator state; the ball's observations are its positions.
             if config.body == Body::Point {
                 assert_eq!(view.extras[0], view.observations, "{name}");
             }
@@ -189,7 +189,7 @@ fn episodes_are_as_long_as_in_the_benchmark_and_stay_in_the_maze() {
 }
 
 #[test]
-fn episodes_to_stitch_end_four_cells_from_their_start() {
+fn stitch_episodes_end_four_cells_from_their_start() {
     let data = collected("pointmaze-large-stitch", 40, 2);
     let layout = Maze::Large.layout();
     let place = |row: &[f32]| MazeCell::of([f64::from(row[0]), f64::from(row[1])]);
@@ -202,22 +202,22 @@ fn episodes_to_stitch_end_four_cells_from_their_start() {
     assert!(far >= 38, "{far} of 40");
 }
 
-/// The capsules that are drawn are where MuJoCo has them.
+/// The centers of the drawn capsules are those of MuJoCo's geoms.
 #[test]
-fn the_shape_of_an_ant_is_where_it_is() {
+fn the_shape_of_an_ant_agrees_with_mujoco() {
     let config = MazeConfig { benchmark: Benchmark::Ogbench, body: Body::Ant, maze: Maze::Medium };
     let mut environment = MazeModel::new(config).environment();
     for step in 0..30 {
         let action: Vec<f32> = (0..8).map(|motor| ((step * 3 + motor * 5) % 7) as f32 / 3.5 - 1.0).collect();
         environment.step(&action);
         let capsules = ant_shape(environment.observation());
-        let middles = environment.simulation.geom_middles();
+        let centers = environment.simulation.geom_centers();
         // The floor and the walls come first.
-        for (Capsule { from, to, .. }, middle) in
-            capsules.iter().zip(&middles[middles.len() - capsules.len()..])
+        for (Capsule { from, to, .. }, center) in
+            capsules.iter().zip(&centers[centers.len() - capsules.len()..])
         {
             for axis in 0..3 {
-                assert!(((from[axis] + to[axis]) / 2.0 - middle[axis]).abs() < 1e-3, "step {step}");
+                assert!(((from[axis] + to[axis]) / 2.0 - center[axis]).abs() < 1e-3, "step {step}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The streets are as described, and the exact solver's results are what happens on them.
+//! The streets match their description, and rollouts match the exact solver.
 
 use isochrone_core::{Discount, Environment as _, GoalPolicy as _, rng};
 use isochrone_envs::{
@@ -23,7 +23,7 @@ fn episodes_of_datasets_stay_on_one_street() {
             .chunks(2)
             .map(|row| streets.nearest([f64::from(row[0]), f64::from(row[1])]))
             .collect();
-        // Noise may show a neighbour in the place of a site, now and then.
+        // With observation noise, the nearest site is sometimes a neighbor of the true one.
         let share = |street: usize| {
             let on = sites.iter().filter(|&&site| streets.sites()[site].directions[street].is_some()).count();
             on as f64 / sites.len() as f64
@@ -39,7 +39,7 @@ fn episodes_of_datasets_stay_on_one_street() {
 }
 
 #[test]
-fn datasets_follow_from_the_seed_alone() {
+fn datasets_depend_only_on_the_seed() {
     let streets = Nav2d::standard();
     let (few, many, other) = (streets.dataset(20, 5), streets.dataset(40, 5), streets.dataset(20, 6));
     for number in 0..20 {
@@ -48,7 +48,7 @@ fn datasets_follow_from_the_seed_alone() {
     assert_ne!(few.content_hash(), other.content_hash());
 }
 
-/// No transition leads back along all streets of a site: it is forward by at least one of them.
+/// Every transition leads forward along at least one street of each of its sites.
 #[test]
 fn streets_are_one_way() {
     let streets = Nav2d::standard();
@@ -72,7 +72,7 @@ fn streets_are_one_way() {
 }
 
 #[test]
-fn transitions_have_the_frequencies_that_they_should() {
+fn transitions_have_the_expected_frequencies() {
     let streets = Nav2d::standard();
     let site = (0..streets.sites().len()).find(|&site| streets.successors(site).len() >= 6).unwrap();
     let push = heading(3);
@@ -129,15 +129,14 @@ fn an_episode_can_be_repeated() {
 }
 
 #[test]
-fn pushes_that_are_not_finite_count_as_zero() {
+fn actions_that_are_not_finite_count_as_zero() {
     let mut environment = Nav2d::standard().environment();
     environment.reset(0, 0);
     let step = environment.step(&[f32::NAN, f32::INFINITY]);
     assert!(step.reward.is_finite() && environment.observation().iter().all(|x| x.is_finite()));
 }
 
-/// The success rate is what the solver computes, within the noise of the episodes and of
-/// observations.
+/// The success rate agrees with the solver, up to sampling error and observation noise.
 #[test]
 fn the_exact_policy_succeeds_as_often_as_computed() {
     let streets = Nav2d::standard();
@@ -165,7 +164,7 @@ fn the_exact_policy_succeeds_as_often_as_computed() {
 }
 
 #[test]
-fn the_mdp_is_the_environment() {
+fn the_mdp_has_the_transitions_of_the_environment() {
     let streets = Nav2d::standard();
     let process = streets.to_mdp();
     assert_eq!(process.n_states(), streets.sites().len());
@@ -185,7 +184,7 @@ fn the_mdp_is_the_environment() {
 }
 
 #[test]
-fn descriptions_that_make_no_streets_are_refused() {
+fn invalid_descriptions_are_rejected() {
     let with = |from: &str, to: &str| {
         assert!(StreetMap::STANDARD.contains(from), "{from}");
         StreetMap::parse(&StreetMap::STANDARD.replace(from, to))

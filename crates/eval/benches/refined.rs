@@ -5,14 +5,14 @@ use isochrone_data::Dataset;
 use isochrone_eval::refined::{RefinedConfig, RefinedDistance};
 use std::time::Instant;
 
-/// Rows of an episode.
+/// The number of rows per episode.
 const ROWS: usize = 1000;
-/// Side of the square that the walker stays in, in steps.
+/// The side of the square that the walker stays in, in steps.
 const SIDE: f64 = 200.0;
 const QUERIES: usize = 1_000_000;
 
-/// A walker in a square that turns a little at every step, and turns back at the border; two columns that tell its place, and
-/// others that tell nothing.
+/// Returns a dataset of a walker in a square that turns a little at every step, and turns back at
+/// the border. Two columns are its position, the others are noise.
 fn walks(rows: usize, width: usize) -> Dataset {
     let episodes = (0..rows / ROWS).map(|episode| {
         let mut random = rng::stream(1, episode as u64);
@@ -34,7 +34,7 @@ fn walks(rows: usize, width: usize) -> Dataset {
     Dataset::from_arrays(width, 0, episodes).expect("widths fit")
 }
 
-/// Resident memory of this process, in MB, where the system tells.
+/// Returns the resident memory of this process, or `-` if the system does not report it.
 fn resident() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -45,7 +45,7 @@ fn resident() -> String {
 fn main() {
     println!("# Cost of the refined distance\n");
     println!(
-        "A walker in a square; `cargo bench -p isochrone-eval --bench refined` (`just bench-refined`) on this machine, all cores.\n"
+        "A walker in a square; `cargo bench -p isochrone-eval --bench refined` (`just bench-refined`), all cores.\n"
     );
     println!(
         "| rows | columns | landmarks | edges | fit | table of all pairs | 10^6 queries | one query | resident |"
@@ -62,7 +62,7 @@ fn main() {
         let data = walks(rows, width);
         let config = RefinedConfig { landmarks, ..RefinedConfig::default() };
         let start = Instant::now();
-        let distance = RefinedDistance::fit(&data, &config).expect("walks have steps");
+        let distance = RefinedDistance::fit(&data, &config).expect("the dataset has transitions");
         let fit = start.elapsed().as_secs_f64();
         let states = |n: usize, stream: u64| {
             let mut random = rng::stream(2, stream);
@@ -71,17 +71,17 @@ fn main() {
         };
         let (from, to) = (states(QUERIES, 0), states(QUERIES, 1));
         let start = Instant::now();
-        distance.steps(&from[..width], &to[..width]).expect("whole states");
+        distance.steps(&from[..width], &to[..width]).expect("complete states");
         let first = start.elapsed().as_secs_f64();
         let has_table = distance.n_landmarks() <= config.table_landmarks;
         let (all, one) = if has_table {
             let start = Instant::now();
-            distance.paired_steps(&from, &to).expect("whole states");
+            distance.paired_steps(&from, &to).expect("complete states");
             let all = start.elapsed().as_secs_f64();
             let start = Instant::now();
             for pair in 0..1000 {
                 let place = pair * width..(pair + 1) * width;
-                distance.steps(&from[place.clone()], &to[place]).expect("whole states");
+                distance.steps(&from[place.clone()], &to[place]).expect("complete states");
             }
             (format!("{all:.1} s"), format!("{:.2} ms", start.elapsed().as_secs_f64()))
         } else {

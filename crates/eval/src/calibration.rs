@@ -1,26 +1,30 @@
-//! Distances in observed steps.
+//! Calibration of distances to observed steps.
 //!
-//! A contrastive distance says how likely a state is met, not how long the path to it is: where the behavior policy wanders, even near states seem far. What it predicts for states of one
-//! episode that are a known number of steps apart tells how to read it.
+//! A contrastive distance measures how likely a state is to be visited, not how long the path to it
+//! is: where the behavior policy wanders, even nearby states appear far. It is calibrated on pairs
+//! of states of one episode that are a known number of steps apart.
 
 use isochrone_core::{Discount, TemporalDistance, rng};
 use isochrone_data::Dataset;
 
 /// Offsets, in observed steps, at which predictions are compared.
 const OFFSETS: [usize; 10] = [1, 2, 4, 8, 12, 16, 24, 32, 48, 64];
-/// Pairs of states sampled at each offset.
+/// The number of pairs of states sampled at each offset.
 pub const PAIRS_PER_OFFSET: usize = 2000;
 /// An offset with fewer pairs is not used.
 const MIN_PAIRS: usize = 20;
-/// A prediction must exceed that of the offset before by this share to be told apart from it.
+/// The relative increase over the previous offset that a prediction needs to become a knot.
 const MIN_RISE: f32 = 0.02;
-/// Most of the time the behavior policy takes detours or waits: of all pairs at an offset, those near this quantile count.
+/// The quantile of the predictions at an offset that is used. It is high, because most of the time
+/// the behavior policy takes detours or waits.
 const QUANTILE: f64 = 0.9;
 
 /// Observed and predicted steps of pairs of states.
 pub type Pairs = Vec<(f64, f64)>;
 
-/// Pairs of states of one episode, `[n, width]` twice, and the steps between them: `offset` where the episode is long enough, or any if none is given. `below` draws a number below another.
+/// Samples pairs of states of one episode, `[n, width]` twice, and the steps between them:
+/// `offset`, or random if `None`. Pairs that exceed their episode are dropped. `below(n)` samples
+/// from `0..n`.
 fn sample_pairs(
     data: &Dataset,
     n: usize,
@@ -43,37 +47,40 @@ fn sample_pairs(
     (from, to, steps)
 }
 
-/// Samples pairs of states of one episode: the steps observed between them, and those that a distance predicts.
+/// Samples pairs of states of one episode, and returns the observed and the predicted steps between
+/// them.
 pub fn observed_pairs(distance: &dyn TemporalDistance, data: &Dataset, n: usize, seed: u64) -> Pairs {
     let mut random = rng::stream(seed, 1);
     let (from, to, observed) = sample_pairs(data, n, None, &mut |bound| rng::below(&mut random, bound));
-    let predicted = distance.paired_steps(&from, &to).expect("observations are whole states");
+    let predicted = distance.paired_steps(&from, &to).expect("observations are complete states");
     observed.into_iter().map(|steps| steps as f64).zip(predicted).collect()
 }
 
-/// An increasing curve from predicted to observed nats: linear between knots, and beyond the last as steep as at its end.
+/// An increasing, piecewise linear map from predicted to observed nats. Beyond the last knot, the
+/// last slope continues.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
-    /// Predicted and observed, in nats; both increase from `(0, 0)`.
+    /// Predicted and observed nats; both increase from `(0, 0)`.
     knots: Vec<(f32, f32)>,
 }
 
 impl Calibration {
-    /// Fits to predictions, in nats, for pairs of states that were so many steps apart. Offsets whose prediction does not exceed that of smaller ones are left out: the distance cannot tell them
-    /// apart.
+    /// Fits to predictions, in nats, for pairs of states at each observed offset, in steps. Offsets
+    /// whose prediction does not exceed that of smaller offsets are left out, because the distance
+    /// does not distinguish them.
     pub fn fit(predicted: &[(usize, Vec<f32>)], discount: Discount) -> Self {
         let mut knots = vec![(0.0, 0.0)];
         for (steps, nats) in predicted {
-            let Some(far) = quantile(nats, QUANTILE) else { continue };
+            let Some(typical) = quantile(nats, QUANTILE) else { continue };
             let (last, _) = knots[knots.len() - 1];
-            if far > last * (1.0 + MIN_RISE) && far.is_finite() {
-                knots.push((far, *steps as f32 * discount.nats_per_step() as f32));
+            if typical > last * (1.0 + MIN_RISE) && typical.is_finite() {
+                knots.push((typical, *steps as f32 * discount.nats_per_step() as f32));
             }
         }
         Self { knots }
     }
 
-    /// Observed nats for predicted ones.
+    /// Returns the observed nats for predicted nats.
     pub fn observed(&self, predicted: f32) -> f32 {
         let knots = &self.knots;
         if knots.len() < 2 || predicted.is_nan() {
@@ -142,7 +149,7 @@ mod tests {
     fn predictions_become_observed_steps() {
         let discount = Discount::new(0.9).unwrap();
         let unit = discount.nats_per_step() as f32;
-        // It predicts ten times the square root of the truth; at 16 it is no longer increasing.
+        // Predictions are ten times the square root of the truth; at 16 they no longer increase.
         let predicted: Vec<(usize, Vec<f32>)> =
             [1usize, 4, 9].iter().map(|&steps| (steps, vec![10.0 * (steps as f32).sqrt(); 3])).collect();
         let calibration = Calibration::fit(&[&predicted[..], &[(16, vec![29.0])]].concat(), discount);

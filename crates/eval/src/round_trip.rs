@@ -1,7 +1,9 @@
-//! Round-trip distances, for agents that do not gamble.
+//! Round-trip distances, which avoid risky transitions.
 //!
-//! A discounted distance counts a small chance to be near as if it were near: at a discount of 0.9, one chance in three costs no more than ten steps. Where chance carries an agent off, there is
-//! usually no short path back, so the larger of the two directed distances tells the one from the other.
+//! A discounted distance treats a small probability of success like a short path: at a discount of
+//! 0.9, a probability of one third costs about as much as ten steps. If a transition is due to
+//! chance, there is typically no short path back, so the larger of the two directed distances
+//! separates the two cases.
 
 use isochrone_core::{Discount, ShapeError, TemporalDistance};
 
@@ -37,7 +39,7 @@ impl<D: TemporalDistance> TemporalDistance for RoundTrip<D> {
     }
 }
 
-/// NaN stays NaN.
+/// Returns the larger value; NaN if one of them is NaN.
 fn larger(there: f32, back: f32) -> f32 {
     if there >= back || there.is_nan() { there } else { back }
 }
@@ -69,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn both_directions_cost_what_the_larger_does() {
+    fn both_directions_have_the_larger_distance() {
         let round_trip = RoundTrip(Slope);
         assert_eq!(round_trip.paired_nats(&[0.0, 2.0], &[2.0, 0.0]), [6.0, 6.0]);
         assert_eq!(round_trip.all_pairs_nats(&[0.0, 1.0], &[0.0, 1.0, 2.0]), [0.0, 3.0, 6.0, 3.0, 0.0, 3.0]);

@@ -1,30 +1,33 @@
-//! What scores of several runs say together, and how sure that is.
+//! Aggregate scores of several runs, with confidence intervals.
 //!
-//! Agarwal et al. (2021), *Deep Reinforcement Learning at the Edge of the Statistical Precipice*: means hang on outliers and medians waste data, so the mean of the middle half, the
-//! interquartile mean, is reported beside the mean, both with intervals from a bootstrap that draws runs again task by task.
+//! Agarwal et al. (2021), *Deep Reinforcement Learning at the Edge of the Statistical Precipice*:
+//! means are sensitive to outliers and medians are statistically inefficient, so the interquartile
+//! mean, the mean of the middle half, is reported along with the mean. Both have confidence
+//! intervals from a stratified bootstrap, which resamples runs within each task.
 
 use isochrone_core::rng;
 
-/// A number and the interval that it is sure to 95 % to lie in.
+/// A statistic with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// The number, of all scores.
+    /// The statistic of all scores.
     pub value: f64,
-    /// Where the interval begins.
+    /// The lower end of the interval.
     pub low: f64,
-    /// Where it ends.
+    /// The upper end of the interval.
     pub high: f64,
 }
 
-/// Draws of the bootstrap unless somebody wants others.
+/// The default number of bootstrap resamples.
 pub const RESAMPLES: usize = 2000;
 
-/// The arithmetic mean; NaN of nothing.
+/// Returns the arithmetic mean; NaN if there are no scores.
 pub fn mean(scores: &[f64]) -> f64 {
     scores.iter().sum::<f64>() / scores.len() as f64
 }
 
-/// The mean of the middle half: the lowest and the highest quarter, rounded down, are left out.
+/// Returns the mean of the middle half: the lowest and the highest quarter, rounded down, are left
+/// out.
 pub fn interquartile_mean(scores: &[f64]) -> f64 {
     let mut sorted = scores.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -32,9 +35,10 @@ pub fn interquartile_mean(scores: &[f64]) -> f64 {
     mean(&sorted[cut..sorted.len() - cut])
 }
 
-/// A statistic of all scores with its interval: between the 2.5th and the 97.5th percentile of what it is when, task by task, as many runs as there are are drawn again with replacement.
+/// Returns a statistic of all scores with its confidence interval: the 2.5th and the 97.5th
+/// percentile over resamples, each of which draws the runs of every task with replacement.
 ///
-/// `tasks[t]` are the scores of the runs at task `t`. Draw `i` uses stream `i` of the seed.
+/// `tasks[t]` are the scores of the runs at task `t`. Resample `i` uses stream `i` of the seed.
 pub fn bootstrap(
     tasks: &[Vec<f64>],
     statistic: impl Fn(&[f64]) -> f64,
@@ -57,7 +61,7 @@ pub fn bootstrap(
     Estimate { value: statistic(&all), low: percentile(&values, 0.025), high: percentile(&values, 0.975) }
 }
 
-/// Between the two nearest values of a sorted list; NaN of nothing.
+/// Returns a percentile of sorted values by linear interpolation; NaN if there are none.
 fn percentile(sorted: &[f64], part: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
     let place = part * last as f64;
@@ -70,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_middle_half_ignores_outliers() {
+    fn the_interquartile_mean_ignores_outliers() {
         assert_eq!(interquartile_mean(&[1.0, 2.0, 3.0, 1000.0]), 2.5);
         assert_eq!(interquartile_mean(&[5.0]), 5.0);
         assert!((interquartile_mean(&[-1e9, 1.0, 2.0, 3.0, 4.0]) - 2.0).abs() < 1e-12);
@@ -78,13 +82,13 @@ mod tests {
     }
 
     #[test]
-    fn one_run_says_nothing_about_others() {
+    fn the_interval_of_a_single_run_has_zero_width() {
         let estimate = bootstrap(&[vec![0.25], vec![0.75]], mean, 100, 0);
         assert_eq!(estimate, Estimate { value: 0.5, low: 0.5, high: 0.5 });
     }
 
     #[test]
-    fn draws_follow_from_the_seed() {
+    fn resamples_depend_only_on_the_seed() {
         let scores = [vec![0.1, 0.4, 0.3, 0.9, 0.2]];
         let [a, b, c] = [3, 3, 4].map(|seed| bootstrap(&scores, mean, 200, seed));
         assert_eq!(a, b);

@@ -1,4 +1,4 @@
-//! Matrices of distances from elsewhere: what is true passes, what is broken is named.
+//! Audits of distance matrices: true distances pass, and problems of wrong distances are reported.
 
 use isochrone_core::rng;
 use isochrone_data::Dataset;
@@ -7,16 +7,18 @@ use isochrone_eval::{
     refined::{RefinedConfig, RefinedDistance},
 };
 
-/// States of a small world that were recorded, and exact steps between them.
-struct World {
+/// A dataset from a small environment, and the exact steps between its states.
+struct GroundTruth {
     data: Dataset,
-    /// What every recorded row is a state of.
+    /// The cell of every row of the dataset.
     cells: Vec<usize>,
+    /// Exact steps between cells, `[from][to]`.
     exact: Vec<Vec<f64>>,
 }
 
-impl World {
-    /// The matrix over every so many rows, of what `change` makes of exact steps there and back.
+impl GroundTruth {
+    /// Returns the matrix over every `stride`-th row; `change` gets the exact steps in both
+    /// directions.
     fn matrix(&self, stride: usize, change: impl Fn(f64, f64) -> f64) -> DistanceMatrix {
         let rows: Vec<usize> = (0..self.cells.len()).step_by(stride).collect();
         let steps = |from: usize, to: usize| self.exact[self.cells[from]][self.cells[to]];
@@ -36,9 +38,9 @@ impl World {
     }
 }
 
-/// An 8 by 8 grid with a wall whose only door leads from left to right, and whose other is far away; walkers
-/// who never stand still.
-fn grid() -> World {
+/// An 8 by 8 grid with a wall that has a one-way door from left to right and a distant opening; the
+/// behavior policy is a random walk that never stays in place.
+fn grid() -> GroundTruth {
     const SIDE: usize = 8;
     let next = |cell: usize| {
         let (row, column) = (cell / SIDE, cell % SIDE);
@@ -88,11 +90,11 @@ fn grid() -> World {
             (rows, Vec::new())
         })
         .collect();
-    World { data: Dataset::from_arrays(2, 0, episodes).unwrap(), cells, exact }
+    GroundTruth { data: Dataset::from_arrays(2, 0, episodes).unwrap(), cells, exact }
 }
 
-/// A one-way ring of 78 cells, one cell a step.
-fn ring() -> World {
+/// A one-way ring of 78 cells; every step moves one cell.
+fn ring() -> GroundTruth {
     const CELLS: usize = 78;
     let mut random = rng::stream(4, 0);
     let mut cells = Vec::new();
@@ -110,36 +112,42 @@ fn ring() -> World {
         })
         .collect();
     let exact = (0..CELLS).map(|from| (0..CELLS).map(|to| ((to + CELLS - from) % CELLS) as f64).collect());
-    World { data: Dataset::from_arrays(2, 0, episodes).unwrap(), cells, exact: exact.collect() }
+    GroundTruth { data: Dataset::from_arrays(2, 0, episodes).unwrap(), cells, exact: exact.collect() }
 }
 
 #[test]
-fn true_distances_pass_whatever_rows_they_are_over() {
-    for (name, world) in [("grid", grid()), ("ring", ring())] {
+fn true_distances_pass_for_any_choice_of_rows() {
+    for (name, truth) in [("grid", grid()), ("ring", ring())] {
         for stride in [1, 3, 7] {
-            let matrix = world.matrix(stride, |there, _| there);
-            assert_eq!(world.problems(&matrix), Vec::<String>::new(), "{name}, every {stride} rows");
+            let matrix = truth.matrix(stride, |forward, _| forward);
+            assert_eq!(truth.problems(&matrix), Vec::<String>::new(), "{name}, every {stride} rows");
         }
     }
 }
 
 #[test]
-fn broken_distances_are_named() {
+fn problems_of_wrong_distances_are_reported() {
     let ring = ring();
     let of = |change: &dyn Fn(f64, f64) -> f64| ring.problems(&ring.matrix(2, change)).join("; ");
-    let symmetric = of(&|there, back| there.min(back));
-    assert!(symmetric.contains("across episodes its order agrees with recorded time only by"), "{symmetric}");
-    let doubled = of(&|there, _| 2.0 * there);
+    let symmetric = of(&|forward, backward| forward.min(backward));
+    assert!(
+        symmetric.contains("across episodes, its rank correlation with recorded time is only"),
+        "{symmetric}"
+    );
+    let doubled = of(&|forward, _| 2.0 * forward);
     assert!(doubled.contains("of recorded pairs read longer than they took"), "{doubled}");
-    let saturated = of(&|there, _| 8.0 * (1.0 - (-there / 8.0).exp()));
-    assert!(saturated.contains("of random pairs read shorter than anybody ever was"), "{saturated}");
+    let saturated = of(&|forward, _| 8.0 * (1.0 - (-forward / 8.0).exp()));
+    assert!(
+        saturated.contains("of random pairs read shorter than the recorded speed limit allows"),
+        "{saturated}"
+    );
     let grid = grid();
-    let tenfold = grid.problems(&grid.matrix(1, |there, _| 10.0 * there)).join("; ");
+    let tenfold = grid.problems(&grid.matrix(1, |forward, _| 10.0 * forward)).join("; ");
     assert!(tenfold.contains("one recorded step reads 10.0"), "{tenfold}");
 }
 
 #[test]
-fn what_is_no_matrix_of_distances_is_an_error() {
+fn an_invalid_distance_matrix_is_an_error() {
     let data = ring().data;
     let of = |states: &[u64], steps: Vec<f64>| DistanceMatrix::new(&data, states, steps).unwrap_err();
     assert_eq!(of(&[0, 1], vec![0.0; 3]), AuditError::Size { states: 2, entries: 3 });

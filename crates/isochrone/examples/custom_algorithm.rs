@@ -1,11 +1,12 @@
-//! An algorithm of one's own, trained, stopped and resumed by our trainer: a contrastive quasimetric between states.
+//! A custom algorithm, a contrastive quasimetric between states, that is trained, stopped and
+//! resumed.
 
 use isochrone::prelude::{algorithm::*, *};
 
 struct StateContrast(TrainState<Metric>, LearnerContext);
 
 impl AlgorithmDef for StateContrast {
-    type Config = QuasimetricConfig; // anything that serde reads and writes
+    type Config = QuasimetricConfig; // any type that implements `Serialize` and `Deserialize`
     const NAME: &'static str = "state-contrast";
     const IDEA: &'static str = "CMD-1 without actions, potential and policy";
     const PAPER: &'static str = "https://arxiv.org/abs/2406.17098";
@@ -52,9 +53,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let training = || Training::new(Algorithm::of::<StateContrast>()).preset(Preset::Small).steps(200);
     let in_folder = || training().run_dir(folder.path().join("run"));
     let stopped = in_folder().callbacks(StopAfter(50, stop.clone())).stop(stop).fit(&data)?;
-    let (resumed, whole) = (in_folder().fit(&data)?.distance()?, training().fit(&data)?.distance()?);
+    let (resumed, uninterrupted) = (in_folder().fit(&data)?.distance()?, training().fit(&data)?.distance()?);
     let query = ([10.0], [20.0]);
-    assert_eq!(resumed.steps(&query.0, &query.1)?, whole.steps(&query.0, &query.1)?, "bit-identical");
-    println!("{:.1} steps; stopped after {} of 200", whole.steps(&query.0, &query.1)?, stopped.step);
+    assert_eq!(resumed.steps(&query.0, &query.1)?, uninterrupted.steps(&query.0, &query.1)?, "bit-identical");
+    println!("{:.1} steps; stopped after {} of 200", uninterrupted.steps(&query.0, &query.1)?, stopped.step);
     Ok(())
 }

@@ -1,8 +1,8 @@
-//! An environment of one's own: rollouts of a policy, and its success rate.
+//! A custom environment, and the success rate of a policy in it.
 
 use isochrone::prelude::*;
 
-/// A point on a line that moves by its action, clipped to one unit; goals are up to 20 units away.
+/// A point on a line that moves by its action, clipped to one unit. Goals are up to 20 units away.
 #[derive(Default)]
 struct Line {
     position: [f32; 1],
@@ -20,7 +20,7 @@ impl Environment for Line {
         15
     }
     fn reset(&mut self, seed: u64, number: u64) {
-        // All randomness follows from the seed and the number of the episode.
+        // The seed and the number of the episode determine all randomness.
         let mut random = isochrone::rng::stream(seed, number);
         self.position = [0.0];
         self.goal = [isochrone::rng::below(&mut random, 21) as f32];

@@ -1,4 +1,4 @@
-//! Exact distances in a slippery grid, with a certified error bound.
+//! Exact distances in a gridworld with slip, with a certified error bound.
 
 use isochrone::prelude::*;
 

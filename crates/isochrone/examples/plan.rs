@@ -1,8 +1,8 @@
-//! Plans over recorded transitions with a distance, here an exact one: no network is needed to try a planner.
+//! Planning over dataset transitions with an exact distance, so that no training is needed.
 
 use isochrone::prelude::*;
 
-/// Steps along a one-way ring of 12 cells; a state is the number of its cell.
+/// The distance along a one-way ring of 12 cells. A state is the number of a cell.
 struct Ring;
 
 impl TemporalDistance for Ring {
@@ -25,15 +25,16 @@ impl TemporalDistance for Ring {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Four laps, one cell a step.
+    // Four laps, one cell per step.
     let laps: Vec<f32> = (0..=48).map(|step| (step % 12) as f32).collect();
     let data = Dataset::from_arrays(1, 1, [(laps, vec![1.0; 48])])?;
 
-    // The planner owns the distance; `model.distance()?` of a trained model fits as well.
+    // The planner owns the distance. The distance of a trained model, `model.distance()?`, works as
+    // well.
     let transitions = Transitions::sample(&data, 1000, 0);
     let planner = Planner::new(PlanMethod::Graph { max_edge_steps: 4.0 }, Ring, transitions)?;
     let path = planner.plan(&[9.0], &[7.0])?;
-    println!("from 9 to 7 over {:?}: {:.1} steps", path.states, path.steps());
+    println!("from 9 to 7 via {:?}: {:.1} steps", path.states, path.steps());
     assert!((path.steps() - 10.0).abs() < 1e-3, "around the ring, not backwards");
     Ok(())
 }

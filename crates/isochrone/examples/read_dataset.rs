@@ -1,4 +1,4 @@
-//! Reads a table as a dataset, and says what is in it.
+//! Reads a CSV file as a dataset, prints a summary and validates it.
 
 use isochrone::{
     data::{formats::Format, validate::validate},
@@ -6,12 +6,13 @@ use isochrone::{
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // `.npz` (OGBench), `.hdf5` (D4RL), Minari and LeRobot folders, `.parquet` and `.arrow` are read alike.
+    // `.npz` (OGBench), `.hdf5` (D4RL), Minari and LeRobot directories, `.parquet` and `.arrow` are
+    // read the same way.
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/walks.csv");
     let data = Dataset::load(path, ReadOptions::default().observations(["x", "y"]))?;
     println!("{} transitions of {} episodes", data.n_transitions(), data.n_episodes());
     println!(
-        "observations of {} numbers, actions of {}",
+        "observation width {}, action width {}",
         data.spec().observation.width,
         data.spec().action.width
     );
@@ -20,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("the first episode has {} steps and starts at {:?}", episode.steps, &episode.observations[..2]);
 
     let options = ReadOptions::default().observations(["x", "y"]);
-    let problems = validate(path.as_ref(), Format::Csv, &options)?;
-    println!("{} kinds of problems", problems.findings.len());
+    let report = validate(path.as_ref(), Format::Csv, &options)?;
+    println!("{} kinds of problems found", report.findings.len());
     Ok(())
 }

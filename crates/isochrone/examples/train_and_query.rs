@@ -1,9 +1,9 @@
-//! Trains on arrays in memory, and asks for a distance.
+//! Trains on arrays in memory, then queries the distance and the policy.
 
 use isochrone::prelude::*;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // 30 walks along lines through the plane: 51 states of two numbers and 50 actions of two numbers each.
+    // 30 episodes along lines in the plane, each with 51 states and 50 actions of width 2.
     let slopes = (0..30).map(|number| number as f32 / 15.0 - 1.0);
     let walk = |slope: f32| (0..=50).flat_map(|step| [step as f32, slope * step as f32]).collect::<Vec<_>>();
     let data = Dataset::from_arrays(2, 2, slopes.map(|slope| (walk(slope), [1.0, slope].repeat(50))))?;

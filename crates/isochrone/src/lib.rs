@@ -1,10 +1,11 @@
-//! **isochrone** learns temporal distances - how many steps it takes to get from one state to another - from offline
-//! trajectories, and uses them for planning and control. Where a problem is tabular, it computes them exactly.
+//! **isochrone** learns temporal distances - how many steps it takes to get from one state to
+//! another - from offline trajectories, and uses them for planning and control. Where a problem is
+//! tabular, it computes them exactly.
 //!
 //! ```
 //! use isochrone::prelude::*;
 //!
-//! // Episodes in memory: observations of two numbers, actions of two.
+//! // Three episodes in memory, with observations and actions of width 2.
 //! let walk = |slope: f32| (0..=50).flat_map(|step| [step as f32, slope * step as f32]).collect::<Vec<_>>();
 //! let data = Dataset::from_arrays(2, 2, [0.5, 1.0, 2.0].map(|slope| (walk(slope), [1.0, slope].repeat(50))))?;
 //!
@@ -14,20 +15,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`prelude`] | what most programs need |
-//! | [`exact`] | exact distances of tabular processes, with certified error bounds |
-//! | [`data`] | datasets in memory and in every format, checked, converted and sampled |
-//! | `learn` (feature `learn`) | training: algorithms, runs, models |
-//! | `nn` (feature `learn`) | the networks, quasimetrics and losses that algorithms are made of |
-//! | [`refined`], [`audit`] | distances in true steps along recorded time, and how far a distance can be trusted |
-//! | [`plan`], [`calibration`], [`round_trip`] | planning with any distance, and distances that wrap another |
+//! | [`prelude`] | the types that most programs need |
+//! | [`exact`] | exact distances of tabular Markov decision processes, with certified error bounds |
+//! | [`data`] | datasets in memory and in files: reading, validation, conversion and sampling |
+//! | `learn` (feature `learn`) | training: algorithms, runs and models |
+//! | `nn` (feature `learn`) | networks, quasimetrics and losses |
+//! | [`refined`], [`audit`] | a distance in true steps refined by recorded time, and audits of the accuracy of a distance |
+//! | [`plan`], [`calibration`], [`round_trip`] | planning with any distance, and distances that wrap another distance |
 //! | [`rollout`], [`stats`] | success rates of policies, and statistics over runs |
-//! | [`envs`] | environments, and data collection in them (mazes with the feature `mujoco`) |
+//! | [`envs`] | environments and data collection (mazes with the feature `mujoco`) |
 //! | [`plot`] | figures and HTML reports |
 //!
-//! The `isochrone` command is the package `isochrone-cli`.
+//! The `isochrone` command is in the package `isochrone-cli`.
 
 pub mod prelude;
 

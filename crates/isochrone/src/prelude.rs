@@ -1,4 +1,4 @@
-//! What most programs need: `use isochrone::prelude::*;`.
+//! The types that most programs need: `use isochrone::prelude::*;`.
 
 #[cfg(feature = "learn")]
 pub use crate::learn::{Algorithm, Callbacks, Model, Preset, StopHandle, Training};
@@ -13,7 +13,7 @@ pub use crate::{
     round_trip::RoundTrip,
 };
 
-/// What an algorithm of another crate needs: `use isochrone::prelude::{algorithm::*, *};`.
+/// The types that a custom algorithm needs: `use isochrone::prelude::{algorithm::*, *};`.
 #[cfg(feature = "learn")]
 pub mod algorithm {
     pub use crate::{

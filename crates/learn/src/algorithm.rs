@@ -11,37 +11,43 @@ use serde::{Serialize, Serializer, de::DeserializeOwned, ser::SerializeMap as _}
 use std::fmt;
 use toml::{Table, Value};
 
-/// A learner with a name and settings: all that the trainer, the command line and the documentation need.
+/// A learner with a name and settings: everything that the trainer, the command line and the
+/// documentation need.
 ///
-/// Algorithms of this crate and of others are defined alike; [`Algorithm::of`] makes the handle that
-/// [`Training`](crate::Training) takes.
+/// Algorithms of this crate and of other crates implement this trait; [`Algorithm::of`] returns the
+/// handle that [`Training`](crate::Training) takes.
 pub trait AlgorithmDef: Learner + Sized + 'static {
-    /// Its settings. Tables of settings are read and written with serde.
+    /// The settings of the algorithm, read and written with serde.
     type Config: Serialize + DeserializeOwned;
 
-    /// Name, as in configuration files.
+    /// The name of the algorithm in configuration files.
     const NAME: &'static str;
-    /// What it does, in a line.
+    /// A one-line description.
     const IDEA: &'static str;
-    /// Where it was published.
+    /// The URL of the paper.
     const PAPER: &'static str;
-    /// Whether it cannot learn from states alone.
+    /// Whether the algorithm requires actions.
     const NEEDS_ACTIONS: bool = false;
-    /// Rows of a batch that are of the same episode, by default, where [episodes end alike](isochrone_data::end_alike).
+    /// The default number of rows of a batch that come from the same episode, for datasets whose
+    /// [episodes end in similar states](isochrone_data::end_alike).
     const ROWS_PER_DEMONSTRATION: usize = 1;
 
     /// The settings of a preset.
     fn preset(preset: Preset) -> Self::Config;
 
-    /// The learner before its first update, if its settings are possible and the dataset has what it needs.
+    /// Builds the learner in its state before the first update.
+    ///
+    /// # Errors
+    /// If a setting is out of range, or the dataset lacks what the algorithm needs.
     fn new(config: Self::Config, context: &LearnerContext) -> Result<Self, ConfigError>;
 }
 
-/// A handle to an algorithm: `Algorithm::Cmd1` and its like for those of this crate, [`Algorithm::of`] for others.
+/// A handle to an algorithm: constants such as `Algorithm::Cmd1` for the algorithms of this crate,
+/// [`Algorithm::of`] for others.
 #[derive(Clone, Copy)]
 pub struct Algorithm(&'static Definition);
 
-/// An [`AlgorithmDef`] without its type.
+/// A type-erased [`AlgorithmDef`].
 struct Definition {
     name: &'static str,
     idea: &'static str,
@@ -56,7 +62,7 @@ struct Definition {
 type Init = fn(Table, &LearnerContext) -> Result<Box<dyn Learner>, ConfigError>;
 
 impl Algorithm {
-    /// The handle of an algorithm, also of one that is defined elsewhere.
+    /// Returns the handle of an algorithm of this or any other crate.
     pub const fn of<A: AlgorithmDef>() -> Self {
         let definition = const {
             &Definition {
@@ -73,38 +79,39 @@ impl Algorithm {
         Self(definition)
     }
 
-    /// Its name, as in configuration files.
+    /// The name of the algorithm in configuration files.
     pub const fn name(self) -> &'static str {
         self.0.name
     }
 
-    /// What it does, in a line.
+    /// A one-line description.
     pub const fn idea(self) -> &'static str {
         self.0.idea
     }
 
-    /// Where it was published.
+    /// The URL of the paper.
     pub const fn paper(self) -> &'static str {
         self.0.paper
     }
 
-    /// Whether it cannot learn from states alone.
+    /// Whether the algorithm requires actions.
     pub const fn needs_actions(self) -> bool {
         self.0.needs_actions
     }
 
-    /// Rows of a batch that are of the same episode, by default, where [episodes end alike](isochrone_data::end_alike).
+    /// The default number of rows of a batch that come from the same episode, for datasets whose
+    /// [episodes end in similar states](isochrone_data::end_alike).
     pub const fn rows_per_demonstration(self) -> usize {
         self.0.rows_per_demonstration
     }
 
-    /// Its settings at a preset.
+    /// Returns the algorithm with the settings of a preset.
     pub fn preset(self, preset: Preset) -> LearnerConfig {
         LearnerConfig { algorithm: self, settings: (self.0.preset)(preset) }
     }
 }
 
-/// Names are unique.
+/// Algorithms are compared by name; names are unique.
 impl PartialEq for Algorithm {
     fn eq(&self, other: &Self) -> bool {
         self.name() == other.name()
@@ -133,10 +140,11 @@ pub struct LearnerConfig {
 }
 
 impl LearnerConfig {
-    /// The name of the algorithm among the settings of a file.
+    /// The key of the algorithm's name in a configuration file.
     pub(crate) const ALGORITHM: &'static str = "algorithm";
 
-    /// The settings of an algorithm from a table; what it leaves out is filled in where serde has a default.
+    /// Reads the settings of an algorithm from a table; missing settings get their serde default,
+    /// if there is one.
     ///
     /// # Errors
     /// If a setting is missing, unknown or has the wrong type.
@@ -154,35 +162,41 @@ impl LearnerConfig {
         &self.settings
     }
 
-    /// A setting by its dotted name.
+    /// Returns a setting by its dotted name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         settings::get(&self.settings, name)
     }
 
-    /// The same with one setting changed, if there is such a setting of this type.
+    /// Returns the same configuration with one setting changed.
+    ///
+    /// # Errors
+    /// If the setting does not exist or has another type.
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Result<Self, ConfigError> {
         settings::set(&mut self.settings, name, value.into());
         Self::from_table(self.algorithm, self.settings)
     }
 
-    /// The learner before its first update, if its settings are possible and the dataset has what it needs.
+    /// Builds the learner in its state before the first update.
+    ///
+    /// # Errors
+    /// If a setting is out of range, or the dataset lacks what the algorithm needs.
     pub fn init(&self, context: &LearnerContext) -> Result<Box<dyn Learner>, ConfigError> {
         let Definition { name, needs_actions, init, .. } = self.algorithm.0;
         if *needs_actions && !context.has_actions() {
-            let problem = "learns from actions, and the data have none";
-            let hint = "name the columns of actions, or use an algorithm that learns from states alone";
+            let problem = "requires actions, and the dataset has none";
+            let hint = "name the action columns, or use an algorithm that does not require actions";
             let error = ConfigError::new("learner.algorithm", name, problem, hint);
             return Err(error.of_kind(ConfigErrorKind::Unsupported));
         }
         init(self.settings.clone(), context).map_err(|error| {
-            // In files, hidden layers are settings of the network itself.
+            // Configuration files flatten the settings of hidden layers into those of the network.
             let plain = |text: String| text.replace("encoder.", "").replace("trunk.", "");
             ConfigError { field: plain(error.field), hint: plain(error.hint), ..error }.inside("learner")
         })
     }
 }
 
-/// The name of the algorithm beside its settings.
+/// Serializes as the settings of the algorithm with its name among them.
 impl Serialize for LearnerConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(1 + self.settings.len()))?;

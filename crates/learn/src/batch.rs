@@ -1,4 +1,4 @@
-//! From host memory to the device.
+//! Transfer of batches from host memory to the device.
 
 use crate::{context::LearnerContext, scaling::Scaling};
 use burn::tensor::{Device, Tensor, TensorData};
@@ -8,29 +8,29 @@ use isochrone_data::{
 };
 use std::ops::Range;
 
-/// Transitions with goals as tensors, scaled. Row `i` of every tensor belongs together.
+/// A batch of scaled transitions and goals. Row `i` of every tensor belongs to the same transition.
 #[derive(Debug, Clone)]
 pub struct DeviceBatch {
-    /// The number of the batch.
+    /// The index of the batch.
     pub step: u64,
-    /// `[n, observation width]`: s.
+    /// The states *s*, `[n, observation width]`.
     pub observations: Tensor<2>,
-    /// `[n, action width]`: a, in `[-1, 1]`.
+    /// The actions *a* in `[-1, 1]`, `[n, action width]`.
     pub actions: Tensor<2>,
-    /// `[n, observation width]`: s'.
+    /// The next states *s'*, `[n, observation width]`.
     pub next_observations: Tensor<2>,
-    /// One for each distribution that the learner asked for, in its order.
+    /// The goals of each distribution of [`Learner::goals`](crate::Learner::goals), in that order.
     pub goals: Vec<DeviceGoals>,
 }
 
-/// The goals of a batch's rows.
+/// One goal for each row of a batch.
 #[derive(Debug, Clone)]
 pub struct DeviceGoals {
-    /// `[n, observation width]`: g, whole states.
+    /// The goals *g* as full states, `[n, observation width]`.
     pub observations: Tensor<2>,
-    /// `[n, goal width]`: the dimensions of them that a policy is given.
+    /// The dimensions of the goals that are the policy's input, `[n, goal width]`.
     pub policy_goals: Tensor<2>,
-    /// `[n]`: 1 where the state is its own goal, otherwise 0.
+    /// 1 where the state equals its goal, otherwise 0, `[n]`.
     pub at_goal: Tensor<1>,
 }
 
@@ -41,22 +41,22 @@ impl DeviceBatch {
     }
 }
 
-/// Samples the batches of a learner, with the goals that it asks for.
+/// Returns the sampler of a learner's batches with these goal distributions.
 pub fn sampler(
     goals: Vec<GoalDistributionConfig>,
     data: &Dataset,
     (batch_size, rows_per_episode): (usize, usize),
     context: &LearnerContext,
 ) -> Result<GoalSampler, DataError> {
-    let laws = goals.into_iter().map(|law| GoalDistribution::new(law, context.discount));
-    let goals = laws.collect::<Result<_, _>>()?;
+    let goals = goals.into_iter().map(|config| GoalDistribution::new(config, context.discount));
+    let goals = goals.collect::<Result<_, _>>()?;
     GoalSampler::new(
         data,
         SamplerConfig { batch_size, rows_per_episode, goals, seed: context.seed, stream: 0 },
     )
 }
 
-/// Scales rows and brings them to the device.
+/// Scales rows and transfers them to the device.
 #[derive(Debug, Clone)]
 pub struct BatchTransform {
     scaling: Scaling,
@@ -65,19 +65,19 @@ pub struct BatchTransform {
 }
 
 impl BatchTransform {
-    /// A transform for data of this scale.
+    /// Creates a transform with this scaling.
     pub fn new(context: &LearnerContext, scaling: Scaling) -> Self {
         Self { scaling, goal: context.goal.clone(), device: context.device.clone() }
     }
 
-    /// A whole batch.
+    /// Scales and transfers a batch.
     pub fn batch(&self, batch: &GoalBatch) -> DeviceBatch {
         let width = self.scaling.action.shift.len();
         let actions = TensorData::new(self.scaling.action.scaled(&batch.actions), [batch.rows(), width]);
         DeviceBatch {
             step: batch.step,
             observations: self.observations(&batch.observations),
-            // A policy has no actions beyond the range.
+            // The policy cannot output actions outside of the range.
             actions: Tensor::from_data(actions, &self.device).clamp(-1.0, 1.0),
             next_observations: self.observations(&batch.next_observations),
             goals: batch.goals.iter().map(|goals| self.goals(&batch.observations, goals)).collect(),
@@ -86,7 +86,7 @@ impl BatchTransform {
 
     fn goals(&self, states: &[f32], goals: &GoalRows) -> DeviceGoals {
         let observations = self.observations(&goals.observations);
-        // By value, not by offset: where states come back, a state may be at its goal by chance.
+        // By value, not by offset: where states recur, a state may equal its goal by chance.
         let width = self.scaling.observation.shift.len();
         let pairs = states.chunks_exact(width).zip(goals.observations.chunks_exact(width));
         let at_goal: Vec<f32> = pairs.map(|(state, goal)| f32::from(u8::from(state == goal))).collect();
@@ -98,26 +98,26 @@ impl BatchTransform {
         }
     }
 
-    /// Rows `[n, observation width]` of the data, scaled.
+    /// Scales and transfers observations `[n, observation width]`.
     pub fn observations(&self, rows: &[f32]) -> Tensor<2> {
         let width = self.scaling.observation.shift.len();
         let scaled = self.scaling.observation.scaled(rows);
         Tensor::from_data(TensorData::new(scaled, [rows.len() / width, width]), &self.device)
     }
 
-    /// The dimensions of scaled states that a policy is given as its goal.
+    /// Selects the dimensions of scaled states that are the policy's goal input.
     pub fn policy_goals(&self, observations: Tensor<2>) -> Tensor<2> {
         observations.narrow(1, self.goal.start, self.goal.len())
     }
 
-    /// Actions `[n, action width]` in the units of the data.
+    /// Returns actions `[n, action width]` in the units of the data.
     pub fn actions_to_host(&self, actions: Tensor<2>) -> Vec<f32> {
         let mut rows: Vec<f32> = actions.into_data().try_into_vec().expect("single precision");
         self.scaling.action.unscale(&mut rows);
         rows
     }
 
-    /// The scale of the data.
+    /// The scaling of the data.
     pub fn scaling(&self) -> &Scaling {
         &self.scaling
     }

@@ -1,4 +1,4 @@
-//! What a learner must know before it can be built.
+//! The problem that a learner is built for.
 
 use burn::tensor::Device;
 use isochrone_core::Discount;
@@ -9,24 +9,24 @@ use std::ops::Range;
 /// The problem that a learner is built for.
 #[derive(Debug, Clone)]
 pub struct LearnerContext {
-    /// Width of an observation.
+    /// The width of an observation.
     pub observation_width: usize,
-    /// Width of an action; 0 where the dataset has states only, and then there is no policy to learn.
+    /// The width of an action; 0 if the dataset has no actions, in which case no policy is learned.
     pub action_width: usize,
-    /// The dimensions of an observation that a policy is given as its goal.
+    /// The dimensions of an observation that are the policy's goal input.
     pub goal: Range<usize>,
-    /// Discount per step.
+    /// The discount per step.
     pub discount: Discount,
-    /// Seed of everything random.
+    /// The random seed.
     pub seed: u64,
-    /// Updates of the whole run: learning-rate schedules depend on it.
+    /// The total number of updates of the run, on which learning-rate schedules depend.
     pub steps: u64,
-    /// Where tensors live; an autodiff device to train on.
+    /// The device of all tensors; an autodiff device for training.
     pub device: Device,
 }
 
 impl LearnerContext {
-    /// The context of a run on a dataset with these columns.
+    /// Creates the context of a run on a dataset with these columns.
     pub fn new(spec: &Spec, discount: Discount, seed: u64, steps: u64, device: &Device) -> Self {
         Self {
             observation_width: spec.observation.width,
@@ -44,7 +44,8 @@ impl LearnerContext {
         self.action_width > 0
     }
 
-    /// Draws the parameters of network number `stream`; each network of a learner has a number of its own.
+    /// Returns the parameter initializer of network `stream`; each network of a learner has its own
+    /// stream.
     pub fn initializer(&self, stream: u32) -> Initializer {
         Initializer::new(self.seed, stream, &self.device)
     }

@@ -1,4 +1,4 @@
-//! Everything that can go wrong with learning: the place, the value, the hint.
+//! Errors of training and runs. Each names the place, the value and a hint.
 
 use isochrone_core::DiscountError;
 use isochrone_data::DataError;
@@ -6,108 +6,109 @@ pub use isochrone_nn::error::{ConfigError, ConfigErrorKind, StateError};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Why a training or a run failed.
+/// An error of training or of a run on disk.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LearnError {
-    /// A setting is impossible.
+    /// A setting is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The discount is impossible.
+    /// The discount is invalid.
     #[error(transparent)]
     Discount(#[from] DiscountError),
     /// The data cannot be read or sampled.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// A number of the data is not finite.
+    /// A value in the dataset is not finite.
     #[error(
-        "episode {episode}, row {row} of {column}: {value} is not a finite number; hint: validate the dataset to list all of them"
+        "episode {episode}, row {row} of {column}: {value} is not a finite number; hint: validate the dataset to list all such values"
     )]
     NotFinite {
-        /// Which column.
+        /// The column.
         column: String,
-        /// Counted from 0.
+        /// The episode, counted from 0.
         episode: usize,
-        /// Inside the episode, counted from 0.
+        /// The row within the episode, counted from 0.
         row: usize,
-        /// What is there.
+        /// The value.
         value: f32,
     },
-    /// The system could not read or write a file.
+    /// The operating system could not read or write a file.
     #[error("{}: {source}; hint: {hint}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
-        /// What to do about it.
+        /// The remedy.
         hint: &'static str,
     },
-    /// A file is not what it should be.
+    /// A file is malformed.
     #[error("{}: {problem}; hint: {hint}", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// What is wrong with it.
         problem: String,
-        /// What to do about it.
+        /// The remedy.
         hint: String,
     },
     /// A checkpoint is corrupt.
-    #[error("{}: {problem}; hint: it is corrupt: use another checkpoint, or resume the run from the one before", path.display())]
+    #[error("{}: {problem}; hint: the checkpoint is corrupt: use another one, or resume the run from an earlier one", path.display())]
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// What is wrong with it.
         problem: String,
     },
-    /// Something in the folder of a run is not a file or folder of its own.
+    /// An entry of a run's folder is not a regular file or folder.
     #[error(
-        "{}: it is {}, and the folder of a run has none; hint: put a copy of what it stands for in its place, or remove it",
+        "{}: {}, which a run's folder must not contain; hint: replace it with a copy of its target, or remove it",
         path.display(), if *is_link { "a symbolic link" } else { "neither a file nor a folder" }
     )]
     NotPlain {
-        /// Where.
+        /// The entry.
         path: PathBuf,
-        /// Whether it leads elsewhere; otherwise it is a pipe, a socket or a device.
+        /// Whether it is a symbolic link; otherwise it is a pipe, a socket or a device.
         is_link: bool,
     },
-    /// A folder that is to be removed holds what no run has put there.
-    #[error("{}: it is not part of a checkpoint, and would be removed with it; hint: move it elsewhere", path.display())]
+    /// A folder that is to be removed contains a file that no run has written.
+    #[error("{}: not part of the checkpoint that is to be removed; hint: move it elsewhere", path.display())]
     NotOurs {
-        /// What is in the way.
+        /// The foreign file.
         path: PathBuf,
     },
-    /// A file that says what a run is has been changed since.
+    /// `config.toml` or `manifest.json` was edited after the run started.
     #[error(
-        "{}: it is not as it was when {}; hint: restore it from a copy, or accept the edits when the run is opened",
-        path.display(), since.map_or_else(|| "the run began".to_owned(), |step| format!("the checkpoint of step {step} was saved"))
+        "{}: edited since {}; hint: restore it from a backup, or accept the edits when opening the run",
+        path.display(), since.map_or_else(|| "the run started".to_owned(), |step| format!("the checkpoint of step {step} was saved"))
     )]
     Edited {
         /// The file.
         path: PathBuf,
-        /// The checkpoint that knows it otherwise; none if there is no checkpoint yet.
+        /// The checkpoint that was saved with another version of the file; `None` if there is no
+        /// checkpoint yet.
         since: Option<u64>,
     },
-    /// A file was written by a version that writes it differently.
+    /// A file has the format of another version of isochrone.
     #[error(
-        "{}: a run of format {found}, not {expected}; hint: use the version of isochrone that wrote it, or train again", path.display()
+        "{}: run format {found}, not {expected}; hint: use the version of isochrone that wrote it, or train again", path.display()
     )]
     Format {
         /// The file.
         path: PathBuf,
         /// Its format.
         found: u32,
-        /// The format that can be read.
+        /// The format that this version reads.
         expected: u32,
     },
-    /// A folder has a run already.
-    #[error("{}: there is already a run; hint: resume it, or use another folder", folder.display())]
+    /// The folder already contains a run.
+    #[error("{}: the folder already contains a run; hint: resume it, or use another folder", folder.display())]
     RunExists {
         /// The folder.
         folder: PathBuf,
     },
-    /// A run was started with other settings than those it is to be resumed with.
+    /// A run was started with settings other than those given to resume it.
     #[error(
         "{}: the run was started with {setting} = {found}, not {expected}; hint: use its own settings, or another folder",
         folder.display()
@@ -119,86 +120,86 @@ pub enum LearnError {
         setting: String,
         /// Its value in the run.
         found: String,
-        /// The value that was asked for.
+        /// The value that was given.
         expected: String,
     },
-    /// A run was started with other data than those it is to be resumed with.
+    /// A run was started with data other than those given to resume it.
     #[error(
-        "{}: the contents of the {role} data are not those that the run in {} was started with; hint: restore the data, or start another run",
+        "{}: the contents of the {role} data differ from those that the run in {} was started with; hint: restore the data, or start another run",
         path.display(), folder.display()
     )]
     OtherData {
-        /// Where the data of the run were.
+        /// The path of the run's data.
         path: PathBuf,
         /// `training` or `validation`.
         role: &'static str,
         /// The folder of the run.
         folder: PathBuf,
     },
-    /// The validation data have other columns than the training data.
+    /// The validation data and the training data have different widths.
     #[error(
-        "validation data: observations of width {} and actions of width {}, not {} and {}; hint: validate on data like those that are learned from",
+        "validation data: observations of width {} and actions of width {}, not {} and {}; hint: use validation data with the columns of the training data",
         found[0], found[1], expected[0], expected[1]
     )]
     ValidationWidths {
-        /// Widths of observations and actions.
+        /// The widths of observations and actions.
         found: [usize; 2],
-        /// Those of the training data.
+        /// The widths in the training data.
         expected: [usize; 2],
     },
-    /// A model has no distance.
-    #[error("the model has no distance; hint: behavior cloning learns none, train another algorithm")]
+    /// The model has no distance.
+    #[error("the model has no distance; hint: behavior cloning learns none; train another algorithm")]
     NoDistance,
-    /// A teacher knows other states than the data have.
+    /// The states of the teacher and of the dataset have different widths.
     #[error(
-        "the teacher knows states of {teacher} numbers, and the data have {data}; hint: fit it to the same data"
+        "the teacher's states have width {teacher}, those of the dataset {data}; hint: fit the teacher to the same dataset"
     )]
     TeacherWidth {
-        /// Numbers of a state, for the teacher.
+        /// The width of the teacher's states.
         teacher: usize,
-        /// Numbers of an observation.
+        /// The width of an observation.
         data: usize,
     },
-    /// A teacher knows no path between any two states of the data.
+    /// The teacher finds no path between any two sampled states of the dataset.
     #[error(
-        "the teacher knows no path between any two states of the data; hint: distill from data with transitions"
+        "the teacher finds no path between any two states of the dataset; hint: use a dataset with transitions"
     )]
     NothingToDistill,
-    /// A model has no policy.
+    /// The model has no policy.
     #[error("the model has no policy; hint: train on data with actions")]
     NoPolicy,
-    /// Training produced numbers that are not finite.
+    /// Training produced a value that is not finite.
     #[error("{0}")]
     Diverged(#[from] Divergence),
 }
 
-/// A run that stopped because a number was not finite.
+/// Training that stopped because a value was not finite.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[error(
     "step {step}: {metric} = {value}{}; {}; hint: train again with a lower learning rate or max_grad_norm = 1, and validate the dataset to find outliers",
-    last_finite.map_or_else(String::new, |value| format!(", after {value:.6} one step before")),
-    last_checkpoint.as_ref().map_or_else(|| "there is no checkpoint yet".to_owned(), |path| format!("the last good checkpoint is {}", path.display()))
+    last_finite.map_or_else(String::new, |value| format!(" ({value:.6} one step before)")),
+    last_checkpoint.as_ref().map_or_else(|| "there is no checkpoint yet".to_owned(), |path| format!("the last valid checkpoint is {}", path.display()))
 )]
 pub struct Divergence {
-    /// At which update, counted from 1.
+    /// The update, counted from 1.
     pub step: u64,
-    /// The first number that was not finite.
+    /// The name of the first value that was not finite.
     pub metric: String,
-    /// What it was.
+    /// The value.
     pub value: f64,
-    /// What it was one step before, if this process saw that.
+    /// Its value one step before, if this process computed it.
     pub last_finite: Option<f64>,
-    /// Where to resume from.
+    /// The last checkpoint with finite weights.
     pub last_checkpoint: Option<PathBuf>,
 }
 
 impl LearnError {
     pub(crate) fn read(path: &Path, source: std::io::Error) -> Self {
-        Self::Io { path: path.into(), source, hint: "check that the path is right and may be read" }
+        Self::Io { path: path.into(), source, hint: "check the path and its read permission" }
     }
 
     pub(crate) fn write(path: &Path, source: std::io::Error) -> Self {
-        let hint = "check that the folder may be written to and that there is space";
+        let hint = "check that the folder is writable and the disk is not full";
         Self::Io { path: path.into(), source, hint }
     }
 

@@ -1,4 +1,4 @@
-//! What a model is worth, judged while it learns.
+//! Evaluation of a model during training.
 
 use crate::{error::LearnError, model::Model};
 use isochrone_core::{Discount, GoalPolicy as _, TemporalDistance, statistics};
@@ -7,23 +7,24 @@ use isochrone_data::{
     sampling::{GoalBatch, GoalDistribution, GoalDistributionConfig, GoalSampler, MinOffset, SamplerConfig},
 };
 
-/// Looks at a model from time to time during training.
+/// A periodic evaluation during training.
 ///
-/// The trainer calls it on what has been learned so far; the numbers it returns are logged as `evaluation/…`, and the first of all decides which
-/// checkpoint is the best: larger is better.
+/// The trainer calls it on the current model and logs the values as `evaluation/…`. The first value
+/// of the first evaluation decides which checkpoint is the best; larger is better.
 pub trait Evaluation: Send {
-    /// Named numbers; the first is the one to be maximised.
+    /// Returns named values; the first is to be maximized.
     fn evaluate(&mut self, model: &Model) -> Vec<(String, f64)>;
 }
 
-/// A number that is measured of the learned distance; larger is better. Says nothing where it is not finite, or no distance is learned.
+/// A measure of the learned distance; larger is better. No value is logged if it is not finite, or
+/// if the model has no distance.
 pub struct DistanceEvaluation<F> {
     name: String,
     measure: F,
 }
 
 impl<F: FnMut(&dyn TemporalDistance) -> f64 + Send> DistanceEvaluation<F> {
-    /// Logged under a name.
+    /// Creates an evaluation that is logged under `name`.
     pub fn new(name: impl Into<String>, measure: F) -> Self {
         Self { name: name.into(), measure }
     }
@@ -40,27 +41,32 @@ impl<F: FnMut(&dyn TemporalDistance) -> f64 + Send> Evaluation for DistanceEvalu
     }
 }
 
-/// Pairs of states of the same episode that are a known number of steps apart.
+/// Evaluates a model on pairs of states of the same episode that are a known number of steps apart.
 ///
-/// - `log_likelihood`: how well the distance tells which state a goal followed, `mean_j log softmax_i(-d(s_i, g_j))` at `i = j`, among 256 pairs; `-ln 256 = -5.5` is chance.
-///   A proper score of a distance of the behaviour, up to a constant per goal, whatever it was learned by: it falls when training begins to learn by heart.
-/// - `rank_correlation`: Spearman's, of learned distance and observed steps. Behaviour that dawdles keeps it below 1.
-/// - `action_agreement`: minus the mean difference between numbers of the policy's action and of the one that was done on the way, in the units of the data.
+/// - `log_likelihood`: how well the distance identifies the state that preceded a goal, `mean_j log
+///   softmax_i(-d(s_i, g_j))` at `i = j`, among 256 pairs; chance level is `-ln 256 = -5.5`. It is
+///   a proper scoring rule for the distance of the behavior policy, up to a constant per goal, for
+///   any learning objective. It falls when training starts to overfit.
+/// - `rank_correlation`: Spearman's correlation of learned distance and observed steps. Suboptimal
+///   behavior keeps it below 1.
+/// - `action_agreement`: minus the mean absolute difference between the components of the policy's
+///   action and of the recorded action, in the units of the data.
 pub struct ObservedSteps {
     pairs: GoalBatch,
 }
 
-/// Pairs among which states are told apart.
+/// The number of pairs that are contrasted with each other.
 const CONTRASTED: usize = 256;
 
-/// Streams of evaluation are not those of training.
+/// The random stream of evaluation; training uses others.
 const STREAM: u64 = 1;
 
 impl ObservedSteps {
-    /// Draws the pairs once: every evaluation of a run looks at the same.
+    /// Samples the pairs once, so that every evaluation of a run uses the same pairs.
     pub fn new(data: &Dataset, discount: Discount, pairs: usize, seed: u64) -> Result<Self, LearnError> {
-        let law = GoalDistributionConfig { min_offset: MinOffset::One, ..GoalDistributionConfig::default() };
-        let goals = vec![GoalDistribution::new(law, discount)?];
+        let config =
+            GoalDistributionConfig { min_offset: MinOffset::One, ..GoalDistributionConfig::default() };
+        let goals = vec![GoalDistribution::new(config, discount)?];
         let sampler = GoalSampler::new(
             data,
             SamplerConfig { batch_size: pairs, rows_per_episode: 1, goals, seed, stream: STREAM },
@@ -85,14 +91,15 @@ impl Evaluation for ObservedSteps {
         }
         if let Some(policy) = &model.policy {
             let chosen = policy.actions(observations, &goals[0].observations);
-            let apart: f64 = chosen.iter().zip(actions).map(|(a, b)| f64::from((a - b).abs())).sum();
-            values.push(("action_agreement".to_owned(), -apart / chosen.len() as f64));
+            let difference: f64 = chosen.iter().zip(actions).map(|(a, b)| f64::from((a - b).abs())).sum();
+            values.push(("action_agreement".to_owned(), -difference / chosen.len() as f64));
         }
         values
     }
 }
 
-/// Mean over columns of the log-probability of the diagonal, for a square of distances.
+/// Returns the mean over columns of the log-probability of the diagonal of a square distance
+/// matrix.
 fn log_likelihood(nats: &[f32]) -> f64 {
     let n = nats.len().isqrt();
     let column = |goal: usize| {
@@ -109,7 +116,7 @@ mod tests {
     use super::log_likelihood;
 
     #[test]
-    fn equal_distances_are_chance_and_right_ones_are_certain() {
+    fn equal_distances_score_chance_and_exact_distances_score_zero() {
         assert!((log_likelihood(&[1.0; 16]) + 4f64.ln()).abs() < 1e-12);
         let right: Vec<f32> = (0..16).map(|pair| if pair / 4 == pair % 4 { 0.0 } else { 50.0 }).collect();
         assert!(log_likelihood(&right).abs() < 1e-12);

@@ -1,4 +1,4 @@
-//! Many runs at a time, each on one thread.
+//! Parallel execution of runs, each on one thread.
 
 use std::{
     num::NonZeroUsize,
@@ -8,8 +8,10 @@ use std::{
     },
 };
 
-/// Runs every job on a thread of its own, as many at a time as there are cores; results in the order of the jobs, or the error of the
-/// first job that has one. After an error no further job begins. A job that panics makes it panic.
+/// Runs jobs in parallel, each on one thread, as many at a time as there are cores.
+///
+/// Returns the results in the order of the jobs, or the error of the first job that failed. After
+/// an error no further job is started. Panics if a job panics.
 pub fn run_in_parallel<J: Sync, R: Send, E: Send>(
     jobs: &[J],
     run: impl Fn(&J) -> Result<R, E> + Sync,
@@ -20,7 +22,7 @@ pub fn run_in_parallel<J: Sync, R: Send, E: Send>(
     std::thread::scope(|scope| {
         for _ in 0..cores.min(jobs.len()) {
             scope.spawn(|| {
-                // Kernels that look for threads find one: this one.
+                // Kernels inside of a job see a pool of one thread.
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
@@ -29,12 +31,12 @@ pub fn run_in_parallel<J: Sync, R: Send, E: Send>(
                     if result.is_err() {
                         next.store(jobs.len(), Ordering::Relaxed);
                     }
-                    results.lock().expect("no one panics with it").push((index, result));
+                    results.lock().expect("no thread panics while it holds the lock").push((index, result));
                 }
             });
         }
     });
-    let mut results = results.into_inner().expect("no one panicked");
+    let mut results = results.into_inner().expect("a panic would have been propagated");
     results.sort_by_key(|(index, _)| *index);
     results.into_iter().map(|(_, result)| result).collect()
 }

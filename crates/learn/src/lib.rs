@@ -1,11 +1,14 @@
-//! Offline goal-conditioned learning of temporal distances: algorithms, and a resumable trainer.
+//! Offline goal-conditioned RL algorithms that learn temporal distances, and a resumable trainer.
 //!
-//! - [`Algorithm`], [`algos`]: the algorithms, one file each; [`components`] is what they share
-//! - [`AlgorithmDef`], [`Learner`]: what an algorithm of another crate implements
-//! - [`Training`]: from a dataset to a [`Model`], in memory or resumable; [`Callbacks`], [`StopHandle`] and [`evaluation`] go with it
+//! - [`Algorithm`], [`algos`]: the algorithms, one file each; [`components`]: the parts that they
+//!   share
+//! - [`AlgorithmDef`], [`Learner`]: the traits that an algorithm of another crate implements
+//! - [`Training`]: from a dataset to a [`Model`], in memory or resumable, with [`Callbacks`],
+//!   [`StopHandle`] and [`evaluation`]
 //! - [`run`]: the folder of a run, its settings and checkpoints
-//! - [`distill`]: a distance in steps, such as recorded time between landmarks, as a network in one file
-//! - [`model`]: what was learned, to be queried for distances and actions
+//! - [`distill`]: distillation of a distance in steps, such as recorded time between landmarks,
+//!   into a network in one file
+//! - [`model`]: trained models, which answer queries for distances and actions
 
 mod algorithm;
 pub mod algos;
@@ -42,7 +45,7 @@ pub use setting_info::SettingInfo;
 pub use trainer::Outcome;
 pub use training::{Training, TrainingResult};
 
-/// What benchmarks of single updates and tests of checkpoints need. Not part of the public API.
+/// Items for benchmarks of single updates and tests of checkpoints. Not part of the public API.
 #[doc(hidden)]
 pub mod internals {
     pub use crate::{
@@ -52,7 +55,7 @@ pub mod internals {
     };
 }
 
-/// The processor, ready to train.
+/// Returns the CPU device with automatic differentiation.
 pub fn cpu() -> burn::tensor::Device {
     burn::tensor::Device::flex().autodiff()
 }

@@ -1,8 +1,8 @@
-//! What one update measures.
+//! Metrics of one update.
 
 use isochrone_nn::loss::Loss;
 
-/// Numbers named `part/quantity`; those named `part/loss` are minimized.
+/// Values named `part/quantity`; those named `part/loss` are minimized.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Metrics {
     entries: Vec<(String, f64)>,
@@ -15,22 +15,22 @@ impl Metrics {
         loss.diagnostics.read().into_iter().for_each(|(name, value)| self.put(part, name, value));
     }
 
-    /// Adds a number.
+    /// Adds a value.
     pub fn put(&mut self, part: &str, name: &str, value: f64) {
         self.entries.push((format!("{part}/{name}"), value));
     }
 
-    /// A number by its whole name.
+    /// Returns a value by its full name.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.entries.iter().find(|(entry, _)| entry == name).map(|(_, value)| *value)
     }
 
-    /// All numbers, in the order in which they were added.
+    /// Iterates over all values in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
         self.entries.iter().map(|(name, value)| (name.as_str(), *value))
     }
 
-    /// The first number that is not finite.
+    /// Returns the first value that is not finite.
     pub fn first_non_finite(&self) -> Option<(&str, f64)> {
         self.iter().find(|(_, value)| !value.is_finite())
     }

@@ -1,4 +1,4 @@
-//! What was learned, ready to be asked: no data, no optimizer, no training.
+//! Trained models, which answer queries without data or optimizers.
 
 use crate::{
     batch::BatchTransform,
@@ -14,37 +14,37 @@ use isochrone_data::Spec;
 use isochrone_nn::{module::Actor, state_dict::Mode};
 use std::{path::Path, sync::Arc};
 
-/// Rows that are compared at a time: networks of usual size then need some tens of megabytes.
+/// Rows per forward pass, so that networks of typical size need some tens of megabytes.
 const CHUNK: usize = 2048;
 
-/// Which checkpoint of a run.
+/// Selects a checkpoint of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CheckpointSelector {
-    /// The last that is whole.
+    /// The latest valid checkpoint.
     #[default]
     Last,
-    /// That of the best evaluation; the last where there is none any more.
+    /// The checkpoint of the best evaluation; the latest valid one if that is unavailable.
     Best,
-    /// That of a step.
+    /// The checkpoint of a step.
     Step(u64),
 }
 
-/// What was learned.
+/// A trained distance and policy.
 pub struct Model {
-    /// The distance; none from behaviour cloning.
+    /// The distance; `None` for behavior cloning.
     pub distance: Option<LearnedDistance>,
-    /// The policy; none from logs without actions.
+    /// The policy; `None` if the dataset has no actions.
     pub policy: Option<LearnedPolicy>,
-    /// What the columns of the data are.
+    /// The columns of the dataset.
     pub spec: Spec,
-    /// After how many updates.
+    /// The number of updates.
     pub step: u64,
-    /// Why it is not the checkpoint that was asked for, if it is another.
+    /// Warnings about checkpoints that were skipped or replaced by another.
     pub warnings: Vec<String>,
 }
 
 impl Model {
-    /// What a learner knows now.
+    /// Returns the current model of a learner.
     pub fn of(
         learner: &dyn Learner,
         transform: &BatchTransform,
@@ -62,17 +62,17 @@ impl Model {
         Self { distance, policy, spec: spec.clone(), step, warnings: Vec::new() }
     }
 
-    /// The learned distance; [`LearnError::NoDistance`] if the algorithm learns none.
+    /// Returns the learned distance; [`LearnError::NoDistance`] if the algorithm learns none.
     pub fn distance(&self) -> Result<LearnedDistance, LearnError> {
         self.distance.clone().ok_or(LearnError::NoDistance)
     }
 
-    /// The learned policy; [`LearnError::NoPolicy`] if the data had no actions.
+    /// Returns the learned policy; [`LearnError::NoPolicy`] if the dataset has no actions.
     pub fn policy(&self) -> Result<LearnedPolicy, LearnError> {
         self.policy.clone().ok_or(LearnError::NoPolicy)
     }
 
-    /// What a run has learned.
+    /// Loads the model of a run.
     ///
     /// ```no_run
     /// use isochrone_core::TemporalDistance as _;
@@ -85,19 +85,20 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// If it is not a run, has no checkpoint yet, or the checkpoint is damaged.
+    /// If the folder is not a run, has no checkpoint yet, or the checkpoint is corrupt.
     pub fn open(folder: &Path, which: CheckpointSelector) -> Result<Self, LearnError> {
         Self::of_run(&Run::open(folder)?, which)
     }
 
-    /// What a run that is open has learned.
+    /// Loads the model of an open run.
     pub fn of_run(run: &Run, which: CheckpointSelector) -> Result<Self, LearnError> {
         let checkpoints = run.checkpoints();
         let mut warnings = Vec::new();
         let mut last = || {
-            let (checkpoint, passed_over) = checkpoints.latest_valid(Checkpoints::load_weights)?;
-            warnings.extend(passed_over);
-            let (problem, hint) = ("the run has no checkpoint yet", "wait for the first, or resume the run");
+            let (checkpoint, skipped) = checkpoints.latest_valid(Checkpoints::load_weights)?;
+            warnings.extend(skipped);
+            let (problem, hint) =
+                ("the run has no checkpoint yet", "wait for the first checkpoint, or resume the run");
             checkpoint.ok_or_else(|| LearnError::malformed(run.folder(), problem, hint))
         };
         let Checkpoint { progress, snapshot } = match which {
@@ -109,7 +110,7 @@ impl Model {
                     None => last,
                     Some(Ok(best)) => best,
                     Some(Err(error)) => {
-                        warnings.push(format!("the last checkpoint instead of the best: {error}"));
+                        warnings.push(format!("using the last checkpoint instead of the best: {error}"));
                         last
                     }
                 }
@@ -119,14 +120,14 @@ impl Model {
         let context = config.context(spec, &Device::flex());
         let mut learner = config.learner.init(&context)?;
         let restored = restore(&mut *learner, Mode::Load, snapshot, &context);
-        let scaling = restored.map_err(|problem| checkpoints.other(progress.step, &problem))?;
+        let scaling = restored.map_err(|problem| checkpoints.mismatch(progress.step, &problem))?;
         let transform = BatchTransform::new(&context, scaling);
         let model = Self::of(&*learner, &transform, config.discount(), spec, progress.step);
         Ok(Self { warnings, ..model })
     }
 }
 
-/// A learned distance between rows of the data. Clones share the networks.
+/// A learned distance between unscaled states. Clones share the networks.
 #[derive(Clone)]
 pub struct LearnedDistance {
     distance: Arc<dyn TensorDistance>,
@@ -135,14 +136,15 @@ pub struct LearnedDistance {
 }
 
 impl LearnedDistance {
-    /// Which row is farthest from the data, and by how many deviations in its farthest dimension; 0 where observations are not scaled.
+    /// Returns the row that is farthest from the mean of the data, and its largest deviation over
+    /// all dimensions in standard deviations; 0 if observations are not scaled.
     pub fn farthest(&self, rows: &[f32]) -> (usize, f32) {
         let scaling = &self.transform.scaling().observation;
         if *scaling == Affine::identity(self.width()) {
             return (0, 0.0);
         }
         let scaled = scaling.scaled(rows);
-        let out = scaled.chunks(self.width()).map(|row| row.iter().fold(0f32, |most, x| most.max(x.abs())));
+        let out = scaled.chunks(self.width()).map(|row| row.iter().fold(0f32, |max, x| max.max(x.abs())));
         out.enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b)).unwrap_or((0, 0.0))
     }
 
@@ -192,7 +194,7 @@ impl TemporalDistance for LearnedDistance {
     }
 }
 
-/// A learned policy on rows of the data. Clones share the network.
+/// A learned policy on unscaled states. Clones share the network.
 #[derive(Clone)]
 pub struct LearnedPolicy {
     actor: Actor,

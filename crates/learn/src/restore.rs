@@ -1,4 +1,4 @@
-//! A learner and the scale of its data, to and from a saved state.
+//! Saving and restoring a learner together with the scaling of its data.
 
 use crate::{context::LearnerContext, learner::Learner, scaling::Scaling};
 use isochrone_nn::{
@@ -6,8 +6,10 @@ use isochrone_nn::{
     state_dict::{LearnerState, Mode, StateDict},
 };
 
-/// Puts a learner where a checkpoint was, and returns the scale of the data. The state must have all that it needs and, for a run
-/// that resumes, nothing else.
+/// Restores a learner from a saved state and returns the scaling of the data.
+///
+/// # Errors
+/// If the state lacks something or, for [`Mode::Resume`], contains anything else.
 pub fn restore(
     learner: &mut dyn Learner,
     mode: Mode,
@@ -21,10 +23,10 @@ pub fn restore(
     Ok(scaling)
 }
 
-/// Everything that [`restore`] needs.
+/// Returns the state that [`restore`] needs.
 pub fn save(learner: &mut dyn Learner, scaling: &Scaling) -> LearnerState {
     let mut state = StateDict::new(Mode::Save, LearnerState::default());
     learner.visit_state(&mut state).expect("saving cannot fail");
     scaling.insert_into(state.weights());
-    state.finish().expect("saving leaves nothing over")
+    state.finish().expect("saving leaves nothing unused")
 }

@@ -1,54 +1,55 @@
-//! The units of the data, and those that networks like.
+//! Scaling between the units of the data and the inputs of networks.
 
 use crate::error::LearnError;
 use isochrone_data::Dataset;
 use isochrone_nn::{error::StateError, store::Archive};
 use serde::{Deserialize, Serialize};
 
-/// States that are looked at, evenly spread over every episode: enough for a mean, few enough for files beyond memory.
-const MOST_STATES: u64 = 1 << 20;
-/// A dimension that varies less is constant.
-const LEAST_DEVIATION: f64 = 1e-6;
+/// The maximum number of states, evenly spread over every episode, from which statistics are
+/// computed: enough for a mean, few enough for files larger than memory.
+const MAX_STATES: u64 = 1 << 20;
+/// A dimension with a smaller standard deviation is treated as constant.
+const MIN_DEVIATION: f64 = 1e-6;
 
 /// How observations are scaled before a network sees them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScalingConfig {
-    /// Each dimension to mean 0 and deviation 1.
+    /// Each dimension is scaled to mean 0 and standard deviation 1.
     #[default]
     Standardize,
-    /// Not at all.
+    /// Observations are not scaled.
     None,
 }
 
 /// `scaled = (raw - shift) * factor`, for each dimension.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Affine {
-    /// Subtracted.
+    /// The offset that is subtracted.
     pub shift: Vec<f32>,
-    /// Multiplied, never zero.
+    /// The factor, never zero.
     pub factor: Vec<f32>,
 }
 
 impl Affine {
-    /// Leaves everything as it is.
+    /// Returns the identity.
     pub fn identity(width: usize) -> Self {
         Self { shift: vec![0.0; width], factor: vec![1.0; width] }
     }
 
-    /// Scaled rows.
+    /// Returns scaled rows.
     pub fn scaled(&self, rows: &[f32]) -> Vec<f32> {
         let mut scaled = rows.to_vec();
         self.map(&mut scaled, |x, shift, factor| (x - shift) * factor);
         scaled
     }
 
-    /// Rows in their own units again, in place.
+    /// Converts scaled rows back to their original units, in place.
     pub fn unscale(&self, rows: &mut [f32]) {
         self.map(rows, |x, shift, factor| x / factor + shift);
     }
 
-    /// Changes every number, given the shift and the factor of its dimension.
+    /// Applies `change` to every number with the shift and the factor of its dimension.
     fn map(&self, rows: &mut [f32], change: impl Fn(f32, f32, f32) -> f32) {
         for row in rows.chunks_exact_mut(self.shift.len().max(1)) {
             for ((x, shift), factor) in row.iter_mut().zip(&self.shift).zip(&self.factor) {
@@ -58,30 +59,34 @@ impl Affine {
     }
 }
 
-/// How the observations and actions of a data set are scaled. Part of what is saved with the weights.
+/// The scaling of the observations and actions of a dataset. It is saved with the weights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scaling {
-    /// Of observations and goals.
+    /// The scaling of observations and goals.
     pub observation: Affine,
-    /// Of actions, to `[-1, 1]`.
+    /// The scaling of actions to `[-1, 1]`.
     pub action: Affine,
 }
 
 impl Scaling {
-    /// Leaves everything as it is.
+    /// Returns the identity.
     pub fn identity(observation_width: usize, action_width: usize) -> Self {
         Self { observation: Affine::identity(observation_width), action: Affine::identity(action_width) }
     }
 
-    /// From the data: mean and deviation of observations, range of actions.
+    /// Computes the scaling from the mean and standard deviation of observations and the range of
+    /// actions.
     ///
-    /// Actions keep their units if all that were seen lie in `[-1, 1]` and no bounds say otherwise. Of more than a million states, every so many are looked at. The error
-    /// of a number that is not finite names the episode and the row.
+    /// Actions keep their units if all of them lie in `[-1, 1]` and the dataset specifies no
+    /// bounds. Of more than a million states, an evenly spaced subset is used.
+    ///
+    /// # Errors
+    /// If a value is not finite; the error names the episode and the row.
     pub fn of(data: &Dataset, config: ScalingConfig) -> Result<Self, LearnError> {
         let spec = data.spec();
         let mut observations = Columns::new(spec.observation.width);
         let mut actions = Columns::new(spec.action.width);
-        let every = data.index().n_states().div_ceil(MOST_STATES).max(1) as usize;
+        let every = data.index().n_states().div_ceil(MAX_STATES).max(1) as usize;
         for number in 0..data.n_episodes() {
             let episode = data.episode(number);
             observations.add(episode.observations, every, number, &spec.observation.name)?;
@@ -116,14 +121,14 @@ impl Scaling {
     }
 }
 
-/// Sums over rows, dimension by dimension.
+/// Statistics over rows, for each dimension.
 struct Columns {
     rows: f64,
     mean: Vec<f64>,
-    /// Sum of squared distances from the mean.
-    spread: Vec<f64>,
-    least: Vec<f32>,
-    greatest: Vec<f32>,
+    /// The sum of squared deviations from the mean.
+    squares: Vec<f64>,
+    min: Vec<f32>,
+    max: Vec<f32>,
 }
 
 impl Columns {
@@ -131,9 +136,9 @@ impl Columns {
         Self {
             rows: 0.0,
             mean: vec![0.0; width],
-            spread: vec![0.0; width],
-            least: vec![f32::INFINITY; width],
-            greatest: vec![f32::NEG_INFINITY; width],
+            squares: vec![0.0; width],
+            min: vec![f32::INFINITY; width],
+            max: vec![f32::NEG_INFINITY; width],
         }
     }
 
@@ -150,30 +155,30 @@ impl Columns {
                 }
                 let before = f64::from(value) - self.mean[dimension];
                 self.mean[dimension] += before / self.rows;
-                self.spread[dimension] += before * (f64::from(value) - self.mean[dimension]);
-                self.least[dimension] = self.least[dimension].min(value);
-                self.greatest[dimension] = self.greatest[dimension].max(value);
+                self.squares[dimension] += before * (f64::from(value) - self.mean[dimension]);
+                self.min[dimension] = self.min[dimension].min(value);
+                self.max[dimension] = self.max[dimension].max(value);
             }
         }
         Ok(())
     }
 
     fn standardized(&self) -> Affine {
-        let factor = |spread: &f64| match (spread / self.rows.max(1.0)).sqrt() {
-            small if small < LEAST_DEVIATION => 1.0,
+        let factor = |squares: &f64| match (squares / self.rows.max(1.0)).sqrt() {
+            small if small < MIN_DEVIATION => 1.0,
             deviation => (1.0 / deviation) as f32,
         };
         let shift = self.mean.iter().map(|mean| *mean as f32).collect();
-        Affine { shift, factor: self.spread.iter().map(factor).collect() }
+        Affine { shift, factor: self.squares.iter().map(factor).collect() }
     }
 
     fn to_unit_range(&self, bounds: impl Fn(usize) -> Option<(f32, f32)>) -> Affine {
         let mut affine = Affine::identity(self.mean.len());
         for dimension in 0..self.mean.len() {
-            let seen = (self.least[dimension], self.greatest[dimension]);
+            let seen = (self.min[dimension], self.max[dimension]);
             let is_unit = seen.0 >= -1.0 && seen.1 <= 1.0;
             let range = bounds(dimension).or((!is_unit).then_some(seen));
-            if let Some((low, high)) = range.filter(|(low, high)| high - low > LEAST_DEVIATION as f32) {
+            if let Some((low, high)) = range.filter(|(low, high)| high - low > MIN_DEVIATION as f32) {
                 affine.shift[dimension] = 0.5 * (low + high);
                 affine.factor[dimension] = 2.0 / (high - low);
             }

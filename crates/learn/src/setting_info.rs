@@ -1,21 +1,22 @@
 //! Lists of settings, for help and documentation.
 
 use crate::{algorithm::Algorithm, components::Preset, run::RunConfig, scaling::ScalingConfig, settings};
+use isochrone_data::formats::Ends;
 use toml::Value;
 
 /// A setting with its default.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SettingInfo {
-    /// Dotted name; those of the algorithm begin with `learner.`.
+    /// The dotted name; settings of the algorithm start with `learner.`.
     pub name: String,
-    /// Its default; `None` if it is chosen to fit the data.
+    /// The default; `None` if it depends on the dataset.
     pub default: Option<Value>,
-    /// What it means, in a line; empty for settings that only an algorithm of another crate has.
+    /// A one-line description; empty for settings that only algorithms of other crates have.
     pub description: &'static str,
 }
 
 impl Algorithm {
-    /// All settings of a training with this algorithm.
+    /// Returns all settings of training with this algorithm.
     pub fn settings(self, preset: Preset) -> Vec<SettingInfo> {
         let of_run = RUN.iter().map(|&(name, description)| {
             let default = match name {
@@ -23,6 +24,7 @@ impl Algorithm {
                 "seed" => Some(Value::Integer(0)),
                 "metrics.evaluation_pairs" => Some(Value::Integer(1024)),
                 "checkpoints.keep_last" => Some(Value::Integer(2)),
+                "data.read.ends" => Value::try_from(Ends::default()).ok(),
                 "data.scaling" => Value::try_from(ScalingConfig::default()).ok(),
                 _ => None,
             };
@@ -37,44 +39,54 @@ impl Algorithm {
 }
 
 /// Settings of every run.
-const RUN: [(&str, &str); 13] = [
+const RUN: [(&str, &str); 23] = [
     ("steps", "Number of updates"),
-    ("batch_size", "Transitions of an update"),
-    ("discount", "Discount per step: 0.99 looks about 100 steps ahead"),
-    ("seed", "Seed of everything random"),
+    ("batch_size", "Transitions per update"),
+    ("discount", "Discount per step; 0.99 is an effective horizon of about 100 steps"),
+    ("seed", "Random seed"),
     ("data.path", "Dataset to learn from"),
     ("data.validation", "Dataset to evaluate on"),
     (
         "data.rows_per_episode",
-        "Rows of a batch that are of the same episode, up to 128; 128 where episodes end alike",
+        "Rows of a batch from the same episode, up to 128; 128 if episodes end in similar states",
     ),
+    ("data.read.observations", "Columns of an observation, in this order; all of the format's by default"),
+    ("data.read.actions", "Columns of an action"),
+    ("data.read.episode", "Tables: column that identifies the episode"),
+    ("data.read.reward", "Tables: column of the reward"),
+    ("data.read.time", "Tables: column of the time in seconds"),
+    ("data.read.extras", "Further columns to read: all, or the names of some"),
+    ("data.read.ends", "D4RL: flag that ends an episode: auto, timeouts, terminals or either"),
+    ("data.read.frames_per_second", "States per second; overrides the file"),
+    ("data.read.goal", "Range of dimensions that form the goal"),
+    ("data.read.action_bounds", "Smallest and largest value of an action; overrides the file"),
     ("data.scaling", "Scaling of observations: standardize or none"),
-    ("metrics.every", "Updates between records of metrics"),
+    ("metrics.every", "Updates between metrics records"),
     ("metrics.evaluate_every", "Updates between evaluations; 0 for none"),
-    ("metrics.evaluation_pairs", "Pairs of states of an evaluation"),
+    ("metrics.evaluation_pairs", "Pairs of states per evaluation"),
     ("checkpoints.every", "Updates between checkpoints"),
-    ("checkpoints.keep_last", "Checkpoints that are kept besides the best"),
+    ("checkpoints.keep_last", "Number of latest checkpoints to keep besides the best"),
 ];
 
-/// Descriptions by the end of a name; the first that fits.
+/// Descriptions by the last parts of a name; the first match applies.
 const DESCRIPTIONS: [(&str, &str); 41] = [
     ("constraint.learning_rate", "Step size of the dual ascent"),
-    ("constraint.margin", "Violation of the constraint that is allowed"),
-    ("constraint.initial", "Multiplier of the constraint at the start"),
-    ("constraint.floor", "Smallest multiplier of the constraint"),
-    ("width", "Units of a hidden layer"),
-    ("depth", "Hidden layers"),
+    ("constraint.margin", "Allowed violation of the constraint"),
+    ("constraint.initial", "Initial multiplier of the constraint"),
+    ("constraint.floor", "Minimum multiplier of the constraint"),
+    ("width", "Units per hidden layer"),
+    ("depth", "Number of hidden layers"),
     ("activation", "Activation after every hidden layer: relu, gelu or identity"),
     ("normalization", "Normalization before every activation: none or layer_norm"),
-    ("latent", "Width of the latent rows that a quasimetric compares"),
-    ("embedding", "Width of the embeddings whose product is the logit"),
-    ("ensemble", "One network (single), or two of which the pessimistic one counts (twin)"),
+    ("latent", "Width of the latent states that a quasimetric compares"),
+    ("embedding", "Width of the embeddings whose inner product is the logit"),
+    ("ensemble", "One network (single), or two with the pessimistic output (twin)"),
     ("head.kind", "Quasimetric head: mrn, iqe or max_relu"),
-    ("head.components", "Independent quasimetrics that are averaged"),
-    ("head.group_width", "Features of an interval group"),
-    ("learning_rate", "Learning rate at the start"),
+    ("head.components", "Number of independent quasimetrics that are averaged"),
+    ("head.group_width", "Features per interval group"),
+    ("learning_rate", "Initial learning rate"),
     ("schedule", "Learning-rate schedule: constant or cosine"),
-    ("max_grad_norm", "Largest norm of a gradient; 0 for no clipping"),
+    ("max_grad_norm", "Maximum gradient norm; 0 for no clipping"),
     ("beta_1", "Decay of Adam's first moment"),
     ("beta_2", "Decay of Adam's second moment"),
     ("epsilon", "Adam's epsilon"),
@@ -82,23 +94,23 @@ const DESCRIPTIONS: [(&str, &str); 41] = [
     ("logsumexp_penalty", "Weight of the mean squared log-sum-exp"),
     ("mixture.current", "Probability that the goal is the state itself"),
     ("mixture.geometric", "Probability of a later state of the episode at a geometric offset"),
-    ("mixture.uniform", "Probability of a later state of the episode, uniformly"),
+    ("mixture.uniform", "Probability of a later state of the episode at a uniform offset"),
     ("mixture.random", "Probability of any state of the dataset"),
-    ("min_offset", "Smallest offset of later goals: zero or one"),
-    ("state_only_fraction", "Fraction of rows that a critic is shown without their action"),
-    ("initial_temperature", "Largest logit of the contrastive critic at the start"),
-    ("push_offset", "Steps beyond which pairs are pushed apart less and less"),
+    ("min_offset", "Minimum offset of later goals: zero or one"),
+    ("state_only_fraction", "Fraction of rows that the critic sees without their action"),
+    ("initial_temperature", "Initial maximum logit of the contrastive critic"),
+    ("push_offset", "Distance in steps beyond which pairs are pushed apart less"),
     ("push_beta", "Sharpness of that transition"),
-    ("expectile", "Expectile of the actions' values that is the value of a state"),
+    ("expectile", "Expectile of action values that defines the value of a state"),
     ("tau", "Rate of the Polyak updates of target networks"),
     ("distribution.kind", "Distribution of actions: fixed_std or tanh_gaussian"),
     ("distribution.std", "Standard deviation of actions"),
-    ("min_log_std", "Smallest logarithm of the standard deviation"),
-    ("max_log_std", "Largest logarithm of the standard deviation"),
+    ("min_log_std", "Minimum logarithm of the standard deviation"),
+    ("max_log_std", "Maximum logarithm of the standard deviation"),
     ("extraction.kind", "Policy extraction: ddpg_bc or awr"),
     ("bc_weight", "Weight of behavior cloning"),
     ("alpha", "Inverse temperature of advantage-weighted regression"),
-    ("max_weight", "Largest weight of an action in advantage-weighted regression"),
+    ("max_weight", "Maximum weight of an action in advantage-weighted regression"),
 ];
 
 fn describe(name: &str) -> Option<&'static str> {
@@ -118,7 +130,7 @@ mod tests {
             [("head.kind", "iqe"), ("distribution.kind", "tanh_gaussian"), ("extraction.kind", "awr")];
         for algorithm in Algorithm::ALL {
             let mut configs: Vec<_> = Preset::ALL.map(|preset| algorithm.preset(preset)).into();
-            // The settings of variants that presets do not choose.
+            // Settings of variants that no preset uses.
             for (name, _) in settings::leaves(configs[0].settings()) {
                 let kind = kinds.iter().find(|(end, _)| name.ends_with(end));
                 configs.extend(kind.map(|(_, kind)| configs[0].clone().with(&name, *kind).unwrap()));
@@ -128,7 +140,7 @@ mod tests {
             }
         }
         for (end, description) in DESCRIPTIONS {
-            assert!(used.contains(&description), "{end} is described, but is no setting");
+            assert!(used.contains(&description), "{end} is described but is not a setting");
         }
     }
 }

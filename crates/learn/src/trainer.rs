@@ -20,7 +20,7 @@ use isochrone_data::{
 use isochrone_nn::state_dict::Mode;
 use std::{num::NonZeroUsize, path::PathBuf, time::Instant};
 
-/// Batches that are prepared ahead: enough to hide a slow one.
+/// The number of batches that are prepared ahead, enough to hide a slow one.
 const AHEAD: NonZeroUsize = NonZeroUsize::new(4).expect("not zero");
 
 /// How training ended.
@@ -28,11 +28,11 @@ const AHEAD: NonZeroUsize = NonZeroUsize::new(4).expect("not zero");
 pub enum Outcome {
     /// All steps are done.
     Finished,
-    /// It was asked to stop, and can be resumed if it has a folder.
+    /// Training was stopped, and can be resumed if it has a folder.
     Stopped,
 }
 
-/// A training in memory or, with a run, on disk.
+/// Training in memory or, with a run, on disk.
 pub struct Trainer {
     config: RunConfig,
     learner: Box<dyn Learner>,
@@ -40,15 +40,15 @@ pub struct Trainer {
     sampler: GoalSampler,
     progress: Progress,
     disk: Option<Disk>,
-    /// The first number of the first decides which checkpoint is the best.
+    /// The first value of the first evaluation decides which checkpoint is the best.
     pub evaluations: Vec<Box<dyn Evaluation>>,
     callbacks: Box<dyn Callbacks>,
     last_metrics: Metrics,
-    /// Start of this session, and the seconds spent before it.
+    /// The start of this session, and the seconds of earlier ones.
     clock: (Instant, f64),
 }
 
-/// Where a run is kept.
+/// The run and its files.
 struct Disk {
     run: Run,
     log: MetricsLog,
@@ -56,7 +56,7 @@ struct Disk {
 }
 
 impl Trainer {
-    /// A training before its first update or, with a run, at the latest valid checkpoint of it.
+    /// Creates a trainer before the first update or, with a run, at its latest valid checkpoint.
     pub fn new(
         config: RunConfig,
         run: Option<Run>,
@@ -78,7 +78,7 @@ impl Trainer {
             None => (Progress::default(), Scaling::of(data, config.data.scaling)?),
             Some((checkpoints, Checkpoint { progress, snapshot })) => {
                 let restored = restore(&mut *learner, Mode::Resume, snapshot, &context);
-                let scaling = restored.map_err(|problem| checkpoints.other(progress.step, &problem))?;
+                let scaling = restored.map_err(|problem| checkpoints.mismatch(progress.step, &problem))?;
                 (progress, scaling)
             }
         };
@@ -101,29 +101,31 @@ impl Trainer {
         })
     }
 
-    /// What has been learned so far.
+    /// Returns the current model.
     pub fn model(&self) -> Model {
         let (discount, spec) = (self.config.discount(), self.sampler.data().spec());
         Model::of(&*self.learner, &self.transform, discount, spec, self.progress.step)
     }
 
-    /// The run, if there is one.
+    /// Returns the run, if there is one.
     pub fn into_run(self) -> Option<Run> {
         self.disk.map(|disk| disk.run)
     }
 
-    /// Trains until all steps are done or it is stopped; both end with a checkpoint.
+    /// Trains until all steps are done or a stop is requested, and saves a checkpoint in both
+    /// cases.
     pub fn train(&mut self, stop: &StopHandle) -> Result<Outcome, LearnError> {
-        // On a thread of the pool: work that is handed to it from elsewhere costs a wake-up each time, half of a small step.
-        let outcome = rayon::scope(|_| self.train_here(stop));
+        // On a thread of the pool: submitting work from outside costs a wake-up each time, which is
+        // half of a small step.
+        let outcome = rayon::scope(|_| self.train_in_pool(stop));
         self.callbacks.on_end();
         outcome
     }
 
-    fn train_here(&mut self, stop: &StopHandle) -> Result<Outcome, LearnError> {
+    fn train_in_pool(&mut self, stop: &StopHandle) -> Result<Outcome, LearnError> {
         if let Some(Disk { run, .. }) = &self.disk {
             run.checkpoints().remove_after(self.progress.step)?;
-            run.begin_session(self.progress.step)?;
+            run.log_session(self.progress.step)?;
         }
         self.set_state(State::Running, None)?;
         self.callbacks.on_start(&self.config, self.progress.step);
@@ -152,7 +154,7 @@ impl Trainer {
         Ok(Outcome::Finished)
     }
 
-    /// What is due after an update: a record of metrics, an evaluation, a checkpoint.
+    /// Does what is due after an update: a metrics record, an evaluation, a checkpoint.
     fn report(&mut self) -> Result<(), LearnError> {
         let (step, total) = (self.progress.step, self.config.steps);
         let is_due = |every: u64| every > 0 && (step.is_multiple_of(every) || step == total);
@@ -160,7 +162,7 @@ impl Trainer {
         let mut values = if is_due(metrics.every) { self.progress.window.take() } else { Vec::new() };
         let is_best = is_due(metrics.evaluate_every) && self.evaluate(&mut values);
         if let Some((name, _)) = values.iter().find(|(_, value)| value.is_nan()) {
-            let warning = format!("step {step}: {name} is not a number; has training diverged?");
+            let warning = format!("step {step}: {name} is NaN; training may have diverged");
             self.callbacks.on_warning(&warning);
         }
         if !values.is_empty() {
@@ -176,7 +178,7 @@ impl Trainer {
         Ok(())
     }
 
-    /// Adds the numbers of the evaluations; returns whether the first is the best so far.
+    /// Adds the values of all evaluations and returns whether the first is the best so far.
     fn evaluate(&mut self, values: &mut Vec<(String, f64)>) -> bool {
         if self.evaluations.is_empty() {
             return false;
@@ -194,7 +196,7 @@ impl Trainer {
         is_best
     }
 
-    /// Saves a checkpoint, if there is a run; checks in any case that all weights are finite.
+    /// Checks that all weights are finite and, if there is a run, saves a checkpoint.
     fn save(&mut self) -> Result<(), LearnError> {
         let step = self.progress.step;
         let is_saved = |disk: &Disk| disk.last_saved.as_ref() == Some(&disk.run.checkpoints().path(step));
@@ -203,7 +205,8 @@ impl Trainer {
         }
         self.progress.seconds = self.seconds();
         let state = save(&mut *self.learner, self.transform.scaling());
-        // An update may overflow a weight although its loss was finite: what is kept must be good.
+        // An update may overflow a weight although its loss was finite; such weights are never
+        // saved.
         if let Some(name) = state.weights.first_non_finite() {
             return Err(self.diverged(format!("weight {name}"), f64::NAN)?.into());
         }

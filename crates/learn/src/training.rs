@@ -20,13 +20,13 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use toml::Value;
 
-/// A training: an algorithm, its settings, and where it is kept.
+/// A builder of training: an algorithm, its settings and, optionally, a run folder.
 ///
 /// ```
 /// use isochrone_data::Dataset;
 /// use isochrone_learn::{Algorithm, Preset, Training};
 ///
-/// // An episode along a line: states of two numbers, actions of one.
+/// // An episode along a line, with two-dimensional states and one-dimensional actions.
 /// let states: Vec<f32> = (0..40).flat_map(|step| [step as f32, 0.0]).collect();
 /// let data = Dataset::from_arrays(2, 1, [(states, vec![1.0; 39])])?;
 ///
@@ -36,42 +36,43 @@ use toml::Value;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Settings have dotted names, those of the algorithm with or without `learner.` before them; [`Algorithm::settings`] lists
-/// them. A mistake in any of them is an error of [`fit`](Self::fit), before anything is trained or written.
+/// Settings have dotted names; the prefix `learner.` of an algorithm's settings may be omitted.
+/// [`Algorithm::settings`] lists them. [`fit`](Self::fit) returns an error for an invalid setting
+/// before anything is trained or written.
 #[must_use = "nothing is trained before `fit` or `train`"]
 pub struct Training {
     builder: ConfigBuilder,
     data: Option<DataConfig>,
-    place: Place,
+    destination: Destination,
     validation: Option<Dataset>,
     evaluates_training_data: bool,
     evaluations: Vec<Box<dyn Evaluation>>,
     callbacks: Box<dyn Callbacks>,
     stop: StopHandle,
     device: Device,
-    /// The first mistake of a builder method.
+    /// The first error of a builder method.
     error: Option<LearnError>,
 }
 
-/// Where a training is kept.
-enum Place {
+/// Where a training is stored.
+enum Destination {
     Memory,
-    /// In this folder, where there may be a run of the same settings already.
+    /// A folder, which may already contain a run with the same settings.
     Folder(PathBuf),
     Run(Box<Run>),
 }
 
-/// What a training led to.
+/// The result of a training.
 pub struct TrainingResult {
-    /// What was learned.
+    /// The trained model.
     pub model: Model,
-    /// Whether all steps were done.
+    /// How training ended.
     pub outcome: Outcome,
-    /// The run, with the right to train in it, if it is kept in a folder.
+    /// The run and its lock, if the training has a folder.
     pub run: Option<(Run, Lock)>,
 }
 
-/// CMD-1, unless settings or a configuration file name another algorithm.
+/// Trains CMD-1, unless settings or a configuration file name another algorithm.
 impl Default for Training {
     fn default() -> Self {
         Self::from_builder(ConfigBuilder::default())
@@ -79,27 +80,27 @@ impl Default for Training {
 }
 
 impl Training {
-    /// A training in memory with an algorithm at its standard preset.
+    /// Creates a training in memory with the standard preset of an algorithm.
     pub fn new(algorithm: Algorithm) -> Self {
         Self::from_builder(ConfigBuilder { algorithm: Some(algorithm), ..ConfigBuilder::default() })
     }
 
-    /// A training with all settings of a whole configuration.
+    /// Creates a training with the settings of a complete configuration.
     pub fn from_config(config: RunConfig) -> Self {
         let data = Some(config.data.clone());
         Self { data, ..Self::from_builder(ConfigBuilder { base: Some(config), ..ConfigBuilder::default() }) }
     }
 
-    /// The training of a run, to be resumed with its own settings.
+    /// Resumes the training of a run with its original settings.
     pub fn from_run(run: Run) -> Self {
-        Self { place: Place::Run(Box::new(run)), ..Self::from_builder(ConfigBuilder::default()) }
+        Self { destination: Destination::Run(Box::new(run)), ..Self::from_builder(ConfigBuilder::default()) }
     }
 
     fn from_builder(builder: ConfigBuilder) -> Self {
         Self {
             builder,
             data: None,
-            place: Place::Memory,
+            destination: Destination::Memory,
             validation: None,
             evaluates_training_data: false,
             evaluations: Vec::new(),
@@ -110,38 +111,38 @@ impl Training {
         }
     }
 
-    /// Network sizes, unless settings say otherwise.
+    /// Sets the network size preset; individual settings override it.
     pub fn preset(mut self, preset: Preset) -> Self {
         self.builder.preset = preset;
         self
     }
 
-    /// Number of updates.
+    /// Sets the number of updates.
     pub fn steps(self, steps: u64) -> Self {
         self.set("steps", steps)
     }
 
-    /// Seed of everything random.
+    /// Sets the random seed.
     pub fn seed(self, seed: u64) -> Self {
         self.set("seed", seed)
     }
 
-    /// Transitions of an update.
+    /// Sets the number of transitions per update.
     pub fn batch_size(self, batch_size: usize) -> Self {
         self.set("batch_size", batch_size)
     }
 
-    /// Discount per step: 0.99 looks about 100 steps ahead.
+    /// Sets the discount per step; 0.99 is an effective horizon of about 100 steps.
     pub fn discount(self, discount: f64) -> Self {
         self.set("discount", discount)
     }
 
-    /// A setting by its dotted name.
+    /// Sets a setting by its dotted name.
     pub fn set(self, name: &str, value: impl Serialize) -> Self {
         self.assign(name, value, false)
     }
 
-    /// A setting that is left out where the algorithm does not have it: for settings that several algorithms share.
+    /// Sets a setting if the algorithm has it: for settings that several algorithms share.
     pub fn set_if_known(self, name: &str, value: impl Serialize) -> Self {
         self.assign(name, value, true)
     }
@@ -152,7 +153,7 @@ impl Training {
                 self.builder.assignments.push(Assignment { name: name.to_owned(), value, is_optional });
             }
             Err(error) => {
-                let hint = "use a number, text, a list or a table";
+                let hint = "use a number, a string, a list or a table";
                 let error = ConfigError::new(name, "", &error.to_string(), hint);
                 self.error.get_or_insert(error.of_kind(ConfigErrorKind::WrongType).into());
             }
@@ -160,64 +161,72 @@ impl Training {
         self
     }
 
-    /// Settings of a file that can be read, weaker than those of [`set`](Self::set): for example the `config.toml` of a run.
+    /// Reads settings from a file, for example the `config.toml` of a run; [`set`](Self::set)
+    /// overrides them.
     ///
-    /// Where it is of another algorithm, only network sizes and settings of optimizers are taken from it.
+    /// If the file is of another algorithm, only its network sizes and optimizer settings are used.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
     pub fn config_file(mut self, path: impl AsRef<Path>) -> Result<Self, LearnError> {
         let path = path.as_ref();
         self.builder.file = Some((path.to_owned(), RunConfig::read_table(path)?));
         Ok(self)
     }
 
-    /// Where the data come from and how they are scaled, as it is recorded with a run.
+    /// Sets the source of the data and their scaling, as stored with a run.
     pub fn data_config(self, data: DataConfig) -> Self {
         Self { data: Some(data), ..self }
     }
 
-    /// Keeps the training in a folder: it is started there or, if the folder has a run of the same settings and data,
-    /// resumed.
+    /// Sets the run folder. If the folder contains a run with the same settings and data, that run
+    /// is resumed.
     pub fn run_dir(self, folder: impl AsRef<Path>) -> Self {
-        Self { place: Place::Folder(folder.as_ref().to_owned()), ..self }
+        Self { destination: Destination::Folder(folder.as_ref().to_owned()), ..self }
     }
 
-    /// Evaluates on a dataset that is not learned from; see [`ObservedSteps`].
+    /// Evaluates on a validation dataset; see [`ObservedSteps`].
     pub fn validation(self, data: &Dataset) -> Self {
         Self { validation: Some(data.clone()), ..self }
     }
 
-    /// Evaluates on the training data where there is no validation dataset; see [`ObservedSteps`].
+    /// Evaluates on the training data if there is no validation dataset; see [`ObservedSteps`].
     pub fn evaluate_training_data(self) -> Self {
         Self { evaluates_training_data: true, ..self }
     }
 
-    /// Adds an evaluation. The first number of the first evaluation decides which checkpoint is the best; without any, that of
-    /// [`ObservedSteps`].
+    /// Adds an evaluation. The first value of the first evaluation decides which checkpoint is the
+    /// best; without any, that of [`ObservedSteps`].
     pub fn evaluation(mut self, evaluation: impl Evaluation + 'static) -> Self {
         self.evaluations.push(Box::new(evaluation));
         self
     }
 
-    /// Callbacks of progress.
+    /// Sets the callbacks.
     pub fn callbacks(self, callbacks: impl Callbacks + 'static) -> Self {
         Self { callbacks: Box::new(callbacks), ..self }
     }
 
-    /// A handle that stops the training.
+    /// Sets a handle that stops the training.
     pub fn stop(self, stop: StopHandle) -> Self {
         Self { stop, ..self }
     }
 
-    /// The device to train on; the processor unless it is set.
+    /// Sets the device to train on; the default is the CPU.
     pub fn device(self, device: Device) -> Self {
         Self { device, ..self }
     }
 
-    /// Where the data of settings and configuration file are, with absolute paths; `None` if they name none.
+    /// Returns the source of the data according to settings and configuration file, with absolute
+    /// paths; `None` if they name none.
     pub fn data_from_settings(&self) -> Result<Option<DataConfig>, LearnError> {
         self.builder.data()
     }
 
-    /// The whole configuration that [`fit`](Self::fit) would train, if every setting is known and possible.
+    /// Returns the complete configuration that [`fit`](Self::fit) would use.
+    ///
+    /// # Errors
+    /// If a setting is unknown or invalid.
     pub fn config(&self, data: &Dataset) -> Result<RunConfig, LearnError> {
         let config = match &self.data {
             Some(config) => config.clone(),
@@ -226,17 +235,19 @@ impl Training {
         self.builder.resolve(config, data)
     }
 
-    /// Trains; what was learned.
+    /// Trains and returns the model.
     ///
-    /// A training that was stopped gives what it had learned by then: see [`Model::step`].
+    /// Training that was stopped returns the model at that step; see [`Model::step`].
     ///
     /// # Errors
-    /// If a setting is impossible, the data cannot be learned from, training diverges, or files cannot be read or written.
+    /// If a setting is invalid, the data are unsuitable, training diverges, or files cannot be read
+    /// or written.
     pub fn fit(self, data: &Dataset) -> Result<Model, LearnError> {
         self.train(data).map(|result| result.model)
     }
 
-    /// Trains; what was learned, how it ended, and the run. A run that is finished is found, and not trained again.
+    /// Trains and returns the model, the outcome and the run. A finished run is loaded and not
+    /// trained again.
     pub fn train(mut self, data: &Dataset) -> Result<TrainingResult, LearnError> {
         if let Some(error) = self.error.take() {
             return Err(error);
@@ -249,12 +260,12 @@ impl Training {
             }
         }
         let locked = |run: Run| run.lock().map(|lock| (run, lock));
-        let (run, lock) = match std::mem::replace(&mut self.place, Place::Memory) {
-            Place::Memory => {
+        let (run, lock) = match std::mem::replace(&mut self.destination, Destination::Memory) {
+            Destination::Memory => {
                 let config = self.config(data)?;
                 return self.run(config, None, data);
             }
-            Place::Folder(folder) => {
+            Destination::Folder(folder) => {
                 let config = self.config(data)?;
                 if folder.join("config.toml").exists() {
                     let algorithms = self.builder.algorithm.into_iter().collect();
@@ -265,7 +276,7 @@ impl Training {
                     self.create(&folder, config, data)?
                 }
             }
-            Place::Run(run) => locked(*run)?,
+            Destination::Run(run) => locked(*run)?,
         };
         self.check_data(&run, data)?;
         let config = run.config().clone();
@@ -282,7 +293,7 @@ impl Training {
         self.run(config, Some((run, lock)), data)
     }
 
-    /// A new run. Everything that can be wrong with it is found before anything is written.
+    /// Creates a run. The configuration is checked before anything is written.
     fn create(&self, folder: &Path, config: RunConfig, data: &Dataset) -> Result<(Run, Lock), LearnError> {
         config.check_for(data)?;
         let of_data = DatasetInfo::of(&config.data.path, data);
@@ -292,7 +303,7 @@ impl Training {
         Run::create(folder, config, manifest)
     }
 
-    /// Refuses data that are not those that the run was started with.
+    /// Checks that the data are those that the run was started with.
     fn check_data(&self, run: &Run, data: &Dataset) -> Result<(), LearnError> {
         let Manifest { data: of_data, validation: of_validation, .. } = run.manifest();
         let given = [
@@ -328,7 +339,7 @@ impl Training {
     }
 }
 
-/// Refuses a run of other settings, wherever its data are.
+/// Checks that a run has these settings; the paths of the data may differ.
 fn check_same(run: &Run, config: &RunConfig) -> Result<(), LearnError> {
     let mut known = run.config().clone();
     known.data.path.clone_from(&config.data.path);
@@ -336,15 +347,15 @@ fn check_same(run: &Run, config: &RunConfig) -> Result<(), LearnError> {
     if known == *config {
         return Ok(());
     }
-    let (known, wanted) = (settings::to_table(&known)?, settings::to_table(config)?);
-    let text = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), ToString::to_string);
-    let names = settings::leaves(&known).into_iter().chain(settings::leaves(&wanted)).map(|(name, _)| name);
-    let differs = |name: &String| settings::get(&known, name) != settings::get(&wanted, name);
+    let (known, given) = (settings::to_table(&known)?, settings::to_table(config)?);
+    let text = |value: Option<&Value>| value.map_or_else(|| "(not set)".to_owned(), ToString::to_string);
+    let names = settings::leaves(&known).into_iter().chain(settings::leaves(&given)).map(|(name, _)| name);
+    let differs = |name: &String| settings::get(&known, name) != settings::get(&given, name);
     let setting = names.into_iter().find(differs).unwrap_or_default();
     Err(LearnError::OtherSettings {
         folder: run.folder().into(),
         found: text(settings::get(&known, &setting)),
-        expected: text(settings::get(&wanted, &setting)),
+        expected: text(settings::get(&given, &setting)),
         setting,
     })
 }

@@ -1,37 +1,37 @@
-//! What can be wrong with a configuration or a saved state.
+//! Errors of configurations and saved states.
 
-/// What kind of mistake a [`ConfigError`] is about.
+/// The kind of a [`ConfigError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigErrorKind {
-    /// There is no setting of this name.
+    /// There is no setting with this name.
     Unknown,
-    /// The value has the wrong type, or is not one of the choices.
+    /// The value has the wrong type or is not one of the choices.
     WrongType,
-    /// The value is out of range, or does not fit another setting.
+    /// The value is out of range or incompatible with another setting.
     OutOfRange,
-    /// The data do not have what the setting needs.
+    /// The dataset lacks something that the setting requires.
     Unsupported,
 }
 
-/// A setting that cannot be used.
+/// An invalid setting.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{field} = {value}: {problem}\nhint: {hint}")]
 pub struct ConfigError {
-    /// What kind of mistake it is.
+    /// The kind of the error.
     pub kind: ConfigErrorKind,
-    /// Dotted name of the field.
+    /// The dotted name of the field.
     pub field: String,
-    /// Its value.
+    /// The value of the field.
     pub value: String,
-    /// What is wrong with it.
+    /// What is wrong with the value.
     pub problem: String,
-    /// What to do.
+    /// How to fix it.
     pub hint: String,
 }
 
 impl ConfigError {
-    /// A value that is out of range: the field, its value, what is wrong with it and what to do.
+    /// Creates an error of the kind [`ConfigErrorKind::OutOfRange`].
     pub fn new(field: &str, value: impl ToString, problem: &str, hint: impl Into<String>) -> Self {
         Self {
             kind: ConfigErrorKind::OutOfRange,
@@ -42,13 +42,14 @@ impl ConfigError {
         }
     }
 
-    /// The same error as one of another kind.
+    /// Returns the error with another kind.
     #[must_use]
     pub fn of_kind(self, kind: ConfigErrorKind) -> Self {
         Self { kind, ..self }
     }
 
-    /// The same error of a configuration that is the field `outer` of another.
+    /// Returns the error with `outer.` prepended to the name of the field, for a nested
+    /// configuration.
     #[must_use]
     pub fn inside(mut self, outer: &str) -> Self {
         self.field = format!("{outer}.{}", self.field);
@@ -56,7 +57,7 @@ impl ConfigError {
     }
 }
 
-/// `value` if it is at least 1.
+/// Returns `value` if it is at least 1.
 pub(crate) fn at_least_one(field: &str, value: usize) -> Result<usize, ConfigError> {
     if value > 0 {
         return Ok(value);
@@ -64,51 +65,51 @@ pub(crate) fn at_least_one(field: &str, value: usize) -> Result<usize, ConfigErr
     Err(ConfigError::new(field, value, "must be at least 1", format!("set {field} to a positive number")))
 }
 
-/// Why bytes are not an [`Archive`](crate::store::Archive).
+/// The reason why bytes cannot be read as an [`Archive`](crate::store::Archive).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArchiveError {
-    /// Not a safetensors file, or a corrupt one.
+    /// The bytes are not a safetensors file, or the file is corrupt.
     #[error("not a readable safetensors file: {0}")]
     Unreadable(String),
-    /// An array is not of single precision.
-    #[error("tensor {name} is of {dtype}, not F32")]
+    /// A tensor is not single precision.
+    #[error("tensor {name} has dtype {dtype}, not F32")]
     WrongDtype {
-        /// Name of the array.
+        /// The name of the tensor.
         name: String,
-        /// Its type.
+        /// Its dtype.
         dtype: String,
     },
 }
 
-/// A saved state that does not fit the learner that it is loaded into.
+/// A mismatch between a saved state and the learner that it is loaded into.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
     /// A tensor is missing.
     #[error("has no tensor {name}")]
     MissingTensor {
-        /// Name of the tensor.
+        /// The name of the tensor.
         name: String,
     },
-    /// A tensor has another shape.
-    #[error("tensor {name} has the shape {found:?}, not {expected:?}")]
+    /// A tensor has a different shape.
+    #[error("tensor {name} has shape {found:?}, not {expected:?}")]
     WrongShape {
-        /// Name of the tensor.
+        /// The name of the tensor.
         name: String,
         /// Its shape.
         found: Vec<usize>,
-        /// The shape that it should have.
+        /// The expected shape.
         expected: Vec<usize>,
     },
     /// A number is missing.
     #[error("has no number {name}")]
     MissingNumber {
-        /// Name of the number.
+        /// The name of the number.
         name: String,
     },
-    /// Something is left over that the learner does not have.
-    #[error("has {name}, which the learner has not")]
+    /// The state contains a tensor or number that the learner does not have.
+    #[error("has {name}, which the learner does not use")]
     Unused {
-        /// Name of the tensor or number.
+        /// The name of the tensor or number.
         name: String,
     },
 }

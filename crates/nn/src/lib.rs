@@ -1,10 +1,10 @@
-//! Networks that embed states, quasimetrics between them, the losses that train them, and their optimizer.
+//! Quasimetric networks, losses and an optimizer on Burn.
 //!
-//! - [`module`]: encoders, actors, potentials and pair heads, built from checked configurations
+//! - [`module`]: encoders, actors, potentials and pair heads, built from validated configurations
 //! - [`loss`]: contrastive, distillation, temporal and policy losses
-//! - [`optim`]: Adam in one pass over memory, with a network it belongs to
-//! - [`state_dict`], [`store`]: saving and loading all of that, as safetensors
-//! - [`memory`]: what to tell the allocator
+//! - [`optim`]: Adam in one pass over memory, and a network with its optimizer state
+//! - [`state_dict`], [`store`]: saving and loading as safetensors
+//! - [`memory`]: allocator settings
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};
@@ -17,10 +17,10 @@
 //!     ensemble: Ensemble::Twin,
 //! };
 //! let metric = config.init(&mut Initializer::new(7, 0, &device))?;
-//! let places = Tensor::<2>::from_data([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], &device);
-//! let distances = metric.all_pairs(places.clone(), places).into_data().to_vec::<f32>().unwrap();
-//! assert_eq!(distances[0], 0.0); // from a place to itself
-//! assert!(distances[1] > 0.0); // and not the same as the way back, distances[3]
+//! let states = Tensor::<2>::from_data([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], &device);
+//! let distances = metric.all_pairs(states.clone(), states).into_data().to_vec::<f32>().unwrap();
+//! assert_eq!(distances[0], 0.0); // from a state to itself
+//! assert!(distances[1] > 0.0); // in general different from the opposite direction, distances[3]
 //! # Ok::<(), isochrone_nn::error::ConfigError>(())
 //! ```
 

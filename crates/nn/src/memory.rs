@@ -1,9 +1,11 @@
-//! How the process keeps its memory.
+//! Allocator settings.
 
-/// Tells the allocator to keep freed memory instead of returning it to the system.
+/// Configures the allocator to retain freed memory instead of returning it to the operating system.
 ///
-/// A training step frees as much as it allocates, and the GNU allocator gives large blocks back at once, only to fault them in
-/// again: 8 % of a step at batch 2048. Call it once at the start of a program that trains. Does nothing on other systems.
+/// A training step frees as much as it allocates, and the GNU allocator immediately returns large
+/// blocks, which then cause page faults in the next step: 8 % of a step at batch 2048. Call this
+/// once at the start of a program that trains. It does nothing on systems other than Linux with the
+/// GNU C library.
 pub fn retain_heap() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -13,9 +15,10 @@ pub fn retain_heap() {
         }
         const TRIM_THRESHOLD: i32 = -1;
         const MMAP_THRESHOLD: i32 = -3;
-        const LARGEST_MMAP_THRESHOLD: i32 = 32 << 20;
-        for (parameter, value) in [(TRIM_THRESHOLD, i32::MAX), (MMAP_THRESHOLD, LARGEST_MMAP_THRESHOLD)] {
-            // SAFETY: a documented function of the C library that is linked; a value it does not like is ignored.
+        const MAX_MMAP_THRESHOLD: i32 = 32 << 20;
+        for (parameter, value) in [(TRIM_THRESHOLD, i32::MAX), (MMAP_THRESHOLD, MAX_MMAP_THRESHOLD)] {
+            // SAFETY: `mallopt` is a documented function of the linked C library, and it ignores
+            // invalid values.
             #[expect(unsafe_code)]
             unsafe {
                 mallopt(parameter, value);

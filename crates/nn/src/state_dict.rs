@@ -1,4 +1,4 @@
-//! Everything that a resumed run needs, as named arrays and numbers.
+//! The state of a learner as named tensors and numbers.
 
 use crate::{error::StateError, store::Archive};
 use burn::module::Module;
@@ -7,29 +7,32 @@ use std::collections::BTreeMap;
 /// The state of a learner at one step.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LearnerState {
-    /// What is needed to use it: networks.
+    /// The networks that are needed for inference.
     pub weights: Archive,
-    /// What is needed besides to resume: moments of optimizers, target networks.
+    /// The additional tensors that are needed to resume training: optimizer moments and target
+    /// networks.
     pub training: Archive,
     /// Multipliers and counters.
     pub numbers: BTreeMap<String, f64>,
 }
 
-/// What a [`StateDict`] does with what it is shown.
+/// The operation of a [`StateDict`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Copies everything from the learner.
+    /// Copies the state of the learner.
     Save,
-    /// Puts everything into a learner that goes on training.
+    /// Restores the full state of a learner that continues training.
     Resume,
-    /// Puts networks into a learner that is only queried.
+    /// Restores the networks of a learner that is used for inference only.
     Load,
 }
 
-/// A visitor of a learner's state: one traversal saves, resumes or loads, so that nothing can be forgotten on one side.
+/// A visitor of the state of a learner. The same traversal saves, resumes and loads, so that the
+/// three cannot differ.
 ///
-/// A learner shows it every network, target network and multiplier, each under a name of its own. Networks with an
-/// optimizer are shown by [`TrainState::visit_state`](crate::optim::TrainState::visit_state).
+/// A learner passes every network, target network and multiplier, each with a unique name. Networks
+/// with an optimizer are passed by
+/// [`TrainState::visit_state`](crate::optim::TrainState::visit_state).
 #[derive(Debug)]
 pub struct StateDict {
     state: LearnerState,
@@ -37,20 +40,20 @@ pub struct StateDict {
 }
 
 impl StateDict {
-    /// A visitor that starts from `state`; empty to save.
+    /// Creates a visitor that starts from `state`, which is empty for [`Mode::Save`].
     pub fn new(mode: Mode, state: LearnerState) -> Self {
         Self { state, mode }
     }
 
-    /// What is done with what it is shown.
+    /// Returns the operation.
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// A network that is needed to use what was learned.
+    /// Visits a network that is needed for inference.
     ///
     /// # Errors
-    /// If a parameter is missing, or has another shape.
+    /// If a parameter is missing or has a different shape.
     pub fn network<M: Module>(&mut self, name: &str, network: &mut M) -> Result<(), StateError> {
         match self.mode {
             Mode::Save => self.state.weights.insert_module(name, network),
@@ -59,10 +62,10 @@ impl StateDict {
         Ok(())
     }
 
-    /// A target network: needed to resume, but not to use what was learned.
+    /// Visits a target network, which is needed to resume training but not for inference.
     ///
     /// # Errors
-    /// If a parameter is missing, or has another shape.
+    /// If a parameter is missing or has a different shape.
     pub fn target<M: Module>(&mut self, name: &str, network: &mut M) -> Result<(), StateError> {
         match self.mode {
             Mode::Save => self.state.training.insert_module(name, network),
@@ -72,7 +75,7 @@ impl StateDict {
         Ok(())
     }
 
-    /// A number that is needed to resume: a multiplier or a counter.
+    /// Visits a number that is needed to resume training: a multiplier or a counter.
     ///
     /// # Errors
     /// If it is missing.
@@ -90,15 +93,15 @@ impl StateDict {
         Ok(())
     }
 
-    /// The arrays of networks, for what is saved with them but is no network.
+    /// Returns the network tensors, for data that is saved with the networks.
     pub fn weights(&mut self) -> &mut Archive {
         &mut self.state.weights
     }
 
-    /// What was saved, or what is left over.
+    /// Returns the saved state, or the remaining entries of a loaded one.
     ///
     /// # Errors
-    /// If a learner that resumes did not take everything.
+    /// If entries remain in [`Mode::Resume`].
     pub fn finish(self) -> Result<LearnerState, StateError> {
         let LearnerState { weights, training, numbers } = &self.state;
         let left = weights.remaining().or(training.remaining()).or(numbers.keys().next().map(String::as_str));
@@ -108,7 +111,7 @@ impl StateDict {
         }
     }
 
-    /// The arrays that are needed to resume.
+    /// Returns the tensors that are needed only to resume training.
     pub(crate) fn training(&mut self) -> &mut Archive {
         &mut self.state.training
     }

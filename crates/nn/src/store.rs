@@ -1,8 +1,9 @@
-//! Named arrays as safetensors files.
+//! Named tensors as safetensors files.
 //!
-//! Names are the paths of the modules: `members.0.encoder.layers.2.weight` is the weight matrix of the third hidden layer of the
-//! first encoder of a [`Metric`](crate::module::Metric). Weight matrices are stored `[inputs, outputs]`. The types list the names
-//! of their parameters.
+//! Names are the paths of the modules: `members.0.encoder.layers.2.weight` is the weight matrix of
+//! the third hidden layer of the first encoder of a [`Metric`](crate::module::Metric). Weight
+//! matrices are stored `[inputs, outputs]`. The documentation of each module type lists the names
+//! of its parameters.
 
 use crate::error::{ArchiveError, StateError};
 use burn::{
@@ -13,18 +14,18 @@ use burn::{
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::collections::{BTreeMap, HashMap};
 
-/// The key of the description in the header of a file. There is no other: several would be written in any order.
+/// The only metadata key in the header of a file. Several keys would be written in random order.
 const DESCRIPTION: &str = "isochrone";
 
-/// Named arrays of single precision: the contents of a safetensors file.
+/// Named single-precision tensors: the contents of a safetensors file.
 ///
-/// Several networks share an archive under prefixes of their own: `critic`, `actor`.
+/// Several networks can share an archive with different prefixes, such as `critic` and `actor`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Archive {
     arrays: BTreeMap<String, Array>,
 }
 
-/// Numbers and their shape, row by row.
+/// A tensor in row-major order.
 #[derive(Debug, Clone, PartialEq)]
 struct Array {
     shape: Vec<usize>,
@@ -32,19 +33,19 @@ struct Array {
 }
 
 impl Archive {
-    /// Adds an array.
+    /// Adds a tensor.
     ///
     /// # Panics
-    /// If there are not as many values as the shape says.
+    /// If the number of values does not match the shape.
     pub fn insert(&mut self, name: impl Into<String>, shape: &[usize], values: Vec<f32>) {
-        assert_eq!(shape.iter().product::<usize>(), values.len(), "values fill their shape");
+        assert_eq!(shape.iter().product::<usize>(), values.len(), "the values match the shape");
         self.arrays.insert(name.into(), Array { shape: shape.into(), values });
     }
 
-    /// Takes an array of this shape out.
+    /// Removes and returns a tensor.
     ///
     /// # Errors
-    /// If there is none of this name and shape.
+    /// If there is no tensor with this name, or its shape is different.
     pub fn take(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>, StateError> {
         let Some(array) = self.arrays.get(name) else {
             return Err(StateError::MissingTensor { name: name.to_owned() });
@@ -53,23 +54,24 @@ impl Archive {
             let (found, expected) = (array.shape.clone(), shape.to_vec());
             return Err(StateError::WrongShape { name: name.to_owned(), found, expected });
         }
-        Ok(self.arrays.remove(name).expect("it was there").values)
+        Ok(self.arrays.remove(name).expect("checked above").values)
     }
 
     /// Adds the parameters of `module` as `prefix.path`.
     pub fn insert_module<M: Module>(&mut self, prefix: &str, module: &M) {
-        module.visit(&mut Insert { place: Place::new(prefix), archive: self, moments: None });
+        module.visit(&mut Insert { path: ParameterPath::new(prefix), archive: self, moments: None });
     }
 
-    /// Adds the moments of the parameters of `module` under their names. One that never had a gradient has none.
+    /// Adds the optimizer moments of the parameters of `module` under their names. Parameters
+    /// without a gradient so far have no moments.
     pub(crate) fn insert_moments<M: Module>(&mut self, prefix: &str, module: &M, moments: &GradientsParams) {
-        module.visit(&mut Insert { place: Place::new(prefix), archive: self, moments: Some(moments) });
+        module.visit(&mut Insert { path: ParameterPath::new(prefix), archive: self, moments: Some(moments) });
     }
 
-    /// Takes the parameters of `module` out.
+    /// Removes the parameters of `module` from the archive and loads them into `module`.
     ///
     /// # Errors
-    /// If one is missing or has another shape; then the module is as it was.
+    /// If a parameter is missing or has a different shape. The module is then unchanged.
     pub fn take_module<M: Module>(&mut self, prefix: &str, module: &mut M) -> Result<(), StateError> {
         let mut take = Take::new(prefix, self);
         let loaded = module.clone().map(&mut take);
@@ -78,7 +80,7 @@ impl Archive {
         Ok(())
     }
 
-    /// Takes the moments of every parameter of `module` out.
+    /// Removes and returns the optimizer moments of every parameter of `module`.
     pub(crate) fn take_moments<M: Module>(
         &mut self,
         prefix: &str,
@@ -89,12 +91,12 @@ impl Archive {
         take.problem.map_or(Ok(take.moments), Err)
     }
 
-    /// The name of an array that was not taken.
+    /// Returns the name of a remaining tensor, if there is one.
     pub fn remaining(&self) -> Option<&str> {
         self.arrays.keys().next().map(String::as_str)
     }
 
-    /// The name of the first array with a number that is not finite.
+    /// Returns the name of the first tensor with a non-finite value.
     pub fn first_non_finite(&self) -> Option<&str> {
         let mut arrays = self.arrays.iter();
         arrays
@@ -102,12 +104,12 @@ impl Archive {
             .map(|(name, _)| name.as_str())
     }
 
-    /// The file; equal archives give equal bytes.
+    /// Returns the bytes of the file. Equal archives give equal bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.serialized(None)
     }
 
-    /// The file, with a text about its contents in the header.
+    /// Returns the bytes of the file, with a description in its header.
     pub fn to_described_bytes(&self, description: &str) -> Vec<u8> {
         self.serialized(Some(HashMap::from([(DESCRIPTION.to_owned(), description.to_owned())])))
     }
@@ -120,25 +122,25 @@ impl Archive {
             .collect();
         let views = self.arrays.iter().zip(&bytes).map(|((name, array), bytes)| {
             let view = TensorView::new(Dtype::F32, array.shape.clone(), bytes);
-            (name, view.expect("the bytes are those of the shape"))
+            (name, view.expect("the bytes match the shape"))
         });
         safetensors::serialize(views, header).expect("names are unique")
     }
 
-    /// The text in the header of a file; `None` if it has none.
+    /// Returns the description in the header of a file, if there is one.
     ///
     /// # Errors
-    /// If it is not a safetensors file.
+    /// If the bytes are not a safetensors file.
     pub fn description(bytes: &[u8]) -> Result<Option<String>, ArchiveError> {
         let unreadable = |error: safetensors::SafeTensorError| ArchiveError::Unreadable(error.to_string());
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(unreadable)?;
         Ok(header.metadata().as_ref().and_then(|texts| texts.get(DESCRIPTION).cloned()))
     }
 
-    /// Reads a file.
+    /// Reads the bytes of a file.
     ///
     /// # Errors
-    /// If it is not a safetensors file of single-precision arrays.
+    /// If the bytes are not a safetensors file of single-precision tensors.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ArchiveError> {
         let file =
             SafeTensors::deserialize(bytes).map_err(|error| ArchiveError::Unreadable(error.to_string()))?;
@@ -156,47 +158,48 @@ impl Archive {
     }
 }
 
-/// Where a walk through a module is: the parts of the name of a parameter.
-struct Place(Vec<String>);
+/// The path of a parameter during a traversal of a module: the components of its name.
+struct ParameterPath(Vec<String>);
 
-impl Place {
-    /// At the top of a module that is called `prefix`; nothing for no name.
+impl ParameterPath {
+    /// Creates the path of a module named `prefix`, which may be empty.
     fn new(prefix: &str) -> Self {
         Self(if prefix.is_empty() { Vec::new() } else { vec![prefix.to_owned()] })
     }
 
-    /// The name of the parameter there.
+    /// Returns the name of the current parameter.
     fn name(&self) -> String {
         self.0.join(".")
     }
 }
 
-/// The steps of a visitor or mapper that has a `place`. Variants of enums are not part of names: a head is a head.
-macro_rules! keep_place {
+/// Implements the methods of a visitor or mapper that update its `path`. Enum variants are not part
+/// of names.
+macro_rules! track_path {
     () => {
         fn enter_module(&mut self, name: &str, container: &str) {
             if !container.starts_with("Enum:") {
-                self.place.0.push(name.to_owned());
+                self.path.0.push(name.to_owned());
             }
         }
 
         fn exit_module(&mut self, _: &str, container: &str) {
             if !container.starts_with("Enum:") {
-                self.place.0.pop();
+                self.path.0.pop();
             }
         }
     };
 }
 
-/// Puts every parameter, or its moment, into an archive.
+/// Adds every parameter, or its moment, to an archive.
 struct Insert<'a> {
-    place: Place,
+    path: ParameterPath,
     archive: &'a mut Archive,
     moments: Option<&'a GradientsParams>,
 }
 
 impl ModuleVisitor for Insert<'_> {
-    keep_place!();
+    track_path!();
 
     fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<D>>) {
         let value = match self.moments {
@@ -206,15 +209,15 @@ impl ModuleVisitor for Insert<'_> {
         if let Some(value) = value {
             let shape = value.dims();
             let values = value.into_data().try_into_vec().expect("single precision");
-            self.archive.insert(self.place.name(), &shape, values);
+            self.archive.insert(self.path.name(), &shape, values);
         }
     }
 }
 
-/// Takes arrays out of an archive: as a mapper into the parameters, which keep their identity; as a visitor into
-/// `moments`.
+/// Removes tensors from an archive. As a mapper, it loads them into the parameters, which keep
+/// their ids; as a visitor, it collects them in `moments`.
 struct Take<'a> {
-    place: Place,
+    path: ParameterPath,
     archive: &'a mut Archive,
     moments: GradientsParams,
     problem: Option<StateError>,
@@ -222,12 +225,12 @@ struct Take<'a> {
 
 impl<'a> Take<'a> {
     fn new(prefix: &str, archive: &'a mut Archive) -> Self {
-        Self { place: Place::new(prefix), archive, moments: GradientsParams::new(), problem: None }
+        Self { path: ParameterPath::new(prefix), archive, moments: GradientsParams::new(), problem: None }
     }
 
-    /// The array of the parameter at this place; the first that is missing is remembered.
+    /// Returns the tensor of the current parameter. The first error is stored in `problem`.
     fn next<const D: usize>(&mut self, shape: [usize; D], device: &Device) -> Option<Tensor<D>> {
-        match self.archive.take(&self.place.name(), &shape) {
+        match self.archive.take(&self.path.name(), &shape) {
             Ok(values) => Some(Tensor::from_data(TensorData::new(values, shape), device)),
             Err(problem) => {
                 self.problem.get_or_insert(problem);
@@ -238,7 +241,7 @@ impl<'a> Take<'a> {
 }
 
 impl ModuleMapper for Take<'_> {
-    keep_place!();
+    track_path!();
 
     fn map_float<const D: usize>(&mut self, parameter: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let old = parameter.val();
@@ -250,7 +253,7 @@ impl ModuleMapper for Take<'_> {
 }
 
 impl ModuleVisitor for Take<'_> {
-    keep_place!();
+    track_path!();
 
     fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<D>>) {
         let value = parameter.val().inner();

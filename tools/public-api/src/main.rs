@@ -1,4 +1,5 @@
-//! Compares the public API of our libraries with the committed snapshot, or writes it anew with `--update`.
+//! Compares the public API of the libraries with the committed snapshots, or rewrites them with
+//! `--update`.
 //!
 //! Usage: `isochrone-public-api FOLDER_OF_RUSTDOC_JSON SNAPSHOTS [--update]`.
 
@@ -18,7 +19,7 @@ const LIBRARIES: [&str; 8] = [
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [descriptions, snapshots, rest @ ..] = &arguments[..] else {
-        return Err("give the folder of rustdoc's JSON files and that of the snapshots".into());
+        return Err("usage: isochrone-public-api FOLDER_OF_RUSTDOC_JSON SNAPSHOTS [--update]".into());
     };
     let mut is_as_committed = true;
     for library in LIBRARIES {
@@ -30,7 +31,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             .build()?;
         let lines: Vec<String> = api.items().map(ToString::to_string).collect();
         for line in lines.iter().filter(|line| is_error_as_text(line)) {
-            eprintln!("{library}: an error that a program cannot match: {line}");
+            eprintln!("{library}: the error type is a string, which callers cannot match: {line}");
             is_as_committed = false;
         }
         let snapshot = Path::new(snapshots).join(format!("{library}.txt"));
@@ -41,16 +42,16 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         let committed = fs::read_to_string(&snapshot)?;
         let committed: Vec<&str> = committed.lines().collect();
         for line in committed.iter().filter(|line| !lines.iter().any(|other| other == *line)) {
-            eprintln!("{library}: gone: {line}");
+            eprintln!("{library}: removed: {line}");
             is_as_committed = false;
         }
         for line in lines.iter().filter(|line| !committed.contains(&line.as_str())) {
-            eprintln!("{library}: new: {line}");
+            eprintln!("{library}: added: {line}");
             is_as_committed = false;
         }
     }
     if !is_as_committed {
-        eprintln!("the public API is not as committed; hint: read the lines above, then run just api --update");
+        eprintln!("the public API differs from docs/api; hint: review the lines, then run just api --update");
     }
     Ok(if is_as_committed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -1,8 +1,8 @@
-//! `isochrone audit`: how far the distances of a run, or of any other program, can be trusted.
+//! `isochrone audit`: checks the reliability of the distances of a run or of another program.
 
 use crate::commands::{
-    output::{Field, Report, StyleArgs, file_name, named, number, tell},
-    query::{Asker, DistanceArg, open_run, parse_which},
+    output::{Field, Report, StyleArgs, file_name, named, note, number},
+    query::{DistanceArg, LoadedRun, open_run, parse_checkpoint},
     read_args::ReadArgs,
 };
 use anyhow::{Context as _, bail};
@@ -23,31 +23,35 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Says how far the distances of a run, or of any other program, can be trusted
+/// Check how reliable the distances of a run or of another program are
 ///
-/// Every distance is held against the record: what one recorded step reads, forward and back; how many recorded pairs read longer than they took (by more than a quarter and five steps), how many random pairs read shorter than
-/// anybody ever was; how often the triangle inequality breaks; and how its order of random pairs agrees with recorded time between them.
+/// Compares each distance with recorded time: its values for one recorded step, forward and
+/// backward; the fraction of recorded pairs that it overestimates (by more than a quarter and five
+/// steps); the fraction of random pairs that it puts closer than the fastest recorded speed allows;
+/// the fraction of triangle inequality violations; and the rank correlation with recorded time over
+/// random pairs of different episodes.
 ///
-/// The distances of another program are given as a matrix in steps: entry (i, j) leads from row i to row j.
-/// Its rows are all states of the data, those that --rows lists, or every Nth with
-/// --stride. Where rows are left out, nothing is said about one step.
+/// Distances of another program are given as a matrix in steps: entry (i, j) is the distance from
+/// row i to row j. Its rows are all states of the dataset, those listed by --rows, or every Nth
+/// state with --stride. With a subset of the states, the one-step columns are empty.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Args {
-    /// The folder of a run
+    /// Run directory
     #[arg(value_name = "RUN", required_unless_present = "matrix", conflicts_with = "matrix")]
     run: Option<PathBuf>,
 
-    /// Ask it although its config.toml or manifest.json was edited
+    /// Accept a config.toml or manifest.json that was edited after the run started
     #[arg(long, requires = "run")]
     accept_edits: bool,
 
-    /// Logs to hold distances against, best of other episodes [default: those that the run learned from]
+    /// Dataset to compare distances with, ideally held-out episodes [default: the run's training
+    /// data]
     #[arg(long, value_name = "FILE", required_unless_present = "run")]
     data: Option<PathBuf>,
 
-    /// Which checkpoint: last, best, or a step
-    #[arg(long, default_value = "best", value_name = "WHICH", value_parser = parse_which)]
+    /// Checkpoint to load: last, best or a step
+    #[arg(long, default_value = "best", value_name = "CHECKPOINT", value_parser = parse_checkpoint)]
     checkpoint: CheckpointSelector,
 
     /// Random seed for sampling pairs
@@ -58,7 +62,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", help_heading = "Matrix")]
     matrix: Option<PathBuf>,
 
-    /// The states of its rows, counted from 0 over all episodes one after another (.npy or .csv)
+    /// State indices of the matrix rows, counted from 0 over all episodes in order (.npy or .csv)
     #[arg(
         long,
         value_name = "FILE",
@@ -68,14 +72,14 @@ pub struct Args {
     )]
     rows: Option<PathBuf>,
 
-    /// Its rows are every Nth state of the data, all episodes one after another
+    /// Use every Nth state, counted over all episodes in order, as the matrix rows
     #[arg(long, value_name = "N", requires = "matrix", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Matrix")]
     stride: Option<u64>,
 
     #[command(flatten)]
     style: StyleArgs,
 
-    #[command(flatten, next_help_heading = "Data of a matrix")]
+    #[command(flatten, next_help_heading = "Dataset of the matrix")]
     read: ReadArgs,
 }
 
@@ -91,17 +95,17 @@ In Python, for rows of the observations of all episodes:
   numpy.save('critic.npy', [[steps(observations[i], observations[j]) for j in rows] for i in rows])
   numpy.save('rows.npy', rows)";
 
-/// Distances and what was found of each.
+/// The audited distances and their results.
 struct Findings<'a> {
     recorded: &'a RefinedDistance,
     seed: u64,
     rows: Vec<Vec<Field>>,
-    /// Which distances not to trust, and why.
+    /// The unreliable distances, with the reasons.
     unreliable: Vec<String>,
 }
 
 impl Findings<'_> {
-    /// Looks at a distance; recorded time itself is not compared with recorded time.
+    /// Audits a distance. Recorded time itself is not compared with recorded time.
     fn add(&mut self, name: String, readings: &Readings<'_>, is_recorded_time: bool) {
         let found = Consistency::of_readings(readings, self.seed);
         let agreement = match is_recorded_time {
@@ -136,7 +140,7 @@ impl Findings<'_> {
             "rank_across_episodes",
         ];
         facts["seed"] = json!(self.seed);
-        facts["not_to_be_trusted"] = json!(self.unreliable);
+        facts["untrusted"] = json!(self.unreliable);
         write!(out, "{}", Report::new(facts, named(columns), self.rows).print(style))?;
         if style.is_text() {
             self.unreliable.iter().try_for_each(|line| writeln!(out, "do not trust {line}"))?;
@@ -148,60 +152,60 @@ impl Findings<'_> {
 /// Runs the command; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     match (&args.run, &args.matrix, &args.data) {
-        (Some(run), _, _) => of_run(args, run, out),
-        (None, Some(matrix), Some(data)) => of_matrix(args, matrix, data, out),
-        _ => bail!("neither a run nor a matrix with its --data; hint: see isochrone audit --help"),
+        (Some(run), _, _) => audit_run(args, run, out),
+        (None, Some(matrix), Some(data)) => audit_matrix(args, matrix, data, out),
+        _ => bail!("no RUN given, and no --matrix with --data; hint: see isochrone audit --help"),
     }
 }
 
-fn of_run(args: &Args, folder: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
+fn audit_run(args: &Args, folder: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
     if args.read.options() != ReadOptions::default() {
-        bail!("a run knows how its data are read; hint: flags of the data belong to --matrix");
+        bail!("a run has its own settings for reading data; hint: use these flags with --matrix only");
     }
     let run = open_run(folder, args.accept_edits)?;
-    let asker = Asker::of(run, args.checkpoint, None)?;
-    // Distances are those of the run, whatever they are held against.
-    let held_out = args.data.as_deref().map(|path| asker.other_data(path)).transpose()?;
-    let data = held_out.as_ref().map_or_else(|| asker.data(), Ok)?;
-    let learns = asker.model.distance.is_some();
+    let loaded = LoadedRun::of(run, args.checkpoint, None)?;
+    // The distances are those of the run, whichever dataset they are compared with.
+    let held_out = args.data.as_deref().map(|path| loaded.other_data(path)).transpose()?;
+    let data = held_out.as_ref().map_or_else(|| loaded.data(), Ok)?;
+    let learns = loaded.model.distance.is_some();
     let mut findings =
-        Findings { recorded: asker.refined()?, seed: args.seed, rows: Vec::new(), unreliable: Vec::new() };
+        Findings { recorded: loaded.refined()?, seed: args.seed, rows: Vec::new(), unreliable: Vec::new() };
     for &which in DistanceArg::value_variants() {
         if !learns && matches!(which, DistanceArg::Learned | DistanceArg::Calibrated) {
             continue;
         }
-        if which == DistanceArg::Distilled && !asker.has_distilled() {
+        if which == DistanceArg::Distilled && !loaded.has_distilled() {
             continue;
         }
         let name = which.to_possible_value().expect("all are shown").get_name().to_owned();
-        let distance = asker.distance_of(which)?;
+        let distance = loaded.distance_of(which)?;
         findings.add(name, &Readings::of_distance(&*distance, data), which == DistanceArg::Refined);
     }
     let facts =
-        json!({ "run": folder, "checkpoint_step": asker.model.step, "data_sha256": data.content_hash() });
+        json!({ "run": folder, "checkpoint_step": loaded.model.step, "data_sha256": data.content_hash() });
     findings.print(facts, &args.style, out)
 }
 
-fn of_matrix(args: &Args, file: &Path, data: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
+fn audit_matrix(args: &Args, file: &Path, path: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
     let matrix = Matrix::read(file)?;
     let (n, name) = (matrix.n_rows(), file.display());
     if n != matrix.width || n == 0 {
         bail!(
-            "{name}: {n} rows of {} numbers; hint: a distance matrix has a row and a column for each state",
+            "{name}: {n} rows of {} numbers; hint: a distance matrix has one row and one column per state",
             matrix.width
         );
     }
-    args.read.refuse_flags_of_other_formats(Format::detect(data)?)?;
+    args.read.refuse_flags_of_other_formats(Format::detect(path)?)?;
     let read = ReadOptions { extras: Extras::Named(Vec::new()), ..args.read.options() };
-    let data = Dataset::load(data, &read)?;
+    let data = Dataset::load(path, &read)?;
     if data.n_transitions() == 0 {
-        bail!("the data have no transition; hint: isochrone data inspect shows what is in them");
+        bail!("{}: no transitions; hint: see its contents with isochrone data inspect", path.display());
     }
     let states = states(args, &data)?;
     if states.len() != n {
         let hint = match (&args.rows, args.stride) {
-            (None, None) => "name its states with --rows or --stride",
-            _ => "give a row and a column for each of them",
+            (None, None) => "specify its states with --rows or --stride",
+            _ => "give one row and one column per state",
         };
         bail!("{name}: {n} rows, but there are {} states; hint: {hint}", states.len());
     }
@@ -215,12 +219,12 @@ fn of_matrix(args: &Args, file: &Path, data: &Path, out: &mut dyn Write) -> anyh
         let is_recorded_time = reading == Reading::Fastest;
         findings.add(name.to_owned(), &Readings::of_distance(&readings, &data), is_recorded_time);
     }
-    tell(&format!("{name}: distances between {n} of {} recorded states", data.index().n_states()));
+    note(&format!("{name}: distances between {n} of {} recorded states", data.index().n_states()));
     let facts = json!({ "matrix": file, "states": n, "data_sha256": data.content_hash() });
     findings.print(facts, &args.style, out)
 }
 
-/// The states that the rows of the matrix are about.
+/// Returns the state indices of the matrix rows.
 fn states(args: &Args, data: &Dataset) -> anyhow::Result<Vec<u64>> {
     let n_states = data.index().n_states();
     let Some(file) = &args.rows else {
@@ -228,16 +232,12 @@ fn states(args: &Args, data: &Dataset) -> anyhow::Result<Vec<u64>> {
     };
     let rows = Matrix::read(file)?;
     if rows.n_rows() > 1 && rows.width > 1 {
-        bail!("{}: {} columns; hint: give the number of one state in each row", file.display(), rows.width);
+        bail!("{}: {} columns; hint: give one state index per row", file.display(), rows.width);
     }
     let state = |(row, &value): (usize, &f64)| {
         let is_state = value >= 0.0 && value.fract() == 0.0 && value < n_states as f64;
         is_state.then_some(value as u64).with_context(|| {
-            format!(
-                "{}: row {row} is {value}; hint: states are counted from 0 to {}",
-                file.display(),
-                n_states - 1
-            )
+            format!("{}: row {row} is {value}; hint: state indices are 0 to {}", file.display(), n_states - 1)
         })
     };
     rows.values.iter().enumerate().map(state).collect()

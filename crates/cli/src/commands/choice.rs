@@ -1,11 +1,11 @@
-//! Flags with a few possible values.
+//! Flags with a fixed set of values.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-/// A value, after its name and a text for the help; the text may be empty.
+/// A name, its help text (may be empty) and the value.
 pub type Choice<T> = (&'static str, &'static str, T);
 
-/// Reads one of some values by its name, and lists them in the help.
+/// Returns a parser that reads one of the choices by name and lists them in the help.
 pub fn one_of<T: Clone + Send + Sync + 'static>(choices: Vec<Choice<T>>) -> impl TypedValueParser<Value = T> {
     let listed = |(name, help, _): &Choice<T>| {
         let value = PossibleValue::new(*name);

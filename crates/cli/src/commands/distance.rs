@@ -1,10 +1,10 @@
-//! `isochrone distance`: ask a run how far apart situations are.
+//! `isochrone distance`: distances between states, from a trained run.
 
 use crate::commands::{
-    goal_steps::{GoalReader, Pairs, SetArgs},
-    output::{Field, Report, StyleArgs, named, refuse_existing, tell},
-    query::{Asker, DistanceArg, RunArgs, parse_which},
-    situations::{Goal, SYNTAX, SelectionArgs, Situations},
+    goal_steps::{GoalSteps, Pairs, SetArgs},
+    output::{Field, Report, StyleArgs, named, note, refuse_existing},
+    query::{DistanceArg, LoadedRun, RunArgs, parse_checkpoint},
+    states::{Goal, QueryStates, SYNTAX, SelectionArgs},
 };
 use anyhow::{Context as _, anyhow, bail};
 use clap::ValueEnum as _;
@@ -16,28 +16,31 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// How far apart are two situations, in steps? Asks a trained run
+/// Compute distances in steps between states, using a trained run
 ///
-/// The answer is recorded time: the fastest segments that were recorded between landmarks of the data, joined by short hops. `--distance learned` asks the network instead, which
-/// generalizes beyond the data, but whose steps are those of the behavior. What was asked, and how far it can be trusted, goes to the standard error.
+/// By default, the distance is recorded time: the fastest recorded segments between landmarks of
+/// the dataset, joined by short connections. `--distance learned` uses the network instead, which
+/// generalizes beyond the data, but measures steps under the behavior policy. The distance used and
+/// its reliability are printed to standard error.
 ///
-/// Several situations on both sides give all pairs. `end`, `success`, a slice and a file of states are sets
-/// of goals: as far as their nearest state, see `--quantile` and `--each`.
+/// Several states on both sides give all pairs. `end`, `success`, a slice and a file of states are
+/// goal sets: the distance to a set is the distance to its nearest state, see `--quantile` and
+/// `--each`.
 #[derive(clap::Args)]
 #[command(after_long_help = format!("{SYNTAX}\n\n{EXAMPLES}"))]
 pub struct Args {
     #[command(flatten)]
     run: RunArgs,
 
-    /// Where one is; may be repeated
-    #[arg(long, required_unless_present = "pairs", value_name = "SITUATION", allow_hyphen_values = true)]
+    /// Start state; may be repeated
+    #[arg(long, required_unless_present = "pairs", value_name = "STATE", allow_hyphen_values = true)]
     from: Vec<String>,
 
-    /// Where one wants to be; may be repeated
-    #[arg(long, required_unless_present = "pairs", value_name = "SITUATION", allow_hyphen_values = true)]
+    /// Goal state or goal set; may be repeated
+    #[arg(long, required_unless_present = "pairs", value_name = "STATE", allow_hyphen_values = true)]
     to: Vec<String>,
 
-    /// Ask about the pairs of a CSV table with the columns from and to, each a situation
+    /// CSV table of pairs, with the columns from and to
     #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "to", "paired"])]
     pairs: Option<PathBuf>,
 
@@ -47,31 +50,32 @@ pub struct Args {
     #[command(flatten)]
     sets: SetArgs,
 
-    /// Which distance answers
-    #[arg(long, value_enum, value_name = "WHICH", default_value = "refined")]
+    /// Distance to use
+    #[arg(long, value_enum, value_name = "NAME", default_value = "refined")]
     distance: DistanceArg,
 
-    /// The first of --from with the first of --to, the second with the second, instead of all pairs
+    /// Pair the first --from with the first --to, the second with the second, and so on, instead of
+    /// all pairs
     #[arg(long)]
     paired: bool,
 
-    /// Logs that @EPISODE:ROW is about [default: those that the run learned from]
+    /// Dataset that @EPISODE:ROW refers to [default: the run's training data]
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
 
-    /// Which checkpoint: last, best, or a step
-    #[arg(long, default_value = "best", value_name = "WHICH", value_parser = parse_which)]
+    /// Checkpoint to load: last, best or a step
+    #[arg(long, default_value = "best", value_name = "CHECKPOINT", value_parser = parse_checkpoint)]
     checkpoint: CheckpointSelector,
 
-    /// States per second, to show seconds, whatever the data say
-    #[arg(long, value_name = "RATE")]
+    /// Frame rate in states per second, to print seconds; overrides that of the data
+    #[arg(long, value_name = "FPS")]
     fps: Option<f64>,
 
-    /// Write a table (.csv or .parquet), or the steps alone as an array [from, to] (.npy)
+    /// Output file: a table (.csv or .parquet), or only the steps as an array [from, to] (.npy)
     #[arg(long, short, value_name = "FILE", conflicts_with_all = ["json", "csv"])]
     output: Option<PathBuf>,
 
-    /// Replace an existing file
+    /// Overwrite an existing file
     #[arg(long, requires = "output")]
     force: bool,
 
@@ -83,8 +87,8 @@ const EXAMPLES: &str = "\
 Examples:
   isochrone distance runs/maze --from 0,0 --to 20,12
   isochrone distance runs/maze --from 0,0 --from 4,8 --to 20,12 --json
-  isochrone distance runs/ant --from @0:0 --to x=20,y=12 --within 0.5     # wherever its legs are
-  isochrone distance runs/robot --from @3 --to end --other-episodes       # how far from done?
+  isochrone distance runs/ant --from @0:0 --to x=20,y=12 --within 0.5     # any pose of the legs
+  isochrone distance runs/robot --from @3 --to end --other-episodes       # steps to completion
   isochrone distance runs/robot --from all --to end --quantile 0.25 --other-episodes -o steps.parquet
   isochrone distance runs/robot --from all --stride 50 --to all -o matrix.npy
   isochrone distance runs/robot --pairs pairs.csv -o steps.csv
@@ -94,19 +98,19 @@ A file of pairs:
   @3:0,@7:last
   \"0,0\",end";
 
-/// A table of more would not fit in memory.
+/// The maximum number of pairs of a table, so that it fits in memory.
 const MAX_PAIRS: usize = 5_000_000;
-/// Nor would an array: 0.8 GB.
+/// The maximum number of pairs of an array: 0.8 GB.
 const MAX_ARRAY: usize = 100_000_000;
 
-/// What is asked.
-struct Question {
-    from: Situations,
+/// The states, goals and pairs of a query.
+struct Query {
+    from: QueryStates,
     goals: Vec<Goal>,
     pairs: Pairs,
 }
 
-impl Question {
+impl Query {
     fn len(&self) -> usize {
         match &self.pairs {
             Pairs::All => self.from.len().saturating_mul(self.goals.len()),
@@ -114,7 +118,7 @@ impl Question {
         }
     }
 
-    /// The names of both sides of every pair.
+    /// Returns the names of both sides of every pair.
     fn names(&self) -> Vec<(&str, &str)> {
         let name = |from: usize, to: usize| (self.from.names[from].as_str(), self.goals[to].name.as_str());
         match &self.pairs {
@@ -126,7 +130,7 @@ impl Question {
     }
 }
 
-/// Runs the verb; data goes to `out`.
+/// Runs the command; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if let Some(fps) = args.fps.filter(|fps| !(fps.is_finite() && *fps > 0.0)) {
         bail!("--fps {fps}; hint: give a positive number of states per second");
@@ -135,50 +139,48 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if let Some(file) = &args.output {
         refuse_existing(file, args.force)?;
     }
-    let asker = Asker::open(&args.run, args.checkpoint, args.data.as_deref())?;
-    let distance = asker.distance_of(args.distance)?;
-    let question = ask(args, &asker)?;
-    let (pairs, limit) = (question.len(), if array { MAX_ARRAY } else { MAX_PAIRS });
+    let loaded = LoadedRun::open(&args.run, args.checkpoint, args.data.as_deref())?;
+    let distance = loaded.distance_of(args.distance)?;
+    let query = build_query(args, &loaded)?;
+    let (pairs, limit) = (query.len(), if array { MAX_ARRAY } else { MAX_PAIRS });
     if pairs > limit {
         bail!(
-            "{pairs} pairs, more than {limit}; hint: ask in parts, take fewer with --stride, or use the library"
+            "{pairs} pairs, more than {limit}; hint: split the query, take fewer states with --stride, or use the library"
         );
     }
-    args.sets.check(&question.goals)?;
-    let fps = args.fps.or(asker.model.spec.frames_per_second);
+    args.sets.check(&query.goals)?;
+    let fps = args.fps.or(loaded.model.spec.frames_per_second);
     let reading = match args.distance {
         DistanceArg::Refined => Some(Reading::Fastest),
         DistanceArg::Typical => Some(Reading::Typical),
         _ => None,
     };
-    let refined = reading.map(|reading| Ok::<_, anyhow::Error>(asker.refined()?.with_reading(reading)));
-    let reader = GoalReader { distance: &*distance, refined: refined.transpose()?, sets: &args.sets };
-    let steps = reader.steps(&question.from, &question.goals, &question.pairs)?;
+    let refined = reading.map(|reading| Ok::<_, anyhow::Error>(loaded.refined()?.with_reading(reading)));
+    let goal_steps = GoalSteps { distance: &*distance, refined: refined.transpose()?, sets: &args.sets };
+    let steps = goal_steps.steps(&query.from, &query.goals, &query.pairs)?;
     if reading.is_some() {
-        warn_of_extrapolation(&asker, &question)?;
+        warn_of_extrapolation(&loaded, &query)?;
         if steps.iter().any(|steps: &f64| steps.is_infinite()) {
-            tell(
-                "warning: for some pairs no recorded path is known; hint: --distance learned estimates them",
-            );
+            note("warning: some pairs have no recorded path; hint: --distance learned estimates them");
         }
     }
-    let trust = asker.trust(args.distance, &*distance)?;
-    tell(&trust);
+    let trust = loaded.trust(args.distance, &*distance)?;
+    note(&trust);
     if let Some(file) = args.output.as_deref().filter(|_| array) {
-        let shape = match question.pairs {
-            Pairs::All => vec![question.from.len(), question.goals.len()],
+        let shape = match query.pairs {
+            Pairs::All => vec![query.from.len(), query.goals.len()],
             Pairs::Listed(_) => vec![steps.len()],
         };
         write_npy(file, &shape, &steps)?;
-        tell(&format!("wrote {}: {shape:?} steps", file.display()));
+        note(&format!("wrote {}: {shape:?} steps", file.display()));
         return Ok(());
     }
-    // Nats have a meaning where a network learned them.
+    // Nats are meaningful only for the distance that a network learned.
     let nats_per_step =
         matches!(args.distance, DistanceArg::Learned).then(|| distance.discount().nats_per_step());
     let columns = ["from", "to", "steps"].into_iter().chain(fps.map(|_| "seconds"));
     let columns = columns.chain(nats_per_step.map(|_| "nats"));
-    let rows = question.names().into_iter().zip(steps).map(|((from, to), steps)| {
+    let rows = query.names().into_iter().zip(steps).map(|((from, to), steps)| {
         let mut row = vec![Field::Text(from.to_owned()), Field::Text(to.to_owned()), Field::Number(steps, 2)];
         row.extend(fps.map(|fps| Field::Number(steps / fps, 2)));
         row.extend(nats_per_step.map(|nats| Field::Number(steps * nats, 4)));
@@ -186,60 +188,67 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     });
     let which = args.distance.to_possible_value().expect("all are shown").get_name().to_owned();
     let facts = json!({
-        "distance": which, "trust": trust, "checkpoint_step": asker.model.step, "discount": asker.run.config().discount, "frames_per_second": fps,
+        "distance": which, "trust": trust, "checkpoint_step": loaded.model.step, "discount": loaded.run.config().discount, "frames_per_second": fps,
     });
     let report = Report::new(facts, named(columns), rows);
     match &args.output {
         Some(file) => {
             report.save(file)?;
-            tell(&format!("wrote {}: {} rows", file.display(), report.rows.len()));
+            note(&format!("wrote {}: {} rows", file.display(), report.rows.len()));
         }
         None => write!(out, "{}", report.print(&args.style))?,
     }
     Ok(())
 }
 
-/// Whether a name asks for an array; otherwise it asks for a table.
+/// Returns whether the file name selects an array (.npy) instead of a table.
 fn is_array(file: &Path) -> anyhow::Result<bool> {
     match file.extension().and_then(|extension| extension.to_str()) {
         Some("npy") => Ok(true),
         Some("csv" | "parquet") => Ok(false),
         _ => {
-            bail!("--output {}: no such format; hint: end the name in .csv, .parquet or .npy", file.display())
+            bail!(
+                "--output {}: unknown format; hint: use the extension .csv, .parquet or .npy",
+                file.display()
+            )
         }
     }
 }
 
-/// What the flags, or a file of pairs, ask.
-fn ask(args: &Args, asker: &Asker) -> anyhow::Result<Question> {
+/// Builds the query from the flags or from a file of pairs.
+fn build_query(args: &Args, loaded: &LoadedRun) -> anyhow::Result<Query> {
     let Args { from, to, selection, sets, .. } = args;
     if let Some(file) = &args.pairs {
-        return of_file(args, asker, file).with_context(|| format!("--pairs {}", file.display()));
+        return read_pairs(args, loaded, file).with_context(|| format!("--pairs {}", file.display()));
     }
     let texts: Vec<&str> = from.iter().chain(to).map(String::as_str).collect();
     selection.refuse_unused(&texts)?;
     let (from, goals) =
-        (asker.situations(from, "--from", selection)?, asker.goals(to, "--to", selection, sets.each)?);
+        (loaded.query_states(from, "--from", selection)?, loaded.goals(to, "--to", selection, sets.each)?);
     if args.paired && from.len() != goals.len() {
-        bail!("--paired with {} from and {} to; hint: give as many of each", from.len(), goals.len());
+        bail!(
+            "--paired with {} --from and {} --to states; hint: give the same number of each",
+            from.len(),
+            goals.len()
+        );
     }
     let listed = || Pairs::Listed((0..from.len()).map(|number| (number, number)).collect());
     let pairs = if args.paired { listed() } else { Pairs::All };
-    Ok(Question { from, goals, pairs })
+    Ok(Query { from, goals, pairs })
 }
 
-/// The pairs of a table: of every line one situation, and one situation or set.
-fn of_file(args: &Args, asker: &Asker, file: &Path) -> anyhow::Result<Question> {
-    let hint = "a table with the columns from and to; points have commas, and stand in quotes";
+/// Reads pairs from a table: each line has a start state, and a goal state or goal set.
+fn read_pairs(args: &Args, loaded: &LoadedRun, file: &Path) -> anyhow::Result<Query> {
+    let hint = "a table with the columns from and to; quote points, because they contain commas";
     let wrong = |error: csv::Error| anyhow!("{error}; hint: give {hint}");
     let mut reader = csv::Reader::from_path(file).map_err(wrong)?;
     let headers = reader.headers().map_err(wrong)?.clone();
     let column = |name: &str| {
         let found = headers.iter().position(|header| header.trim() == name);
-        found.with_context(|| format!("it has no column '{name}'; hint: give {hint}"))
+        found.with_context(|| format!("no column '{name}'; hint: give {hint}"))
     };
     let columns = [column("from")?, column("to")?];
-    // Texts of both sides, in the order in which they come, and their numbers.
+    // The distinct texts of both sides in order of appearance, and their indices.
     let mut texts: [Vec<String>; 2] = Default::default();
     let mut numbers: [HashMap<String, usize>; 2] = Default::default();
     let mut pairs = Vec::new();
@@ -254,39 +263,39 @@ fn of_file(args: &Args, asker: &Asker, file: &Path) -> anyhow::Result<Question> 
         });
         pairs.push((pair[0], pair[1]));
         if pairs.len() > MAX_PAIRS {
-            bail!("it has more than {MAX_PAIRS} pairs; hint: ask in parts");
+            bail!("more than {MAX_PAIRS} pairs; hint: split the file");
         }
     }
     if pairs.is_empty() {
-        bail!("it has no pair; hint: every line after the first is one");
+        bail!("no pairs; hint: write one pair per line after the header");
     }
     let all: Vec<&str> = texts.iter().flatten().map(String::as_str).collect();
     args.selection.refuse_unused(&all)?;
-    let from = asker.situations(&texts[0], "from", &args.selection)?;
-    let goals = asker.goals(&texts[1], "to", &args.selection, false)?;
+    let from = loaded.query_states(&texts[0], "from", &args.selection)?;
+    let goals = loaded.goals(&texts[1], "to", &args.selection, false)?;
     for (side, found) in [("from", from.len()), ("to", goals.len())] {
-        let asked = &texts[usize::from(side == "to")];
-        if found != asked.len() {
+        let side_texts = &texts[usize::from(side == "to")];
+        if found != side_texts.len() {
             bail!(
-                "column '{side}' has ranges of states; hint: give one situation in each field, or a set of goals in 'to'"
+                "column '{side}' has ranges of states; hint: give one state per field, or a goal set in 'to'"
             );
         }
     }
-    Ok(Question { from, goals, pairs: Pairs::Listed(pairs) })
+    Ok(Query { from, goals, pairs: Pairs::Listed(pairs) })
 }
 
-/// Recorded states lie among the data; points and states of files may not.
-fn warn_of_extrapolation(asker: &Asker, question: &Question) -> anyhow::Result<()> {
-    let goals = question.goals.iter().map(|goal| ("--to", &goal.members));
-    for (flag, asked) in std::iter::once(("--from", &question.from)).chain(goals) {
-        let points = asked.select((0..asked.len()).filter(|&number| asked.episodes[number].is_none()));
-        let outside = asker.refined()?.extrapolates(&points.rows)?;
+/// Warns about points and states of files that lie outside the data; recorded states cannot.
+fn warn_of_extrapolation(loaded: &LoadedRun, query: &Query) -> anyhow::Result<()> {
+    let goals = query.goals.iter().map(|goal| ("--to", &goal.members));
+    for (flag, states) in std::iter::once(("--from", &query.from)).chain(goals) {
+        let points = states.select((0..states.len()).filter(|&number| states.episodes[number].is_none()));
+        let outside = loaded.refined()?.extrapolates(&points.rows)?;
         if let Some(row) = outside.into_iter().position(|is_outside| is_outside) {
-            tell(&format!(
-                "warning: {flag} {} lies beyond the data, and the answer extrapolates; hint: --distance learned generalizes",
+            note(&format!(
+                "warning: {flag} {} lies outside the data, so the distance is an extrapolation; hint: --distance learned generalizes",
                 points.names[row]
             ));
-            // One of them shows what is meant.
+            // One example is enough.
             return Ok(());
         }
     }

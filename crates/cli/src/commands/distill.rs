@@ -1,10 +1,10 @@
-//! `isochrone distill`: recorded time as a network.
+//! `isochrone distill`: distills recorded time into a network.
 
 use crate::commands::{
-    output::{Field, Report, StyleArgs, bar, named, number, tell},
-    query::{Asker, RunArgs},
+    output::{Field, Report, StyleArgs, bar, named, note, number},
+    query::{LoadedRun, RunArgs},
     read_args::parse_range,
-    situations::check_within,
+    states::check_within,
 };
 use anyhow::bail;
 use clap::ValueEnum;
@@ -20,35 +20,35 @@ use isochrone::{
 use serde_json::json;
 use std::{io::Write, ops::Range, time::Instant};
 
-/// Lines of a whole training where there is no terminal.
+/// The number of progress lines of a training run when stderr is not a terminal.
 const LINES: u64 = 5;
 
-/// Distills recorded time into a network that answers in true steps, without the data
+/// Distill recorded time into a network that predicts true steps without the data
 ///
-/// Recorded time between landmarks needs the data and a graph. This trains a network to answer alike, in about
-/// a minute, and writes it to distilled.safetensors in the folder of the run.
-/// `isochrone distance --distance distilled` asks it. How it agrees with recorded time on fresh pairs of states
-/// is printed, and kept with it.
+/// Recorded time between landmarks needs the dataset and a graph. This command trains a network to
+/// predict the same distances, in about a minute, and writes it to distilled.safetensors in the run
+/// directory. Use it with `isochrone distance --distance distilled`. The agreement with recorded
+/// time on newly sampled pairs of states is printed and stored in the file.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     run: RunArgs,
 
-    /// How the network compares two states
+    /// Network head that compares two states
     #[arg(long, value_enum, value_name = "HEAD", default_value = "pair")]
     head: HeadArg,
 
-    /// Goals are a slice of a state, such as its place: any recorded state will do that is within this distance in the columns
-    /// of --goal
+    /// Define goals by a slice of the state, such as its position: any recorded state within this
+    /// distance in the columns of --goal counts
     #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true)]
     within: Option<f32>,
 
-    /// The columns of that slice, the last not included [default: the goal space of the data]
+    /// Columns of that slice, end excluded [default: the goal space of the data]
     #[arg(long, value_name = "FROM..TO", value_parser = parse_range, requires = "within")]
     goal: Option<Range<usize>>,
 
-    /// Updates of the network
+    /// Number of gradient updates
     #[arg(long, value_name = "N", default_value_t = DistillConfig::default().updates)]
     updates: u64,
 
@@ -62,9 +62,11 @@ pub struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum HeadArg {
-    /// Both states together: keeps one-way streets, and says where there is no path; not a metric
+    /// Takes both states as one input: represents one-way streets and unreachable pairs; not a
+    /// metric
     Pair,
-    /// A metric residual network: keeps the triangle inequality, fast for all pairs; blurs one-way streets
+    /// Metric residual network: satisfies the triangle inequality, fast for all pairs; blurs
+    /// one-way streets
     Mrn,
 }
 
@@ -72,7 +74,7 @@ const EXAMPLES: &str = "\
 Examples:
   isochrone distill runs/maze
   isochrone distance runs/maze --distance distilled --from 0,0 --to 20,12
-  isochrone distill runs/ant --goal 0..2 --within 0.7   # a place, wherever its legs are
+  isochrone distill runs/ant --goal 0..2 --within 0.7   # a position, any pose of the legs
   isochrone distill runs/maze --head mrn --json      # for planning over many states";
 
 /// Runs the command; data goes to `out`.
@@ -81,13 +83,13 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         bail!("--updates 0; hint: give 1 or more");
     }
     isochrone::nn::memory::retain_heap();
-    let asker = Asker::open(&args.run, CheckpointSelector::Last, None)?;
-    let (data, teacher) = (asker.data()?, asker.refined()?);
+    let loaded = LoadedRun::open(&args.run, CheckpointSelector::Last, None)?;
+    let (data, teacher) = (loaded.data()?, loaded.refined()?);
     let head = match args.head {
         HeadArg::Pair => DistillHead::Pair,
         HeadArg::Mrn => DistillHead::Mrn,
     };
-    // Recorded time does not look at other columns either.
+    // Recorded time ignores the same columns.
     let column_scales = Some(teacher.metric().column_scales());
     let n_landmarks = teacher.n_landmarks();
     let (teacher, goal): (Box<dyn TemporalDistance>, _) = match args.within {
@@ -104,7 +106,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         bar.set_position(update);
         bar.set_message(format!("loss {loss:.4}"));
         if bar.is_hidden() && update * LINES / args.updates > (update - 1) * LINES / args.updates {
-            tell(&format!("update {update}/{}  loss {loss:.4}", args.updates));
+            note(&format!("update {update}/{}  loss {loss:.4}", args.updates));
         }
     };
     let distilled = distill(&*teacher, data, &config, progress);
@@ -112,9 +114,13 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let mut distance = distilled?;
     let seconds = began.elapsed().as_secs_f64();
     let found = distance.compare(&*teacher, data, args.seed)?;
-    let path = asker.run.folder().join(DistilledDistance::FILE_NAME);
+    let path = loaded.run.folder().join(DistilledDistance::FILE_NAME);
     distance.save(&path)?;
-    tell(&format!("{}: recorded time between {} landmarks as a network", path.display(), n_landmarks));
+    note(&format!(
+        "{}: recorded time between {} landmarks, distilled into a network",
+        path.display(),
+        n_landmarks
+    ));
     let finite = |value: f64, decimals| number(value.is_finite().then_some(value), decimals);
     let columns = [
         "head",
@@ -143,17 +149,17 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     Ok(write!(out, "{}", Report::new(facts, named(columns), [row]).print(&args.style))?)
 }
 
-/// The columns that make a state a goal, where they are some of all.
+/// Returns the columns that define a goal, for goals that are a slice of the state.
 fn goal_space(args: &Args, within: f32, data: &Dataset) -> anyhow::Result<Range<usize>> {
     check_within(f64::from(within))?;
     if args.head == HeadArg::Mrn {
-        bail!("--within with --head mrn: a quasimetric compares whole states; hint: --head pair");
+        bail!("--within with --head mrn: a quasimetric compares full states; hint: use --head pair");
     }
     let (goal, width) =
         (args.goal.clone().unwrap_or(data.spec().goal_space()), data.spec().observation.width);
     if goal.is_empty() || goal.end > width {
         bail!(
-            "--goal {}..{}: no columns of an observation; hint: choose from 0..{width}",
+            "--goal {}..{}: not a range of observation columns; hint: choose from 0..{width}",
             goal.start,
             goal.end
         );

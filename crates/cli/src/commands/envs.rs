@@ -1,6 +1,6 @@
-//! `isochrone envs`: worlds to act in, and recordings of behaviour in them.
+//! `isochrone envs`: lists environments and generates datasets.
 
-use crate::commands::output::{Field, Report, StyleArgs, bar, named, tell};
+use crate::commands::output::{Field, Report, StyleArgs, bar, named, note};
 use anyhow::bail;
 use clap::Subcommand;
 use isochrone::{
@@ -10,41 +10,41 @@ use isochrone::{
 use serde_json::json;
 use std::{io::Write, path::PathBuf};
 
-/// Lists worlds to act in, and records behaviour in them
+/// List environments and generate datasets
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES, arg_required_else_help = true)]
 pub struct Args {
     #[command(subcommand)]
-    verb: Verb,
+    command: EnvsCommand,
 }
 
 #[derive(Subcommand)]
-enum Verb {
-    /// Lists the worlds
+enum EnvsCommand {
+    /// List the environments and their datasets
     List(StyleArgs),
-    /// Records behaviour in a world, into a file that `isochrone train` reads
+    /// Generate a dataset with a data-collection policy
     Generate(GenerateArgs),
 }
 
 #[derive(clap::Args)]
 struct GenerateArgs {
-    /// Which data set, such as pointmaze-medium-navigate; `isochrone envs list` shows all
-    #[arg(value_name = "DATA SET", value_parser = dataset)]
+    /// Dataset to generate, such as pointmaze-medium-navigate; see isochrone envs list
+    #[arg(value_name = "DATASET", value_parser = dataset)]
     dataset: DatasetId,
 
-    /// The file to write: .npz, .arrow, or a folder for Minari
+    /// Output file (.npz or .arrow), or a new directory for the Minari format
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
 
-    /// Recordings [default: as many as a data set of this world usually has]
+    /// Number of episodes [default: the standard size of the dataset]
     #[arg(long, value_name = "N")]
     episodes: Option<usize>,
 
-    /// Of everything random
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
-    /// Print the result as JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -56,26 +56,26 @@ Examples:
   isochrone envs generate antmaze-large-stitch --episodes 5000 -o antmaze-large-stitch.npz
   isochrone train --data nav2d.npz --run runs/nav2d";
 
-/// More would fill a disk before anybody notices.
-const MOST_EPISODES: usize = 100_000_000;
+/// The maximum number of episodes, to avoid filling the disk by mistake.
+const MAX_EPISODES: usize = 100_000_000;
 
-/// Reads a data set by its name.
+/// Parses the name of a dataset.
 fn dataset(name: &str) -> Result<DatasetId, String> {
     DatasetId::from_name(name).ok_or_else(|| {
         let datasets = EnvId::from_name(name).into_iter().flat_map(EnvId::datasets);
         let names: Vec<String> = datasets.map(DatasetId::name).collect();
         match names.is_empty() {
-            true => "no data set is called that; hint: `isochrone envs list` shows all".into(),
-            false => format!("it is a world, not a data set; hint: say {}", names.join(" or ")),
+            true => "unknown dataset; hint: see isochrone envs list".into(),
+            false => format!("an environment, not a dataset; hint: choose {}", names.join(" or ")),
         }
     })
 }
 
-/// Runs the verb; data goes to `out`.
+/// Runs the command; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    match &args.verb {
-        Verb::List(style) => list(style, out),
-        Verb::Generate(args) => generate(args, out),
+    match &args.command {
+        EnvsCommand::List(style) => list(style, out),
+        EnvsCommand::Generate(args) => generate(args, out),
     }
 }
 
@@ -92,32 +92,33 @@ fn list(style: &StyleArgs, out: &mut dyn Write) -> anyhow::Result<()> {
             Field::Text(env.description()),
         ]
     });
-    let columns = named(["world", "data_sets", "observation", "action", "step_limit", "idea"]);
+    let columns = named(["env", "datasets", "observation", "action", "max_episode_steps", "idea"]);
     Ok(write!(out, "{}", Report::new(json!({}), columns, rows).print(style))?)
 }
 
 fn generate(args: &GenerateArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     let episodes = args.episodes.unwrap_or(args.dataset.policy().default_episodes);
-    if episodes == 0 || episodes > MOST_EPISODES {
-        bail!("--episodes {episodes}; hint: give a number between 1 and {MOST_EPISODES}");
+    if episodes == 0 || episodes > MAX_EPISODES {
+        bail!("--episodes {episodes}; hint: give a number between 1 and {MAX_EPISODES}");
     }
     if args.output.exists() {
         bail!(
-            "{}: it already exists, and runs may have learned from it; hint: choose another name, or remove it",
+            "{}: the file already exists, and runs may have been trained on it; hint: choose another name, or remove it",
             args.output.display()
         );
     }
     let bar = bar(episodes, "{bar:24} {human_pos}/{human_len} episodes  {eta} left");
-    // Before a file is begun: the world may need what this program does not have.
+    // Checked before a file is created: the environment may need MuJoCo, which is an optional
+    // feature.
     args.dataset.env().check()?;
     let mut writer = Writer::for_path(&args.output)?;
     let leaves_out = writer.leaves_out(&args.dataset.env().dataset_spec());
     let mut transitions = 0;
-    let mut tell_bar = |steps: usize| {
+    let mut count_episode = |steps: usize| {
         transitions += steps;
         bar.inc(1);
     };
-    let mut sink = ProgressSink { sink: &mut writer, progress: &mut tell_bar };
+    let mut sink = ProgressSink { sink: &mut writer, progress: &mut count_episode };
     args.dataset.collect(episodes, args.seed, &mut sink)?;
     bar.finish_and_clear();
     let hash = writer.content_hash();
@@ -125,7 +126,7 @@ fn generate(args: &GenerateArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     let (output, name, seed) = (args.output.display(), args.dataset.name(), args.seed);
     if args.json {
         let report = json!({
-            "output": output.to_string(), "data_set": name, "seed": seed, "episodes": episodes,
+            "output": output.to_string(), "dataset": name, "seed": seed, "episodes": episodes,
             "transitions": transitions, "contents_sha256": hash, "mujoco": mujoco_version(),
             "version": env!("CARGO_PKG_VERSION"),
         });
@@ -133,11 +134,11 @@ fn generate(args: &GenerateArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     } else {
         writeln!(
             out,
-            "{output}: {episodes} episodes, {transitions} transitions of {name}, seed {seed}; contents {hash}"
+            "{output}: {episodes} episodes, {transitions} transitions of {name}, seed {seed}; content sha256 {hash}"
         )?;
     }
     if !leaves_out.is_empty() {
-        tell(&format!("warning: the format of {output} does not hold {}", leaves_out.join(", ")));
+        note(&format!("warning: the format of {output} cannot store {}", leaves_out.join(", ")));
     }
     Ok(())
 }

@@ -1,65 +1,66 @@
-//! Steps to goals, and to sets of them.
+//! Steps to goals and to goal sets.
 
-use crate::commands::situations::{Goal, Situations};
+use crate::commands::states::{Goal, QueryStates};
 use anyhow::bail;
 use isochrone::{TemporalDistance, refined::RefinedDistance, statistics::quantile};
 use std::collections::BTreeMap;
 
-/// Readings between members of sets that are held at a time.
+/// The maximum number of distances to members of a set that are held in memory at a time.
 const MAX_HELD: usize = 4_000_000;
-/// More readings would take hours.
-const MAX_READINGS: usize = 100_000_000;
+/// The maximum number of distances to members of a set; more would take hours.
+const MAX_DISTANCES: usize = 100_000_000;
 
-/// Which pairs are asked about.
+/// The pairs of a query.
 pub enum Pairs {
-    /// Every situation with every goal.
+    /// Every start with every goal.
     All,
-    /// These, by their numbers.
+    /// These pairs, by index of start and goal.
     Listed(Vec<(usize, usize)>),
 }
 
-/// How far a set is.
+/// How the distance to a goal set is defined.
 #[derive(clap::Args)]
 pub struct SetArgs {
-    /// A set of goals is as far as this quantile of its states, instead of its nearest: 0.25 for many ends
-    /// that differ
+    /// Quantile of the distances to the states of a goal set, instead of the minimum; 0.25 suits
+    /// episode ends that differ
     #[arg(long, value_name = "Q", allow_negative_numbers = true)]
     quantile: Option<f64>,
 
-    /// Leave out the states of a set that were recorded in the same episode as the start
+    /// Exclude the states of a goal set that are in the same episode as the start
     #[arg(long)]
     other_episodes: bool,
 
-    /// Every state of a set is a goal of its own
+    /// Treat every state of a goal set as a separate goal
     #[arg(long, conflicts_with_all = ["quantile", "other_episodes"])]
     pub each: bool,
 }
 
 impl SetArgs {
-    /// A flag that would do nothing is an error, not a surprise.
+    /// Rejects flags that would have no effect.
     pub fn check(&self, goals: &[Goal]) -> anyhow::Result<()> {
         if let Some(quantile) = self.quantile.filter(|quantile| !(0.0..=1.0).contains(quantile)) {
             bail!("--quantile {quantile}; hint: give a number between 0 and 1");
         }
         let flag = if self.quantile.is_some() { "--quantile" } else { "--other-episodes" };
         if (self.quantile.is_some() || self.other_episodes) && !goals.iter().any(|goal| goal.is_set) {
-            bail!("{flag} does not apply; hint: it belongs to a set of goals, such as --to end");
+            bail!("{flag} does not apply; hint: use it with a goal set, such as --to end");
         }
         Ok(())
     }
 }
 
-/// A distance that is asked about goals.
-pub struct GoalReader<'a> {
+/// Computes distances to goals and goal sets.
+pub struct GoalSteps<'a> {
     pub distance: &'a dyn TemporalDistance,
-    /// The same distance, if it is a refined one: it knows a short cut to the nearest state of a set.
+    /// The same distance if it is a refined one, which has a faster method for the nearest state of
+    /// a set.
     pub refined: Option<RefinedDistance>,
     pub sets: &'a SetArgs,
 }
 
-impl GoalReader<'_> {
-    /// Steps of all pairs, `[from, goals]`, or of those listed.
-    pub fn steps(&self, from: &Situations, goals: &[Goal], pairs: &Pairs) -> anyhow::Result<Vec<f64>> {
+impl GoalSteps<'_> {
+    /// Returns the steps of all pairs, `[from, goals]`, or of the listed pairs.
+    pub fn steps(&self, from: &QueryStates, goals: &[Goal], pairs: &Pairs) -> anyhow::Result<Vec<f64>> {
         let (sets, single): (Vec<usize>, Vec<usize>) = (0..goals.len()).partition(|&goal| goals[goal].is_set);
         let rows = |numbers: &[usize]| -> Vec<f32> {
             numbers.iter().flat_map(|&goal| &goals[goal].members.rows).copied().collect()
@@ -83,7 +84,8 @@ impl GoalReader<'_> {
             }
             Pairs::Listed(pairs) => {
                 let mut steps = vec![0.0; pairs.len()];
-                // Places in the list, by goal: sets are asked once, with all situations that ask about them.
+                // Positions in the list by goal: each set is evaluated once, for all its start
+                // states.
                 let mut places: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
                 let mut of_single = Vec::new();
                 for (place, &(_, goal)) in pairs.iter().enumerate() {
@@ -105,15 +107,15 @@ impl GoalReader<'_> {
         }
     }
 
-    fn to_set(&self, from: &Situations, set: &Situations) -> anyhow::Result<Vec<f64>> {
+    fn to_set(&self, from: &QueryStates, set: &QueryStates) -> anyhow::Result<Vec<f64>> {
         let is_nearest = self.sets.quantile.is_none() && !self.sets.other_episodes;
         if let Some(refined) = self.refined.as_ref().filter(|_| is_nearest) {
             return Ok(refined.steps_to_set(&from.rows, &refined.goal_set(&set.rows)?)?);
         }
-        let readings = from.len().saturating_mul(set.len());
-        if readings > MAX_READINGS {
+        let n_distances = from.len().saturating_mul(set.len());
+        if n_distances > MAX_DISTANCES {
             bail!(
-                "{} situations and a set of {} states are {readings} readings, more than {MAX_READINGS}; hint: take fewer with --stride, or a smaller set",
+                "{} start states and a set of {} states give {n_distances} distances, more than {MAX_DISTANCES}; hint: take fewer states with --stride, or a smaller set",
                 from.len(),
                 set.len()
             );
@@ -124,12 +126,12 @@ impl GoalReader<'_> {
         for (rows, episodes) in starts {
             let found = self.distance.all_pairs_steps(rows, &set.rows)?;
             for (found, episode) in found.chunks_exact(set.len()).zip(episodes) {
-                let is_left_out =
+                let is_excluded =
                     |other: &Option<usize>| self.sets.other_episodes && episode.is_some() && other == episode;
-                let members = found.iter().zip(&set.episodes).filter(|(_, other)| !is_left_out(other));
+                let members = found.iter().zip(&set.episodes).filter(|(_, other)| !is_excluded(other));
                 let members: Vec<f64> = members.map(|(value, _)| *value).collect();
                 steps.push(match members.is_empty() {
-                    // A set without a state is never reached.
+                    // An empty set cannot be reached.
                     true => f64::INFINITY,
                     false => quantile(members, self.sets.quantile.unwrap_or(0.0)),
                 });

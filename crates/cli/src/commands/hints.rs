@@ -1,17 +1,17 @@
-//! What hints of the library are called on the command line.
+//! Translates hints of the library into flags of the command.
 
 #[cfg(feature = "learn")]
 use isochrone::learn::error::LearnError;
 use isochrone::{data::Remedy, exact::MapError};
 
-/// A message of the library, in the words of the command.
+/// Replaces names of the library in a message by the corresponding flags.
 pub fn in_flags(message: &str) -> String {
     Remedy::ALL
         .into_iter()
         .fold(message.to_owned(), |message, remedy| message.replace(&remedy.to_string(), flag(remedy)))
 }
 
-/// What can be done about an error on the command line alone.
+/// Returns an addition to the hint of an error that applies only to the command line.
 pub fn addition(error: &anyhow::Error) -> &'static str {
     if error.chain().any(|cause| matches!(cause.downcast_ref(), Some(MapError::SecondStart { .. }))) {
         return " and use --start for others";

@@ -1,8 +1,9 @@
-//! What the command can do.
+//! The subcommands.
 
 #[cfg(feature = "learn")]
 pub mod audit;
 mod choice;
+pub mod completions;
 pub mod data;
 #[cfg(feature = "learn")]
 pub mod distance;
@@ -15,6 +16,7 @@ pub mod exact;
 #[cfg(feature = "learn")]
 mod goal_steps;
 pub mod hints;
+pub mod man;
 pub mod output;
 #[cfg(feature = "learn")]
 pub mod plan;
@@ -30,7 +32,7 @@ pub mod reproduce;
 #[cfg(feature = "learn")]
 pub mod runs;
 #[cfg(feature = "learn")]
-mod situations;
+mod states;
 #[cfg(feature = "learn")]
 mod step_map;
 #[cfg(feature = "learn")]

@@ -1,4 +1,4 @@
-//! What the command shows: a table in three styles, bars, pictures and remarks.
+//! Output: tables in three styles, progress bars, figures and notes on stderr.
 
 use anyhow::bail;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// A number of things: `1 cell`, `2 cells`.
+/// Formats a count with its noun: `1 cell`, `2 cells`.
 pub fn count(n: usize, thing: &str) -> String {
     format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
 }
@@ -17,23 +17,23 @@ pub fn count(n: usize, thing: &str) -> String {
 pub enum Field {
     Text(String),
     Count(usize),
-    /// A number, with the decimals that people see; files get all digits.
+    /// A number and the decimals printed in text; JSON and files get all digits.
     Number(f64, usize),
     Missing,
 }
 
-/// A table with named columns, and facts about it.
+/// A table with named columns, and metadata for JSON output.
 #[derive(Default)]
 pub struct Report {
-    /// What JSON readers find beside the rows.
+    /// The metadata that JSON output has beside the rows.
     pub facts: Map<String, Value>,
     pub columns: Vec<String>,
-    /// The least width of each column in text; those not given follow from the rows.
+    /// The minimum width of each column in text; columns without one are as wide as their contents.
     pub min_widths: Vec<usize>,
     pub rows: Vec<Vec<Field>>,
 }
 
-/// The flags that choose a style.
+/// The flags that choose the output style.
 #[derive(clap::Args)]
 pub struct StyleArgs {
     /// Print JSON
@@ -86,7 +86,7 @@ impl Field {
         }
     }
 
-    /// JSON has no infinity: what is not finite becomes null.
+    /// Converts the field to JSON. JSON has no infinity, so values that are not finite become null.
     fn to_json(&self) -> Value {
         match self {
             Self::Text(text) => json!(text),
@@ -98,7 +98,8 @@ impl Field {
 }
 
 impl Report {
-    /// A table, and what a JSON object says about it; readers of JSON also find the version of the program.
+    /// Creates a table with metadata from a JSON object, to which the version of the program is
+    /// added.
     pub fn new(facts: Value, columns: Vec<String>, rows: impl IntoIterator<Item = Vec<Field>>) -> Self {
         let Value::Object(mut facts) = facts else { unreachable!("facts have names") };
         facts.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
@@ -113,7 +114,7 @@ impl Report {
         }
     }
 
-    /// Aligned columns: text to the left, numbers to the right.
+    /// Aligned columns: text is left-aligned, numbers are right-aligned.
     fn text(&self) -> String {
         let rows = self.rows.iter().map(|row| row.iter().map(Field::to_text).collect());
         let lines: Vec<Vec<String>> = std::iter::once(self.columns.clone()).chain(rows).collect();
@@ -123,7 +124,7 @@ impl Report {
             (width, self.rows.iter().any(|row| matches!(row[column], Field::Text(_))))
         };
         let layout: Vec<(usize, bool)> = (0..self.columns.len()).map(layout).collect();
-        let padded = |(cell, &(width, leans_left)): (&String, &(usize, bool))| match leans_left {
+        let padded = |(cell, &(width, is_left_aligned)): (&String, &(usize, bool))| match is_left_aligned {
             true => format!("{cell:<width$}"),
             false => format!("{cell:>width$}"),
         };
@@ -134,7 +135,7 @@ impl Report {
         lines.iter().map(line).collect()
     }
 
-    /// The facts, then the rows with their columns in order.
+    /// The metadata, then the rows with their columns in order.
     fn json(&self) -> String {
         #[derive(Serialize)]
         struct Document<'a> {
@@ -190,59 +191,61 @@ impl Serialize for Row<'_> {
     }
 }
 
-/// Refuses to replace a file, unless that is wanted.
-pub fn refuse_existing(path: &Path, replaces: bool) -> anyhow::Result<()> {
-    if path.exists() && (!replaces || path.is_dir()) {
-        let hint = if path.is_dir() { "choose a new folder" } else { "choose another name, or say --force" };
+/// Returns an error if the path exists, unless it is a file that may be overwritten.
+pub fn refuse_existing(path: &Path, overwrite: bool) -> anyhow::Result<()> {
+    if path.exists() && (!overwrite || path.is_dir()) {
+        let hint =
+            if path.is_dir() { "choose a new directory" } else { "choose another name, or use --force" };
         bail!("{} already exists; hint: {hint}", path.display());
     }
     Ok(())
 }
 
-/// The known name that is most like one that is not known, if any is alike.
+/// Returns the known name that is most similar to an unknown one, if any is similar enough.
 pub fn most_similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let alike = |other: &str| strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase());
-    let best = known.into_iter().map(|other| (alike(other), other)).max_by(|a, b| a.0.total_cmp(&b.0));
-    best.filter(|(likeness, _)| *likeness > 0.8).map(|(_, other)| other)
+    let similarity = |other: &str| strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase());
+    let best = known.into_iter().map(|other| (similarity(other), other)).max_by(|a, b| a.0.total_cmp(&b.0));
+    best.filter(|(similarity, _)| *similarity > 0.8).map(|(_, other)| other)
 }
 
-/// Columns by their names.
+/// Returns the column names as owned strings.
 pub fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     names.into_iter().map(str::to_owned).collect()
 }
 
-/// A number to show with so many decimals, if there is one.
+/// Returns a number field with the given decimals, or a missing field.
 pub fn number(value: Option<f64>, decimals: usize) -> Field {
     value.map_or(Field::Missing, |value| Field::Number(value, decimals))
 }
 
-/// What people call a file or folder: the last part of its path.
+/// Returns the last component of a path.
 #[cfg(feature = "learn")]
 pub fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The name of a file without its extension.
+/// Returns the name of a file without its extension.
 #[cfg(feature = "learn")]
 pub fn file_stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// A bar on a terminal, nothing elsewhere.
+/// Returns a progress bar, which is hidden if stderr is not a terminal.
 pub fn bar(length: usize, template: &str) -> ProgressBar {
     let style = ProgressStyle::with_template(template).expect("the template is well formed");
     ProgressBar::new(length as u64).with_style(style)
 }
 
-/// Says something on stderr. Whether anybody listens does not matter: training goes on when a pipe is closed.
-pub fn tell(text: &str) {
+/// Prints a line to stderr. Write errors are ignored, so that training continues when the pipe is
+/// closed.
+pub fn note(text: &str) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Saves a picture and says so.
-pub fn save(picture: &Figure, path: &Path) -> anyhow::Result<()> {
-    picture.save(path)?;
-    tell(&format!("drew {}", path.display()));
+/// Saves a figure and prints its path.
+pub fn save(figure: &Figure, path: &Path) -> anyhow::Result<()> {
+    figure.save(path)?;
+    note(&format!("wrote {}", path.display()));
     Ok(())
 }

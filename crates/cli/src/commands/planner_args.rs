@@ -1,6 +1,6 @@
-//! The flags of every command that plans.
+//! The planner flags, shared by all commands that plan.
 
-use crate::commands::query::Asker;
+use crate::commands::query::LoadedRun;
 use anyhow::bail;
 use clap::ValueEnum;
 use isochrone::{
@@ -10,19 +10,21 @@ use isochrone::{
 
 #[derive(clap::Args)]
 pub struct PlannerArgs {
-    /// Planning method [default: recorded; graph if one of its settings is given]
-    #[arg(long, value_enum)]
+    /// Planning method [default: recorded; graph if one of its flags is given]
+    #[arg(long, value_enum, value_name = "METHOD")]
     planner: Option<PlannerArg>,
 
-    /// Recorded: how many steps ahead on the path the policy is sent [default: 12]
+    /// Recorded: steps from the current state to the waypoint given to the policy [default: 12]
     #[arg(long, value_name = "STEPS", allow_negative_numbers = true)]
     look_ahead: Option<f64>,
 
-    /// Greedy: how near a recorded transition must start, in the units of observations [default: 3]
+    /// Greedy: maximum distance to the start of a recorded transition, in observation units
+    /// [default: 3]
     #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true)]
     radius: Option<f64>,
 
-    /// Graph: the longest edge, in learned steps; with --calibrated in observed ones [default: 10]
+    /// Graph: maximum edge length in learned steps, or in observed steps with --calibrated
+    /// [default: 10]
     #[arg(long, value_name = "STEPS", allow_negative_numbers = true)]
     max_edge_steps: Option<f64>,
 
@@ -34,35 +36,36 @@ pub struct PlannerArgs {
     #[arg(long)]
     round_trip: bool,
 
-    /// Number of dataset states sampled as graph nodes [default: 1000]
+    /// Number of dataset states to sample [default: 1000]
     #[arg(long, value_name = "N")]
     states: Option<usize>,
 
-    /// Random seed for sampling them [default: 0]
+    /// Random seed for sampling the states [default: 0]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PlannerArg {
-    /// Along recorded segments and short hops between them, the fastest that were recorded
+    /// Fastest recorded segments, joined by short connections
     Recorded,
-    /// Of the transitions recorded nearby, always the one that leads nearest in time to the goal
+    /// Repeatedly takes the nearby recorded transition that ends nearest in time to the goal
     Greedy,
-    /// The shortest path over recorded states with edges of bounded length
+    /// Shortest path in a graph of recorded states, with edges of bounded length
     Graph,
 }
 
-/// Distances between all pairs of more would not fit in memory.
+/// The maximum number of graph nodes, so that the distances between all pairs fit in memory.
 const MAX_GRAPH_STATES: usize = 10_000;
-const MAX_MOVES: usize = 1_000_000;
+/// The maximum number of transitions of the greedy planner.
+const MAX_TRANSITIONS: usize = 1_000_000;
 
-/// Flags of planners that search with a learned distance.
+/// The flags of the planners that search with a learned distance.
 const GRAPH_FLAGS: [&str; 6] =
     ["--radius", "--max-edge-steps", "--calibrated", "--round-trip", "--states", "--seed"];
 
-/// A path, if there is one: where none is found is for the caller to say.
-pub fn found(planned: Result<Path, PlanError>) -> anyhow::Result<Option<Path>> {
+/// Converts the error that there is no path to `None`, which the caller reports.
+pub fn path_or_none(planned: Result<Path, PlanError>) -> anyhow::Result<Option<Path>> {
     match planned {
         Err(PlanError::NoPath) => Ok(None),
         other => Ok(Some(other?)),
@@ -70,7 +73,7 @@ pub fn found(planned: Result<Path, PlanError>) -> anyhow::Result<Option<Path>> {
 }
 
 impl PlannerArgs {
-    /// Whether plans follow recorded segments, not the learned distance.
+    /// Returns whether plans follow recorded segments instead of the learned distance.
     pub fn is_recorded(&self) -> bool {
         match self.planner {
             Some(planner) => planner == PlannerArg::Recorded,
@@ -78,48 +81,48 @@ impl PlannerArgs {
         }
     }
 
-    /// A flag that would do nothing is an error, not a surprise.
+    /// Rejects flags that would have no effect.
     pub fn check(&self) -> anyhow::Result<()> {
         if self.is_recorded() {
             if let Some(flag) = self.first_set_of(&GRAPH_FLAGS) {
                 bail!(
-                    "{flag} has no meaning for recorded segments; hint: leave it out, or give --planner graph"
+                    "{flag} does not apply to recorded segments; hint: leave it out, or set --planner graph"
                 );
             }
             return Ok(());
         }
-        let (planner, foreign) = match self.method() {
+        let (planner, other_flags) = match self.method() {
             PlanMethod::Greedy { .. } => ("greedy", ["--look-ahead", "--max-edge-steps"]),
             PlanMethod::Graph { .. } => ("graph", ["--look-ahead", "--radius"]),
         };
-        if let Some(flag) = self.first_set_of(&foreign) {
+        if let Some(flag) = self.first_set_of(&other_flags) {
             bail!(
-                "{flag} has no meaning for the planner {planner}; hint: leave it out, or choose another --planner"
+                "{flag} does not apply to the planner {planner}; hint: leave it out, or set another --planner"
             );
         }
         Ok(())
     }
 
-    /// A plan without a policy: nobody is sent ahead.
+    /// Checks the flags of a plan that no policy follows.
     pub fn check_without_policy(&self) -> anyhow::Result<()> {
         self.check()?;
         if self.look_ahead.is_some() {
-            bail!("--look-ahead has no meaning without a policy; hint: it belongs to isochrone eval --plan");
+            bail!("--look-ahead does not apply without a policy; hint: use it with isochrone eval --plan");
         }
         Ok(())
     }
 
-    /// What leads a policy.
-    pub fn waypoints<'a>(&self, asker: &'a Asker) -> anyhow::Result<Box<dyn Waypoints + 'a>> {
+    /// Returns the source of waypoints for a policy.
+    pub fn waypoints<'a>(&self, loaded: &'a LoadedRun) -> anyhow::Result<Box<dyn Waypoints + 'a>> {
         self.check()?;
         if !self.is_recorded() {
-            return Ok(Box::new(self.planner(asker)?));
+            return Ok(Box::new(self.planner(loaded)?));
         }
         let look_ahead = self.look_ahead_steps();
         if !(look_ahead.is_finite() && look_ahead > 0.0) {
             bail!("--look-ahead {look_ahead}; hint: give a positive number of steps");
         }
-        Ok(Box::new(RecordedPlanner::new(asker.refined()?.clone(), asker.data()?, look_ahead)))
+        Ok(Box::new(RecordedPlanner::new(loaded.refined()?.clone(), loaded.data()?, look_ahead)))
     }
 
     fn look_ahead_steps(&self) -> f64 {
@@ -139,7 +142,7 @@ impl PlannerArgs {
         self.states.unwrap_or(1000)
     }
 
-    /// The first flag that was given.
+    /// Returns the first planner flag that was given.
     pub fn first_set(&self) -> Option<&'static str> {
         self.flags().into_iter().find(|(_, is_set)| *is_set).map(|(flag, _)| flag)
     }
@@ -162,11 +165,14 @@ impl PlannerArgs {
         ]
     }
 
-    /// The planner that the flags describe, over the data of a run and with its distance.
-    pub fn planner<'a>(&self, asker: &'a Asker) -> anyhow::Result<Planner<Box<dyn TemporalDistance + 'a>>> {
+    /// Builds the planner over the data of a run with its learned distance.
+    pub fn planner<'a>(
+        &self,
+        loaded: &'a LoadedRun,
+    ) -> anyhow::Result<Planner<Box<dyn TemporalDistance + 'a>>> {
         let method = self.method();
         let (flag, value, max_states) = match method {
-            PlanMethod::Greedy { radius } => ("--radius", radius, MAX_MOVES),
+            PlanMethod::Greedy { radius } => ("--radius", radius, MAX_TRANSITIONS),
             PlanMethod::Graph { max_edge_steps } => ("--max-edge-steps", max_edge_steps, MAX_GRAPH_STATES),
         };
         if !(value.is_finite() && value > 0.0) {
@@ -182,13 +188,13 @@ impl PlannerArgs {
             transitions: self.states(),
             seed: self.seed.unwrap_or(0),
         };
-        Ok(config.build(asker.distance()?, asker.data()?)?)
+        Ok(config.build(loaded.distance()?, loaded.data()?)?)
     }
 
-    /// What to try where no path was found.
+    /// Returns a hint for the case that no path was found.
     pub fn hint(&self) -> &'static str {
         if self.is_recorded() {
-            return "--planner graph searches with the learned distance, which may know one";
+            return "try --planner graph, which searches with the learned distance";
         }
         match self.method() {
             PlanMethod::Greedy { .. } => "try a larger --radius or more --states",
@@ -196,7 +202,7 @@ impl PlannerArgs {
         }
     }
 
-    /// In words.
+    /// Describes the planner in words.
     pub fn describe(&self) -> String {
         if self.is_recorded() {
             return format!("recorded segments, {} steps ahead", self.look_ahead_steps());
@@ -204,7 +210,7 @@ impl PlannerArgs {
         let states = self.states();
         match self.method() {
             PlanMethod::Greedy { radius } => {
-                format!("greedy: up to {states} recorded transitions, those that start within {radius}")
+                format!("greedy: up to {states} recorded transitions that start within {radius}")
             }
             PlanMethod::Graph { max_edge_steps } => {
                 let observed = if self.calibrated { "observed " } else { "" };

@@ -1,6 +1,6 @@
-//! A run that is asked, and the distances that answer.
+//! A loaded run and its distances.
 
-use crate::commands::output::tell;
+use crate::commands::output::note;
 use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 use isochrone::{
@@ -23,8 +23,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// `last`, `best` or a step.
-pub fn parse_which(text: &str) -> Result<CheckpointSelector, String> {
+/// Parses `last`, `best` or a step.
+pub fn parse_checkpoint(text: &str) -> Result<CheckpointSelector, String> {
     match text {
         "last" => Ok(CheckpointSelector::Last),
         "best" => Ok(CheckpointSelector::Best),
@@ -32,86 +32,92 @@ pub fn parse_which(text: &str) -> Result<CheckpointSelector, String> {
     }
 }
 
-/// Which run is asked.
+/// The run to load.
 #[derive(clap::Args)]
 pub struct RunArgs {
-    /// The folder of a run
+    /// Run directory
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
 
-    /// Ask it although its config.toml or manifest.json was edited
+    /// Accept a config.toml or manifest.json that was edited after the run started
     #[arg(long)]
     accept_edits: bool,
 }
 
 impl RunArgs {
-    /// Opens it.
+    /// Opens the run.
     pub fn open(&self) -> anyhow::Result<Run> {
         open_run(&self.run, self.accept_edits)
     }
 }
 
-/// Opens a run; one that was edited, only if that is accepted.
-pub fn open_run(folder: &Path, accepts_edits: bool) -> anyhow::Result<Run> {
-    Ok(Run::open_with(folder, &OpenOptions { accept_edits: accepts_edits, ..OpenOptions::default() })?)
+/// Opens a run. A run that was edited is rejected unless edits are accepted.
+pub fn open_run(folder: &Path, accept_edits: bool) -> anyhow::Result<Run> {
+    Ok(Run::open_with(folder, &OpenOptions { accept_edits, ..OpenOptions::default() })?)
 }
 
-/// A run that is asked.
-pub struct Asker {
+/// A run with the model of a checkpoint; its data and refined distance are loaded on first use.
+pub struct LoadedRun {
     pub run: Run,
     pub model: Model,
-    /// Others than those that the run learned from.
+    /// The dataset to use instead of the run's training data.
     other_data: Option<PathBuf>,
     data: OnceCell<Dataset>,
     refined: OnceCell<RefinedDistance>,
 }
 
-/// Which distance answers.
+/// The distance to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DistanceArg {
-    /// Recorded time: the fastest segments that were recorded between landmarks of the data, in true steps
+    /// Recorded time: the fastest recorded segments between landmarks of the data, in true steps
     Refined,
-    /// Likewise, with the median of the segments instead of the fastest: how long it took those who went there
+    /// Recorded time with the median of the segments instead of the fastest: typical behavior
     Typical,
-    /// The learned distance: that of the behavior, saturated where the behavior has mixed; generalizes beyond the data
+    /// Learned distance under the behavior policy; saturates where the behavior has mixed,
+    /// generalizes beyond the data
     Learned,
-    /// The learned distance, calibrated to the steps observed inside episodes
+    /// Learned distance, calibrated to the steps observed within episodes
     Calibrated,
-    /// Recorded time, distilled into a network by isochrone distill: in true steps, without the data
+    /// Recorded time, distilled into a network by isochrone distill; in true steps, without the
+    /// data
     Distilled,
 }
 
-impl Asker {
-    /// Opens a run; warns about what is not as it should be.
-    pub fn open(run: &RunArgs, which: CheckpointSelector, other_data: Option<&Path>) -> anyhow::Result<Self> {
-        Self::of(run.open()?, which, other_data)
+impl LoadedRun {
+    /// Opens a run and loads a checkpoint. Prints the warnings of the model.
+    pub fn open(
+        run: &RunArgs,
+        checkpoint: CheckpointSelector,
+        other_data: Option<&Path>,
+    ) -> anyhow::Result<Self> {
+        Self::of(run.open()?, checkpoint, other_data)
     }
 
-    /// Asks a run that is open.
-    pub fn of(run: Run, which: CheckpointSelector, other_data: Option<&Path>) -> anyhow::Result<Self> {
-        let model = Model::of_run(&run, which)?;
-        model.warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
+    /// Loads a checkpoint of an open run. Prints the warnings of the model.
+    pub fn of(run: Run, checkpoint: CheckpointSelector, other_data: Option<&Path>) -> anyhow::Result<Self> {
+        let model = Model::of_run(&run, checkpoint)?;
+        model.warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));
         let other_data = other_data.map(Path::to_owned);
         Ok(Self { run, model, other_data, data: OnceCell::new(), refined: OnceCell::new() })
     }
 
-    /// Asks another checkpoint of the run.
-    pub fn turn_to(&mut self, step: u64) -> anyhow::Result<()> {
+    /// Loads another checkpoint of the run.
+    pub fn load_checkpoint(&mut self, step: u64) -> anyhow::Result<()> {
         if self.model.step != step {
             self.model = Model::of_run(&self.run, CheckpointSelector::Step(step))?;
         }
         Ok(())
     }
 
-    /// What it learned of distances.
+    /// Returns the learned distance.
     pub fn distance(&self) -> anyhow::Result<&LearnedDistance> {
         self.model.distance.as_ref().with_context(|| {
             let folder = self.run.folder().display();
-            format!("{folder}: behaviour cloning knows no distance; hint: train with another --algorithm")
+            format!("{folder}: behavior cloning learns no distance; hint: train with another --algorithm")
         })
     }
 
-    /// The distance that answers, with a line on how far it can be trusted.
+    /// Returns the selected distance.
     pub fn distance_of(&self, which: DistanceArg) -> anyhow::Result<Box<dyn TemporalDistance + '_>> {
         Ok(match which {
             DistanceArg::Refined => Box::new(self.refined()?.with_reading(Reading::Fastest)),
@@ -122,7 +128,7 @@ impl Asker {
         })
     }
 
-    /// How far the answers of a distance can be trusted, in a line.
+    /// Describes the reliability of a distance in one line.
     pub fn trust(&self, which: DistanceArg, distance: &dyn TemporalDistance) -> anyhow::Result<String> {
         if which == DistanceArg::Distilled {
             return Ok(distilled_trust(&self.distilled()?));
@@ -130,37 +136,37 @@ impl Asker {
         let Consistency { one_step, above_recorded_lag, .. } = Consistency::of(distance, self.data()?, 0);
         let above = 100.0 * above_recorded_lag;
         let checked = format!(
-            "on the data, one recorded step reads {one_step:.1} and {above:.0} % of recorded pairs read longer than they took (by more than a quarter and five steps)"
+            "on the data, one recorded step has distance {one_step:.1}, and {above:.0} % of recorded pairs are overestimated (by more than a quarter and five steps)"
         );
         Ok(match which {
             DistanceArg::Refined | DistanceArg::Typical => {
                 let refined = self.refined()?;
                 let (landmarks, radius) = (refined.n_landmarks(), refined.radius_steps());
                 format!(
-                    "recorded time between {landmarks} landmarks, each covering up to {radius:.1} steps; {checked}"
+                    "recorded time between {landmarks} landmarks with a radius of up to {radius:.1} steps; {checked}"
                 )
             }
-            _ => format!("learned from the behavior; {checked}"),
+            _ => format!("learned under the behavior policy; {checked}"),
         })
     }
 
-    /// Whether recorded time was distilled into a network of the run.
+    /// Returns whether the run has a distilled distance.
     pub fn has_distilled(&self) -> bool {
         self.run.folder().join(DistilledDistance::FILE_NAME).exists()
     }
 
-    /// Recorded time of the data that the run learned from, as a network; needs no data.
+    /// Loads the distilled recorded time of the training data. The data are not needed.
     fn distilled(&self) -> anyhow::Result<DistilledDistance> {
         let folder = self.run.folder();
         let path = folder.join(DistilledDistance::FILE_NAME);
         if !self.has_distilled() {
             let folder = folder.display();
-            bail!("{}: there is no such file; hint: isochrone distill {folder} makes it", path.display());
+            bail!("{}: no such file; hint: create it with isochrone distill {folder}", path.display());
         }
         let distance = DistilledDistance::load(&path)?;
         if distance.data_sha256() != self.run.manifest().data.content_hash {
             bail!(
-                "{}: it was distilled from other data than the run learned from; hint: isochrone distill {} makes it again",
+                "{}: distilled from other data than the run was trained on; hint: create it again with isochrone distill {}",
                 path.display(),
                 folder.display()
             );
@@ -168,7 +174,7 @@ impl Asker {
         Ok(distance)
     }
 
-    /// Recorded time between landmarks of the data; built when it is first asked for.
+    /// Returns recorded time between landmarks of the data, which is built on first use.
     pub fn refined(&self) -> anyhow::Result<&RefinedDistance> {
         if let Some(refined) = self.refined.get() {
             return Ok(refined);
@@ -177,8 +183,8 @@ impl Asker {
         Ok(self.refined.get_or_init(|| refined))
     }
 
-    /// The graph of the run's own data is kept with the run, and built again if the data or the file are not
-    /// what they were.
+    /// Builds recorded time. The graph of the training data is stored in the run directory, and
+    /// built again if the data or the file changed.
     fn build_refined(&self) -> anyhow::Result<RefinedDistance> {
         let (data, config) = (self.data()?, RefinedConfig::default());
         if self.other_data.is_some() {
@@ -189,16 +195,16 @@ impl Asker {
             match RefinedDistance::open(&file, data, &config) {
                 Ok(Some(refined)) => return Ok(refined),
                 Ok(None) => {}
-                Err(error) => tell(&format!("warning: {error}; it is built again")),
+                Err(error) => note(&format!("warning: {error}; the file is built again")),
             }
         }
         let refined = RefinedDistance::fit(data, &config)?;
-        // Where nothing can be written, it is built again the next time.
+        // If the file cannot be written, the graph is built again the next time.
         let _ = refined.save(&file, data, &config);
         Ok(refined)
     }
 
-    /// What states are of; read when they are first asked for.
+    /// Returns the dataset that states refer to, which is read on first use.
     pub fn data(&self) -> anyhow::Result<&Dataset> {
         if let Some(data) = self.data.get() {
             return Ok(data);
@@ -207,14 +213,14 @@ impl Asker {
         Ok(self.data.get_or_init(|| data))
     }
 
-    /// The states that the data mark as a success. Runs keep no further columns of their data: they are read
-    /// again, with all.
+    /// Returns the states that the data mark as a success. Runs keep no extra columns, so the data
+    /// are read again with all columns.
     pub fn successes(&self) -> anyhow::Result<Option<Successes>> {
         let read = ReadOptions { extras: Extras::All, ..self.run.config().data.read.clone() };
         Ok(self.load(&read)?.successes())
     }
 
-    /// Data like those that the run learned from.
+    /// Loads another dataset with the same columns as the training data.
     pub fn other_data(&self, path: &Path) -> anyhow::Result<Dataset> {
         self.load_from(path, &self.run.config().data.read, false)
     }
@@ -226,37 +232,37 @@ impl Asker {
         }
     }
 
-    fn load_from(&self, path: &Path, read: &ReadOptions, is_own: bool) -> anyhow::Result<Dataset> {
+    fn load_from(&self, path: &Path, read: &ReadOptions, is_training_data: bool) -> anyhow::Result<Dataset> {
         let (data, name) = (Dataset::load(path, read)?, path.display());
-        if is_own && data.content_hash() != self.run.manifest().data.content_hash {
+        if is_training_data && data.content_hash() != self.run.manifest().data.content_hash {
             bail!(
-                "{name}: its contents are not those that the run learned from; hint: say --data FILE to ask about others"
+                "{name}: the contents changed since the run was trained; hint: use --data FILE for other data"
             );
         }
         if data.n_transitions() == 0 {
-            bail!("{name}: it has no transition; hint: isochrone data inspect shows what is in it");
+            bail!("{name}: no transitions; hint: see its contents with isochrone data inspect");
         }
         let (found, width) = (data.spec().observation.width, self.model.spec.observation.width);
         if found != width {
             bail!(
-                "{name}: observations of {found} dimensions, not {width}; hint: give data like those that the run learned from"
+                "{name}: observations of {found} dimensions, not {width}; hint: give data with the same columns as the training data"
             );
         }
         Ok(data)
     }
 }
 
-/// How far the answers of a distilled distance can be trusted, in a line.
+/// Describes the reliability of a distilled distance in one line.
 fn distilled_trust(distance: &DistilledDistance) -> String {
     let head = distance.head().name();
     let (goal, width) = (distance.goal(), distance.width());
     let slice = match goal == (0..width) {
         true => String::new(),
-        false => format!(" to goals of which only columns {}..{} count", goal.start, goal.end),
+        false => format!(" to goals defined by columns {}..{}", goal.start, goal.end),
     };
     match distance.agreement() {
         Some(Agreement { median_relative_difference, one_step, .. }) => format!(
-            "recorded time{slice}, distilled into a network ({head}); on random pairs it differs from recorded time by a median of {:.1} %, and one recorded step reads {one_step:.1}",
+            "recorded time{slice}, distilled into a network ({head}); on random pairs it differs from recorded time by a median of {:.1} %, and one recorded step has distance {one_step:.1}",
             100.0 * median_relative_difference
         ),
         None => format!("recorded time{slice}, distilled into a network ({head})"),

@@ -1,7 +1,7 @@
-//! `isochrone reproduce`: whole studies in one command.
+//! `isochrone reproduce`: runs a study end to end.
 
 use crate::commands::{
-    output::{bar, tell},
+    output::{bar, note},
     train::{parser_of, stop_on_ctrl_c},
 };
 use anyhow::{Context as _, bail};
@@ -20,9 +20,10 @@ use std::{
     time::Duration,
 };
 
-/// Run a whole study: data, methods, seeds, figures, report
+/// Run a study end to end: data, methods, seeds, figures, report
 ///
-/// A study is one of those below, or a recipe file of your own. Every finished piece is kept in one folder; the same command continues where it was interrupted.
+/// A study is one of those below, or a recipe file of your own. Finished parts are kept in the
+/// output directory; the same command continues an interrupted study.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES, arg_required_else_help = true, subcommand_value_name = "STUDY|RECIPE.toml", subcommand_help_heading = "Studies")]
 pub struct Args {
@@ -30,7 +31,7 @@ pub struct Args {
     study: StudyArg,
 }
 
-/// A study by the name of a recipe that is part of the program or by a file, or the shards of one.
+/// A built-in or user-defined study, or the shards of one to merge.
 enum StudyArg {
     Study { recipe: Box<Recipe>, args: StudyArgs },
     Merge(MergeArgs),
@@ -38,14 +39,14 @@ enum StudyArg {
     Leak(LeakArgs),
 }
 
-/// Options of every study.
+/// The flags shared by all studies.
 #[derive(clap::Args)]
 struct StudyArgs {
-    /// Folder of the study [default: its name]
-    #[arg(long, short, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    /// Output directory [default: name of the study]
+    #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
     output: Option<PathBuf>,
 
-    /// One seed and fewer updates: shows in minutes that everything works
+    /// Run a smoke test of some minutes, with one seed and fewer updates
     #[arg(long)]
     quick: bool,
 
@@ -53,19 +54,19 @@ struct StudyArgs {
     #[arg(long)]
     check: bool,
 
-    /// Only these methods
+    /// Methods to run [default: all of the recipe]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = parser_of(&Algorithm::ALL))]
     methods: Vec<Algorithm>,
 
-    /// Number of seeds [default: that of the recipe]
+    /// Number of seeds [default: as in the recipe]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_SEEDS))]
     seeds: Option<u64>,
 
-    /// Only a part of the runs, such as 2/5: the second of five, for as many machines
+    /// Part of the runs, such as 2/5 for the second of five machines
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
 
-    /// Print the results as JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -73,39 +74,39 @@ struct StudyArgs {
 /// Merge the results of shards into one report
 #[derive(clap::Args)]
 struct MergeArgs {
-    /// Folders of the shards
-    #[arg(required = true, value_name = "FOLDERS")]
+    /// Directories of the shards
+    #[arg(required = true, value_name = "DIR")]
     shards: Vec<PathBuf>,
 
-    /// Folder of the whole study
-    #[arg(long, short, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    /// Output directory
+    #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
     output: PathBuf,
 
-    /// Print the results as JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Compare distances with exact travel times: refined, learned and straight lines
+/// Compare refined, learned and straight-line distances with exact travel times
 #[derive(clap::Args)]
 struct DistancesArgs {
-    /// Folder of the results
-    #[arg(long, short, value_name = "FOLDER", default_value = "distances", value_hint = ValueHint::DirPath)]
+    /// Output directory
+    #[arg(long, short, value_name = "DIR", default_value = "distances", value_hint = ValueHint::DirPath)]
     output: PathBuf,
 
-    /// Environments without physics and short trainings: shows in a minute that everything works
+    /// Run a smoke test of a minute, with environments without physics and fewer updates
     #[arg(long)]
     quick: bool,
 
-    /// Only these methods, such as refined,cmd1
+    /// Methods to compare, such as refined,cmd1 [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = method)]
     methods: Vec<DistanceMethod>,
 
-    /// Only these environments, such as ring-noise-0.02
+    /// Environments, such as ring-noise-0.02 [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = environment)]
     environments: Vec<DistanceEnvironment>,
 
-    /// Updates of every network
+    /// Number of gradient updates per network
     #[arg(long, value_name = "N")]
     updates: Option<u64>,
 
@@ -113,31 +114,31 @@ struct DistancesArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
-    /// Print the rows as JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Follow how learners come to tell episodes apart, on demonstrations of an arm
+/// Measure how learners overfit to episode identity, on demonstrations of a robot arm
 #[derive(clap::Args)]
 struct LeakArgs {
-    /// Folder of the results
-    #[arg(long, short, value_name = "FOLDER", default_value = "episode-leak", value_hint = ValueHint::DirPath)]
+    /// Output directory
+    #[arg(long, short, value_name = "DIR", default_value = "episode-leak", value_hint = ValueHint::DirPath)]
     output: PathBuf,
 
-    /// Only these algorithms, such as cmd1,qrl
+    /// Algorithms to train, such as cmd1,qrl [default: all that learn a distance]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = learner)]
     methods: Vec<Algorithm>,
 
-    /// Rows of a batch
+    /// Batch size
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u64).range(2..=65536))]
     batch_size: u64,
 
-    /// Rows of a batch that are of the same episode, one training for each
+    /// Rows of a batch that are from the same episode; one training run for each value
     #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [1, 128])]
     rows_per_episode: Vec<usize>,
 
-    /// Updates of every training
+    /// Number of gradient updates per training run
     #[arg(long, value_name = "N", default_value_t = 3000, value_parser = clap::value_parser!(u64).range(20..))]
     updates: u64,
 
@@ -145,7 +146,7 @@ struct LeakArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
-    /// Print the curves as JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -154,7 +155,7 @@ fn learner(name: &str) -> Result<Algorithm, String> {
     named(name, learners().map(|algorithm| (algorithm.name().to_owned(), algorithm)))
 }
 
-/// Algorithms that learn a distance.
+/// Returns the algorithms that learn a distance.
 fn learners() -> impl Iterator<Item = Algorithm> {
     DistanceMethod::all().filter_map(|method| match method {
         DistanceMethod::Learned(algorithm) => Some(algorithm),
@@ -170,7 +171,7 @@ fn environment(name: &str) -> Result<DistanceEnvironment, String> {
     named(name, DistanceEnvironment::ALL.into_iter().map(|environment| (environment.name(), environment)))
 }
 
-/// The one of this name.
+/// Finds a value by its name.
 fn named<T>(name: &str, known: impl Iterator<Item = (String, T)>) -> Result<T, String> {
     let mut names = Vec::new();
     for (known, value) in known {
@@ -179,19 +180,19 @@ fn named<T>(name: &str, known: impl Iterator<Item = (String, T)>) -> Result<T, S
         }
         names.push(known);
     }
-    Err(format!("it is not in the benchmark; hint: choose from {}", names.join(", ")))
+    Err(format!("not in the benchmark; hint: choose from {}", names.join(", ")))
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  isochrone reproduce nav2d --quick -o /tmp/nav2d    # some minutes
-  isochrone reproduce nav2d -o nav2d                 # about an hour on two cores; Ctrl-C and again to continue
+  isochrone reproduce nav2d --quick -o /tmp/nav2d    # smoke test of some minutes
+  isochrone reproduce nav2d -o nav2d                 # an hour on two cores; rerun to continue
   isochrone reproduce nav2d --methods cmd1,gcbc --seeds 2
-  isochrone reproduce mazes -o mazes                 # with MuJoCo; an hour and a half on two cores
+  isochrone reproduce mazes -o mazes                 # needs MuJoCo; 1.5 hours on two cores
   isochrone reproduce mazes --shard 1/2 -o mazes-1   # and 2/2 on another machine, then:
   isochrone reproduce merge mazes-1 mazes-2 -o mazes
-  isochrone reproduce distances --quick              # distances beside exact travel times
-  isochrone reproduce my-recipe.toml -o my-study     # studies/recipes has examples";
+  isochrone reproduce distances --quick              # compare with exact travel times
+  isochrone reproduce my-recipe.toml -o my-study     # examples: studies/recipes";
 
 impl Subcommand for StudyArg {
     fn augment_subcommands(mut command: Command) -> Command {
@@ -240,7 +241,7 @@ impl FromArgMatches for StudyArg {
                 if !path.exists() {
                     let known = BUILT_IN.map(|(name, _)| name).join(", ") + ", distances, episode-leak";
                     let problem = format!(
-                        "{name}: there is no such study or recipe file; hint: choose from {known}, or name a file"
+                        "{name}: no such study or recipe file; hint: choose from {known}, or give a file"
                     );
                     return Err(refuse(problem));
                 }
@@ -286,16 +287,16 @@ fn distances(args: &DistancesArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     if !args.environments.is_empty() {
         benchmark.environments = args.environments.clone();
     }
-    let pieces = benchmark.environments.len() * benchmark.methods.len();
-    let bar = bar(pieces, "{bar:24} {pos}/{len} methods and environments  {elapsed}");
+    let n_combinations = benchmark.environments.len() * benchmark.methods.len();
+    let bar = bar(n_combinations, "{bar:24} {pos}/{len} methods x environments  {elapsed}");
     bar.enable_steady_tick(Duration::from_secs(1));
     let observe = |rows: &[DistanceRow]| {
         bar.inc(1);
-        bar.suspend(|| rows.iter().for_each(|row| tell(&distance_line(row))));
+        bar.suspend(|| rows.iter().for_each(|row| note(&distance_line(row))));
     };
     let rows = benchmark.run(&args.output, &observe);
     bar.finish_and_clear();
-    // The program knows how to get what an environment lacks.
+    // Unwrapped, so that the error of a missing MuJoCo gets the program's installation hint.
     let rows = rows.map_err(|error| match error {
         StudyError::Collect(error) => anyhow::Error::new(error),
         error => error.into(),
@@ -314,7 +315,7 @@ fn distances(args: &DistancesArgs, out: &mut dyn Write) -> anyhow::Result<()> {
 fn leak(args: &LeakArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     let methods = if args.methods.is_empty() { learners().collect() } else { args.methods.clone() };
     let rows_per_episode = args.rows_per_episode.clone();
-    let bar = bar(methods.len() * rows_per_episode.len(), "{bar:24} {pos}/{len} trainings  {elapsed}");
+    let bar = bar(methods.len() * rows_per_episode.len(), "{bar:24} {pos}/{len} training runs  {elapsed}");
     bar.enable_steady_tick(Duration::from_secs(1));
     let study = EpisodeLeak {
         methods,
@@ -328,8 +329,8 @@ fn leak(args: &LeakArgs, out: &mut dyn Write) -> anyhow::Result<()> {
         let last = |values: &[f64]| values.last().copied().unwrap_or(f64::NAN);
         let best = curve.steps_to_go.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         bar.suspend(|| {
-            tell(&format!(
-                "{}, {} rows of an episode: steps to go {:.3} at the end, {best:.3} at best; across episodes {:.3}",
+            note(&format!(
+                "{}, {} rows per episode: rank of steps to go {:.3} (last), {best:.3} (best); across episodes {:.3}",
                 curve.method,
                 curve.rows_per_episode,
                 last(&curve.steps_to_go),
@@ -345,7 +346,7 @@ fn leak(args: &LeakArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     Ok(writeln!(out, "{}: {} curves; results.json, curves.svg", args.output.display(), curves.len())?)
 }
 
-/// A row of the benchmark in one line.
+/// Formats a row of the benchmark in one line.
 fn distance_line(row: &DistanceRow) -> String {
     let number = |value: Option<f64>, decimals: usize| {
         value.map_or_else(|| "none".to_owned(), |value| format!("{value:.decimals$}"))
@@ -367,10 +368,10 @@ fn study(recipe: &Recipe, args: &StudyArgs, out: &mut dyn Write) -> anyhow::Resu
     let folder = output.display();
     let mut recipe = if args.quick { recipe.clone().quick() } else { recipe.clone() };
     recipe.seeds = args.seeds.unwrap_or(recipe.seeds);
-    // Before anything is collected, which takes minutes.
+    // Checked before data are collected, which takes minutes.
     let recipe = recipe.with_methods(&args.methods).context("--methods")?;
     let study = Study::open(output, recipe, args.shard).map_err(|error| match error {
-        // The program knows how to get what an environment lacks.
+        // Unwrapped, so that the error of a missing MuJoCo gets the program's installation hint.
         StudyError::Collect(error) => anyhow::Error::new(error),
         error => error.into(),
     })?;
@@ -380,7 +381,7 @@ fn study(recipe: &Recipe, args: &StudyArgs, out: &mut dyn Write) -> anyhow::Resu
     let observe = |event: Event<'_>| {
         if let Event::Finished(result) = event {
             bar.inc(1);
-            bar.suspend(|| tell(&line(result)));
+            bar.suspend(|| note(&line(result)));
         }
     };
     let results = study.run(&stop, &observe);
@@ -388,19 +389,19 @@ fn study(recipe: &Recipe, args: &StudyArgs, out: &mut dyn Write) -> anyhow::Resu
     let results = results?;
     let mut below = results.thresholds();
     below.retain(|threshold| !threshold.holds());
-    let said = |Threshold { claim, measured, min }| format!("{claim} {measured:.3}, less than {min:.3}");
-    let below: Vec<String> = below.into_iter().map(said).collect();
+    let describe = |Threshold { claim, measured, min }| format!("{claim} {measured:.3}, below {min:.3}");
+    let below: Vec<String> = below.into_iter().map(describe).collect();
     if let Some((run, reason)) = results.failures.iter().next() {
         bail!("{folder}: {} runs failed; {run}: {reason}", results.failures.len());
     }
     if !results.is_complete() {
         bail!(
-            "{folder}: stopped before it was done; hint: the same command continues; report.md has what is finished"
+            "{folder}: stopped before completion; hint: run the same command to continue; report.md has the finished runs"
         );
     }
     print(output, &results, &below, args.json, out)?;
     if args.check && !below.is_empty() {
-        bail!("{}; hint: one of the methods is broken", below.join("; "));
+        bail!("{}; hint: check the methods for regressions", below.join("; "));
     }
     Ok(())
 }
@@ -421,7 +422,7 @@ fn print(
     Ok(writeln!(out, "{folder}: {count} of {n_jobs} runs; report.html, report.md, results.json, figures/")?)
 }
 
-/// A finished run in one line.
+/// Formats a finished run in one line.
 fn line(result: &RunResult) -> String {
     let RunResult { dataset, method, seed, seconds, .. } = result;
     let planners: BTreeSet<Option<&str>> =

@@ -1,7 +1,7 @@
-//! `isochrone runs`: what has been trained, side by side.
+//! `isochrone runs`: lists and compares runs.
 
 use crate::commands::{
-    output::{Field, Report, StyleArgs, file_name, file_stem, named, number, save, tell},
+    output::{Field, Report, StyleArgs, file_name, file_stem, named, note, number, save},
     query::open_run,
 };
 use anyhow::bail;
@@ -15,23 +15,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Lists runs and compares them: how far each is, its best evaluation, its last metrics, their curves
+/// List and compare runs: progress, best evaluation, last metrics and training curves
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Args {
-    /// Runs, or folders of runs
-    #[arg(default_value = "runs")]
+    /// Run directories, or directories that contain runs
+    #[arg(value_name = "RUN", default_value = "runs")]
     folders: Vec<PathBuf>,
 
-    /// Look at runs although their config.toml or manifest.json was edited
+    /// Accept a config.toml or manifest.json that was edited after the run started
     #[arg(long)]
     accept_edits: bool,
 
-    /// Metrics to show and draw; `all` for all of them [default: losses and evaluations]
+    /// Metrics to print and plot, or all [default: losses and evaluations]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     metrics: Vec<String>,
 
-    /// Draw the curves (.svg or .png)
+    /// Plot the training curves (.svg or .png)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 
@@ -45,10 +45,10 @@ Examples:
   isochrone runs runs/maze-cmd1 runs/maze-qrl --plot curves.svg
   isochrone runs --metrics critic/accuracy,evaluation/rank_correlation --csv";
 
-/// Runs the verb; data goes to `out`.
+/// Runs the command; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     args.plot.as_deref().map_or(Ok(()), Figure::check_path)?;
-    let runs = found(&args.folders, args.accept_edits)?;
+    let runs = find_runs(&args.folders, args.accept_edits)?;
     let records: Vec<Vec<Record>> = runs.iter().map(Run::records).collect::<Result<_, _>>()?;
     let names = metric_names(&args.metrics, &records)?;
     write!(out, "{}", report(&runs, &records, &names)?.print(&args.style))?;
@@ -61,49 +61,49 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Every folder that is a run, and every run right below one that is not.
-pub fn found(folders: &[PathBuf], accepts_edits: bool) -> anyhow::Result<Vec<Run>> {
+/// Opens every directory that is a run, and every run directly below a directory that is not.
+pub fn find_runs(folders: &[PathBuf], accept_edits: bool) -> anyhow::Result<Vec<Run>> {
     let is_run = |folder: &Path| folder.join("config.toml").is_file();
     let mut runs = Vec::new();
     for folder in folders {
         if is_run(folder) {
-            runs.push(open_run(folder, accepts_edits)?);
+            runs.push(open_run(folder, accept_edits)?);
             continue;
         }
         if !folder.is_dir() {
-            bail!("{}: there is no such folder; hint: isochrone train makes runs in runs/", folder.display());
+            bail!("{}: no such directory; hint: isochrone train creates runs in runs/", folder.display());
         }
         let mut inside: Vec<PathBuf> =
             std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
         inside.sort();
         for folder in inside.into_iter().filter(|folder| is_run(folder)) {
-            match open_run(&folder, accepts_edits) {
+            match open_run(&folder, accept_edits) {
                 Ok(run) => runs.push(run),
-                // One that is damaged does not hide the others.
-                Err(error) => tell(&format!("warning: passed over {error}")),
+                // A corrupt run does not hide the others.
+                Err(error) => note(&format!("warning: skipped {error}")),
             }
         }
     }
-    // Named twice, it is still one.
+    // A run that is given twice is listed once.
     let mut seen = std::collections::HashSet::new();
     runs.retain(|run| {
         seen.insert(std::fs::canonicalize(run.folder()).unwrap_or_else(|_| run.folder().to_owned()))
     });
     if runs.is_empty() {
-        bail!("{}: there is no run in it; hint: isochrone train makes one", folders[0].display());
+        bail!("{}: contains no run; hint: create one with isochrone train", folders[0].display());
     }
     Ok(runs)
 }
 
-/// The metrics to show, in the order in which runs report them.
-fn metric_names(asked: &[String], records: &[Vec<Record>]) -> anyhow::Result<Vec<String>> {
+/// Returns the metrics to print, in the order in which runs report them.
+fn metric_names(requested: &[String], records: &[Vec<Record>]) -> anyhow::Result<Vec<String>> {
     let known = metrics::names(records.iter().flatten());
-    if let Some(unknown) = asked.iter().find(|name| *name != "all" && !known.contains(&name.as_str())) {
-        bail!("--metrics {unknown}: no run has it; hint: there are {}", known.join(", "));
+    if let Some(unknown) = requested.iter().find(|name| *name != "all" && !known.contains(&name.as_str())) {
+        bail!("--metrics {unknown}: no run has this metric; hint: choose from {}", known.join(", "));
     }
-    let is_shown = |name: &&str| match asked {
+    let is_shown = |name: &&str| match requested {
         [] => metrics::is_main(name),
-        _ => asked.iter().any(|asked| asked == "all" || asked == *name),
+        _ => requested.iter().any(|requested| requested == "all" || requested == *name),
     };
     Ok(known.into_iter().filter(is_shown).map(str::to_owned).collect())
 }
@@ -115,11 +115,11 @@ fn report(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> anyhow::Re
     for (run, records) in runs.iter().zip(records) {
         let (manifest, config) = (run.manifest(), run.config());
         let status = run.status().unwrap_or_else(|error| {
-            // One that is damaged does not hide the others.
-            tell(&format!("warning: {error}"));
+            // A corrupt run does not hide the others.
+            note(&format!("warning: {error}"));
             Status { state: State::Running, step: 0, seconds: f64::NAN, best: None, reason: None }
         });
-        // Evaluations are rarer than losses: the last of each.
+        // Evaluations are rarer than losses, so the last value of each metric is used.
         let last = |name: &String| number(records.iter().rev().find_map(|record| record.get(name)), 4);
         let count = |count: u64| usize::try_from(count).map(Field::Count);
         let best = status.best.as_ref();
@@ -160,9 +160,9 @@ fn curves(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> LineChart 
     LineChart { title, note: String::new(), x_axis: "training steps".into(), panels: panels.collect() }
 }
 
-/// The folder's name, or all of its path where another run has the same.
+/// Returns the directory name of a run, or its path if another run has the same name.
 pub fn display_name(run: &Run, among: &[&Run]) -> String {
     let name = |run: &Run| file_name(run.folder());
-    let is_alone = among.iter().filter(|other| name(other) == name(run)).count() < 2;
-    if is_alone { name(run) } else { run.folder().display().to_string() }
+    let is_unique = among.iter().filter(|other| name(other) == name(run)).count() < 2;
+    if is_unique { name(run) } else { run.folder().display().to_string() }
 }

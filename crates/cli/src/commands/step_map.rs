@@ -1,41 +1,43 @@
-//! Maps of steps: the plane where observations are places, recorded states on two axes where they are more.
+//! Maps of steps: a plane for two-dimensional observations, recorded states on two axes for wider
+//! ones.
 
-use crate::commands::{query::Asker, situations::dimension};
+use crate::commands::{query::LoadedRun, states::dimension};
 use anyhow::{Context as _, bail};
 use isochrone::{
     TemporalDistance,
     plot::{MapAxis, MapDirection, MapFrame, PlanePanel, StateMap},
 };
 
-/// The name of the principal axes.
+/// The value of `--axes` that selects the principal axes.
 const PRINCIPAL: &str = "principal";
 
 /// A map of a run's data.
 pub enum StepMap {
-    /// Observations of two numbers: every place where there are data.
+    /// A plane of two-dimensional observations, where there are data.
     Plane(MapFrame, [String; 2]),
-    /// Wider ones: recorded states.
+    /// Recorded states of wider observations.
     States(StateMap),
 }
 
 impl StepMap {
-    /// A map on the axes that a text names, `X,Y` or `principal`. By default the plane, the goal space, or
-    /// the principal axes.
-    pub fn new(asker: &Asker, axes: Option<&str>, cells: usize) -> anyhow::Result<Self> {
-        let (data, observation) = (asker.data()?, &asker.model.spec.observation);
+    /// Creates a map with the axes `X,Y` or `principal`. The default is the plane, the goal space,
+    /// or the principal axes.
+    pub fn new(loaded: &LoadedRun, axes: Option<&str>, cells: usize) -> anyhow::Result<Self> {
+        let (data, observation) = (loaded.data()?, &loaded.model.spec.observation);
         if observation.width < 2 {
             bail!(
-                "{}: observations of one number are not places of a map; hint: isochrone distance asks about them",
-                asker.run.folder().display()
+                "{}: observations of one dimension cannot be drawn as a map; hint: use isochrone distance",
+                loaded.run.folder().display()
             );
         }
         let columns = match axes {
             Some(PRINCIPAL) => None,
-            Some(axes) => Some(columns(axes, asker).with_context(|| format!("--axes {axes}"))?),
+            Some(axes) => Some(columns(axes, loaded).with_context(|| format!("--axes {axes}"))?),
             None => {
-                let goal = asker.model.spec.goal_space();
-                let is_place = observation.width == 2 || (asker.model.spec.goal.is_some() && goal.len() >= 2);
-                is_place.then_some([goal.start, goal.start + 1])
+                let goal = loaded.model.spec.goal_space();
+                let is_plane =
+                    observation.width == 2 || (loaded.model.spec.goal.is_some() && goal.len() >= 2);
+                is_plane.then_some([goal.start, goal.start + 1])
             }
         };
         Ok(match columns {
@@ -46,16 +48,17 @@ impl StepMap {
             Some(columns) => {
                 Self::States(StateMap::new(data, columns.map(|column| MapAxis::column(observation, column))))
             }
-            // In steps, as far as a hop is one: columns that say nothing about time have no part.
+            // Weighted by the hop metric, in steps: columns that are not informative about time
+            // have no weight.
             None => {
                 let weights: Vec<f64> =
-                    asker.refined()?.metric().weights().iter().map(|weight| weight.sqrt()).collect();
+                    loaded.refined()?.metric().weights().iter().map(|weight| weight.sqrt()).collect();
                 Self::States(StateMap::new(data, MapAxis::principal(data, &weights)))
             }
         })
     }
 
-    /// What the axes are called.
+    /// Returns the names of the axes.
     pub fn axes(&self) -> [String; 2] {
         match self {
             Self::Plane(_, names) => names.clone(),
@@ -63,7 +66,7 @@ impl StepMap {
         }
     }
 
-    /// Steps to a state, or from it.
+    /// Returns a panel of the steps to a state, or from it.
     pub fn panel(
         &self,
         title: &str,
@@ -86,15 +89,15 @@ impl StepMap {
     }
 }
 
-/// Two columns by their names or numbers.
-fn columns(text: &str, asker: &Asker) -> anyhow::Result<[usize; 2]> {
-    let observation = &asker.model.spec.observation;
+/// Parses two columns by name or number.
+fn columns(text: &str, loaded: &LoadedRun) -> anyhow::Result<[usize; 2]> {
+    let observation = &loaded.model.spec.observation;
     let Some((x, y)) = text.split_once(',') else {
         bail!("not two columns; hint: give two names or numbers like 0,1, or {PRINCIPAL}");
     };
     let columns = [dimension(x.trim(), observation)?, dimension(y.trim(), observation)?];
     if columns[0] == columns[1] {
-        bail!("the same column twice; hint: give two different ones, counted from 0");
+        bail!("the same column twice; hint: give two different columns, counted from 0");
     }
     Ok(columns)
 }

@@ -1,4 +1,4 @@
-//! The house is built as drawn: crates depend as ARCHITECTURE.md says, and its paths exist.
+//! Crate dependencies match ARCHITECTURE.md, and paths in the documents exist.
 
 use crate::run::workspace;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::{
     process::Command,
 };
 
-/// What each of our crates may use of the others.
+/// The workspace crates that each crate may depend on.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("isochrone-core", &[]),
     ("isochrone-data", &["core"]),
@@ -21,16 +21,16 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("isochrone-cli", &["isochrone", "studies"]),
 ];
 
-/// Heavy engines, and the crates that must be buildable without them.
+/// Large dependencies, and the crates that must build without them.
 const FORBIDDEN: &[(&str, &[&str])] = &[
     ("burn", &["isochrone-core", "isochrone-data", "isochrone-envs", "isochrone-eval", "isochrone-plot"]),
-    // Of the default build: mazes are an optional feature.
+    // In the default build: mazes are an optional feature.
     ("mujoco", &["isochrone-envs", "isochrone-learn", "isochrone-studies", "isochrone-cli"]),
 ];
 
-/// For each package of the graph, the packages it depends on outside of tests.
+/// Returns the dependencies of each package, except dev-dependencies.
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
-    // For this platform only: what others need has not been downloaded.
+    // For this platform only: dependencies of other platforms may not be downloaded.
     let version = Command::new("rustc").arg("-vV").output().unwrap();
     let version = String::from_utf8(version.stdout).unwrap();
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
@@ -61,13 +61,13 @@ fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
 }
 
 #[test]
-fn crates_depend_as_drawn() {
+fn crate_dependencies_match_the_architecture() {
     let graph = dependencies();
     for package in graph.keys().filter(|name| name.starts_with("isochrone")) {
         let (_, allowed) = ALLOWED
             .iter()
             .find(|(name, _)| name == package)
-            .unwrap_or_else(|| panic!("{package} is not on the plan: add it to ALLOWED and ARCHITECTURE.md"));
+            .unwrap_or_else(|| panic!("{package} is not in ALLOWED: add it there and to ARCHITECTURE.md"));
         for used in graph[package].iter().filter(|name| name.starts_with("isochrone")) {
             let short = used.strip_prefix("isochrone-").unwrap_or(used);
             assert!(allowed.contains(&short), "{package} must not depend on {used}");
@@ -77,15 +77,15 @@ fn crates_depend_as_drawn() {
 }
 
 #[test]
-fn light_crates_stay_light() {
+fn light_crates_do_not_depend_on_large_libraries() {
     let graph = dependencies();
-    for (engine, packages) in FORBIDDEN {
+    for (library, packages) in FORBIDDEN {
         for package in *packages {
             let mut reached = BTreeSet::from([(*package).to_owned()]);
             let mut open = vec![(*package).to_owned()];
             while let Some(name) = open.pop() {
                 for used in &graph[&name] {
-                    assert!(!used.starts_with(engine), "{package} reaches {used} by way of {name}");
+                    assert!(!used.starts_with(library), "{package} depends on {used} through {name}");
                     if reached.insert(used.clone()) {
                         open.push(used.clone());
                     }
@@ -96,10 +96,10 @@ fn light_crates_stay_light() {
 }
 
 #[test]
-fn paths_in_the_architecture_page_exist() {
+fn paths_in_the_architecture_document_exist() {
     let root = workspace();
-    let page = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
-    let paths: Vec<&str> = page
+    let text = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let paths: Vec<&str> = text
         .split('`')
         .skip(1)
         .step_by(2)
@@ -108,9 +108,9 @@ fn paths_in_the_architecture_page_exist() {
                 && ["crates/", "docs/", "examples/", "studies/", ".ci/"].iter().any(|p| code.starts_with(p))
         })
         .collect();
-    assert!(paths.len() >= 10, "the page names its places: {paths:?}");
+    assert!(paths.len() >= 10, "too few paths in ARCHITECTURE.md: {paths:?}");
     for path in paths {
-        assert!(root.join(path).exists(), "ARCHITECTURE.md names {path}, which does not exist");
+        assert!(root.join(path).exists(), "ARCHITECTURE.md mentions {path}, which does not exist");
     }
 }
 
@@ -143,13 +143,12 @@ fn local_links_in_the_documents_exist() {
     }
 }
 
-/// Manifests say which engine computed.
 #[test]
-fn manifests_name_the_engine_that_is_used() {
+fn manifests_have_the_version_of_burn() {
     let text = std::fs::read_to_string(workspace().join("Cargo.toml")).unwrap();
-    let said = isochrone::learn::run::Provenance::now().burn;
+    let version = isochrone::learn::run::Provenance::now().burn;
     assert!(
-        text.contains(&format!("burn = {{ version = \"={said}\"")),
-        "Cargo.toml asks for another Burn than {said}"
+        text.contains(&format!("burn = {{ version = \"={version}\"")),
+        "Cargo.toml requires another Burn than {version}"
     );
 }

@@ -1,31 +1,31 @@
-//! The committed examples and pictures are what the commands make.
+//! The committed figures match the output of the commands.
 
 use crate::run::{isochrone_in, workspace};
 
 #[test]
-fn committed_pictures_are_current() {
+fn committed_figures_are_current() {
     let root = workspace();
-    let pictures = [
+    let figures = [
         ("slippery-maze", "exact examples/slippery-maze.txt --slip 0.2"),
         ("teleport-maze", "exact examples/teleport-maze.txt --slip 0.1"),
         ("orders", "exact examples/orders.csv --goal delivered"),
         ("walks", "data inspect examples/walks.csv --observations x,y"),
     ];
     let folder = tempfile::tempdir().unwrap();
-    for (name, arguments) in pictures {
-        let drawn = folder.path().join(format!("{name}.svg"));
-        let outcome = isochrone_in(&root, &format!("{arguments} --plot {}", drawn.display()));
+    for (name, arguments) in figures {
+        let plotted = folder.path().join(format!("{name}.svg"));
+        let outcome = isochrone_in(&root, &format!("{arguments} --plot {}", plotted.display()));
         assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
         let committed = std::fs::read_to_string(root.join(format!("docs/figures/{name}.svg"))).unwrap();
         assert!(
-            std::fs::read_to_string(&drawn).unwrap() == committed,
-            "docs/figures/{name}.svg is not what the command draws; run `just figures` and look at it"
+            std::fs::read_to_string(&plotted).unwrap() == committed,
+            "docs/figures/{name}.svg differs from the output of the command; run `just figures` and check it"
         );
     }
 }
 
 #[test]
-fn a_png_is_a_png_of_the_right_size() {
+fn png_figures_have_the_declared_size() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("tiny.txt"), "S..\n.#G\n").unwrap();
     let outcome = isochrone_in(folder.path(), "exact tiny.txt --plot tiny.png");
@@ -33,7 +33,7 @@ fn a_png_is_a_png_of_the_right_size() {
     let bytes = std::fs::read(folder.path().join("tiny.png")).unwrap();
     assert_eq!(&bytes[..8], b"\x89PNG\r\n\x1a\n");
     let side = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
-    // The SVG of the same picture declares its size; a PNG has two pixels per unit.
+    // The SVG of the same figure declares its size; a PNG has two pixels per unit.
     isochrone_in(folder.path(), "exact tiny.txt --plot tiny.svg");
     let svg = std::fs::read_to_string(folder.path().join("tiny.svg")).unwrap();
     let declared = format!("viewBox=\"0 0 {} {}\"", side(16) / 2, side(20) / 2);

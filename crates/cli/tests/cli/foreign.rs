@@ -1,4 +1,4 @@
-//! Folders that somebody else made: nothing outside of a run is touched, and what was edited is not used in silence.
+//! Modified run directories: files outside a run are not touched, and edits are not used silently.
 
 use crate::run::{Outcome, isochrone_in, workspace};
 use std::{
@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A run of a moment in `folder/run`, from a copy of the data in `folder`.
+/// Trains a short run in `folder/run`, on a copy of the data in `folder`.
 fn train(folder: &Path) {
     fs::copy(workspace().join("examples/walks.csv"), folder.join("walks.csv")).unwrap();
     let arguments = "train --data walks.csv --observations x,y --size small --threads 1 --steps 6 batch_size=16 checkpoints.every=3 --run run";
@@ -14,16 +14,17 @@ fn train(folder: &Path) {
     assert_eq!(trained.code, Some(0), "{}", trained.stderr);
 }
 
-/// One line that names `path` and ends in a hint.
+/// Asserts that the command failed with one line that names `path` and has a hint.
 fn assert_refused(outcome: &Outcome, path: &str, what: &str) {
     let lines: Vec<&str> = outcome.stderr.lines().collect();
     assert_eq!((outcome.code, lines.len()), (Some(2), 1), "{what}: {}", outcome.stderr);
     assert!(lines[0].contains(path) && lines[0].contains("hint:"), "{what}: {}", lines[0]);
 }
 
-/// Burn would write its log wherever a `burn.toml` says, in the working folder or above it.
+/// Burn reads `burn.toml` from the working directory or its parents, and writes its log to the path
+/// set there.
 #[test]
-fn settings_of_burn_are_not_read_from_files() {
+fn burn_toml_is_ignored() {
     let folder = tempfile::tempdir().unwrap();
     let below = folder.path().join("data/walks");
     fs::create_dir_all(&below).unwrap();
@@ -33,15 +34,15 @@ fn settings_of_burn_are_not_read_from_files() {
         fs::write(&victim, "my thesis").unwrap();
         fs::write(place.join("burn.toml"), &settings).unwrap();
         train(&below);
-        let asked = isochrone_in(&below, "distance run --distance learned --from 0,0 --to 1,1");
-        assert_eq!(asked.code, Some(0), "{}", asked.stderr);
+        let queried = isochrone_in(&below, "distance run --distance learned --from 0,0 --to 1,1");
+        assert_eq!(queried.code, Some(0), "{}", queried.stderr);
         assert_eq!(fs::read_to_string(&victim).unwrap(), "my thesis", "burn.toml in {}", place.display());
         fs::remove_file(place.join("burn.toml")).unwrap();
         fs::remove_dir_all(below.join("run")).unwrap();
     }
 }
 
-/// Everything below a folder: paths and contents.
+/// Returns the paths and contents of all files below a directory.
 #[cfg(unix)]
 fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
@@ -56,10 +57,11 @@ fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
-/// Every part of a run, with a link in its place that leads to a file or folder of somebody: `train` refuses, and theirs stay as they are.
+/// Every part of a run is replaced by a symbolic link to an outside file or directory: `train`
+/// fails, and the targets stay unchanged.
 #[cfg(unix)]
 #[test]
-fn links_are_not_followed() {
+fn symbolic_links_inside_a_run_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     train(folder.path());
     let (run, outside) = (folder.path().join("run"), folder.path().join("outside"));
@@ -74,54 +76,54 @@ fn links_are_not_followed() {
     for name in ["weights.safetensors", "training.safetensors", "checkpoint.json", "SHA256SUMS"] {
         parts.push(Path::new("checkpoints/step-000000000006").join(name));
     }
-    // What is being written has a name of its own, too.
+    // Temporary files have their own names.
     parts.extend([".unfinished-status.json".into(), "checkpoints/.unfinished-step-000000000006".into()]);
     for part in parts {
-        let (inside, theirs) = (run.join(&part), outside.join("theirs"));
+        let (inside, target) = (run.join(&part), outside.join("target"));
         let was_there = inside.exists();
         match was_there {
-            true => fs::rename(&inside, &theirs).unwrap(),
-            false => fs::write(&theirs, "my thesis").unwrap(),
+            true => fs::rename(&inside, &target).unwrap(),
+            false => fs::write(&target, "my thesis").unwrap(),
         }
         if part.ends_with("lock") {
-            fs::write(&theirs, "my thesis").unwrap();
+            fs::write(&target, "my thesis").unwrap();
         }
         if part.ends_with("checkpoints") {
-            fs::create_dir(theirs.join("step-000000000999")).unwrap();
-            fs::write(theirs.join("step-000000000999/notes.txt"), "my thesis").unwrap();
+            fs::create_dir(target.join("step-000000000999")).unwrap();
+            fs::write(target.join("step-000000000999/notes.txt"), "my thesis").unwrap();
         }
-        std::os::unix::fs::symlink(&theirs, &inside).unwrap();
+        std::os::unix::fs::symlink(&target, &inside).unwrap();
         let before = contents(&outside);
         let outcome = isochrone_in(folder.path(), "train --resume run --threads 1");
-        assert!(contents(&outside) == before, "{}: what it leads to was changed", part.display());
+        assert!(contents(&outside) == before, "{}: the target of the link was changed", part.display());
         assert_refused(&outcome, part.to_str().unwrap(), "a link");
-        // Nor is a new run begun among links.
+        // A new run is not started in a directory with links either.
         fs::rename(&run, folder.path().join("elsewhere")).unwrap();
         fs::create_dir_all(inside.parent().unwrap()).unwrap();
-        std::os::unix::fs::symlink(&theirs, &inside).unwrap();
-        let begun =
+        std::os::unix::fs::symlink(&target, &inside).unwrap();
+        let started =
             isochrone_in(folder.path(), "train --data walks.csv --observations x,y --steps 2 --run run");
-        assert!(contents(&outside) == before, "{}: what it leads to was changed", part.display());
-        assert_eq!(begun.code, Some(2), "{}", begun.stderr);
+        assert!(contents(&outside) == before, "{}: the target of the link was changed", part.display());
+        assert_eq!(started.code, Some(2), "{}", started.stderr);
         fs::remove_dir_all(&run).unwrap();
         fs::rename(folder.path().join("elsewhere"), &run).unwrap();
         fs::remove_file(&inside).unwrap();
         if part.ends_with("checkpoints") {
-            fs::remove_dir_all(theirs.join("step-000000000999")).unwrap();
+            fs::remove_dir_all(target.join("step-000000000999")).unwrap();
         }
         match was_there {
-            true => fs::rename(&theirs, &inside).unwrap(),
-            false => fs::remove_file(&theirs).unwrap(),
+            true => fs::rename(&target, &inside).unwrap(),
+            false => fs::remove_file(&target).unwrap(),
         }
     }
     let resumed = isochrone_in(folder.path(), "train --resume run --threads 1");
     assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
 }
 
-/// A link to a run is the user's own.
+/// A link to a run directory is created by the user, and is valid.
 #[cfg(unix)]
 #[test]
-fn a_run_may_be_reached_by_a_link() {
+fn a_link_to_a_run_is_followed() {
     let folder = tempfile::tempdir().unwrap();
     train(folder.path());
     std::os::unix::fs::symlink(folder.path().join("run"), folder.path().join("latest")).unwrap();
@@ -131,31 +133,32 @@ fn a_run_may_be_reached_by_a_link() {
     }
 }
 
-/// A folder that is called like a checkpoint, with somebody's file in it, is not removed.
+/// A directory that is named like a checkpoint but has other files is not removed.
 #[test]
-fn only_checkpoints_are_removed() {
+fn directories_with_other_files_are_not_removed() {
     let folder = tempfile::tempdir().unwrap();
     train(folder.path());
     for name in ["step-000000000999", ".unfinished-mine"] {
-        let theirs = folder.path().join("run/checkpoints").join(name);
-        fs::create_dir(&theirs).unwrap();
-        fs::write(theirs.join("notes.txt"), "my thesis").unwrap();
+        let target = folder.path().join("run/checkpoints").join(name);
+        fs::create_dir(&target).unwrap();
+        fs::write(target.join("notes.txt"), "my thesis").unwrap();
         let outcome = isochrone_in(folder.path(), "train --resume run");
-        assert_eq!(fs::read_to_string(theirs.join("notes.txt")).unwrap(), "my thesis");
+        assert_eq!(fs::read_to_string(target.join("notes.txt")).unwrap(), "my thesis");
         assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
         let error = outcome.stderr.lines().last().unwrap();
         assert!(error.contains("notes.txt") && error.contains("hint:"), "{error}");
-        fs::remove_dir_all(&theirs).unwrap();
+        fs::remove_dir_all(&target).unwrap();
     }
 }
 
-/// One digit of either file, and no verb answers as if nothing had happened.
+/// All commands fail if one digit of config.toml or manifest.json was edited, unless edits are
+/// accepted.
 #[test]
-fn edits_are_refused() {
+fn edited_runs_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     train(folder.path());
-    let ask = "distance run --distance learned --from @0:0 --to 3,3 --csv";
-    let before = isochrone_in(folder.path(), ask).stdout;
+    let query = "distance run --distance learned --from @0:0 --to 3,3 --csv";
+    let before = isochrone_in(folder.path(), query).stdout;
     for (file, from, to) in [
         ("config.toml", "discount = 0.9", "discount = 0.8"),
         ("manifest.json", "\"frames_per_second\": 9.99", "\"frames_per_second\": 19.99"),
@@ -165,7 +168,7 @@ fn edits_are_refused() {
         assert!(text.contains(from), "{text}");
         fs::write(&path, text.replacen(from, to, 1)).unwrap();
         for arguments in [
-            ask,
+            query,
             "plan run --from @0:0 --to @0:5",
             "train --resume run",
             "runs run",
@@ -189,17 +192,18 @@ fn edits_are_refused() {
             let accepted = isochrone_in(folder.path(), &format!("{arguments} --accept-edits"));
             assert_eq!(accepted.code, Some(0), "{arguments}: {}", accepted.stderr);
         }
-        let accepted = isochrone_in(folder.path(), &format!("{ask} --accept-edits"));
+        let accepted = isochrone_in(folder.path(), &format!("{query} --accept-edits"));
         assert_eq!(accepted.code, Some(0), "{}", accepted.stderr);
-        assert!(accepted.stdout != before, "an edit changes answers");
+        assert!(accepted.stdout != before, "an edit changes the distances");
         fs::write(&path, text).unwrap();
     }
-    assert_eq!(isochrone_in(folder.path(), ask).stdout, before);
+    assert_eq!(isochrone_in(folder.path(), query).stdout, before);
 }
 
-/// A run may be moved. Data that were moved are given by a flag; or their path is edited, which is an edit like any other.
+/// Runs can be moved. The new path of moved data is given by a flag, or edited in config.toml,
+/// which is an edit like any other.
 #[test]
-fn runs_and_data_may_be_moved() {
+fn runs_and_data_can_be_moved() {
     let folder = tempfile::tempdir().unwrap();
     train(folder.path());
     let (old, new) = (folder.path().join("walks.csv"), folder.path().join("moved/walks.csv"));

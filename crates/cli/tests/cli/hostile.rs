@@ -1,4 +1,4 @@
-//! Wrong, damaged and malicious input: one line that ends in a hint, exit code 2, never a panic.
+//! Wrong, corrupt and malicious input: one error line with a hint, exit code 2, never a panic.
 
 use crate::run::{isochrone_in, workspace};
 use isochrone::{
@@ -63,8 +63,8 @@ const TEXT_CASES: &[(&str, &str, &[u8])] = &[
     ("slip-nan.txt", "--slip nan", b"S.G\n"),
     ("gamma.txt", "--gamma 1", b"S.G\n"),
     ("tolerance.txt", "--tolerance 0", b"S.G\n"),
-    ("plot.txt", "--plot picture.jpg", b"S.G\n"),
-    ("noplace.txt", "--plot no/such/folder/picture.svg", b"S.G\n"),
+    ("plot.txt", "--plot figure.jpg", b"S.G\n"),
+    ("noplace.txt", "--plot no/such/folder/figure.svg", b"S.G\n"),
     ("case.txt", "--case order", b"S.G\n"),
     ("unclear.dat", "", b"S.G\n"),
     ("letters.txt", "--gamma abc", b"S.G\n"),
@@ -80,7 +80,7 @@ const TEXT_CASES: &[(&str, &str, &[u8])] = &[
     ("bfs.txt", "--slip 0.1 --method bfs", b"S.G\n"),
 ];
 
-/// Fixtures made by SciPy, and damaged versions of them.
+/// Writes fixtures made by SciPy, and corrupt versions of them.
 fn write_archives(folder: &Path) -> Vec<&'static str> {
     let data = workspace().join("crates/cli/tests/data");
     let fixtures = ["csc.npz", "sums.npz", "nan.npz", "shape.npz", "noarrays.npz"];
@@ -110,7 +110,7 @@ fn npy(dtype: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// An archive of a one-state chain with the given bytes for `data.npy`.
+/// Writes an archive of a one-state chain with the given bytes for `data.npy`.
 fn write_npz(path: &Path, data: Vec<u8>) {
     let long = |values: &[i64]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
     let arrays = [
@@ -156,9 +156,10 @@ fn every_wrong_input_gets_one_line_with_a_hint() {
     insta::assert_snapshot!(transcript);
 }
 
-/// Flips, cuts and repeats bytes of good files; whatever comes out must be read or refused.
+/// Flips, truncates and inserts bytes of valid files; the result must be read or rejected without a
+/// panic.
 #[test]
-fn damaged_files_are_read_or_refused() {
+fn corrupt_files_are_read_or_rejected() {
     let root = workspace();
     let folder = tempfile::tempdir().unwrap();
     let data = root.join("crates/cli/tests/data");
@@ -175,7 +176,7 @@ fn damaged_files_are_read_or_refused() {
     for (stream, (name, good, read)) in seeds.into_iter().enumerate() {
         let mut rng = rng::stream(1, stream as u64);
         let path = folder.path().join(name);
-        let mut n_refused = 0;
+        let mut n_rejected = 0;
         for _ in 0..1_000 {
             let mut bytes = good.clone();
             for _ in 0..=rng::below(&mut rng, 4) {
@@ -188,11 +189,8 @@ fn damaged_files_are_read_or_refused() {
                 }
             }
             std::fs::write(&path, &bytes).unwrap();
-            n_refused += usize::from(!read(&path));
+            n_rejected += usize::from(!read(&path));
         }
-        assert!(
-            n_refused > 100,
-            "{name}: damage should usually be noticed, but only {n_refused} of 1000 were"
-        );
+        assert!(n_rejected > 100, "{name}: only {n_rejected} of 1000 corrupt files were rejected");
     }
 }

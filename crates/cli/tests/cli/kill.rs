@@ -1,6 +1,6 @@
-//! Processes that end in the middle of training: politely, or not at all.
+//! Training processes that are killed or interrupted.
 //!
-//! A few are part of every test run; `just kill-test` kills 200.
+//! Every test run kills a few; `just kill-test` kills 200.
 
 use crate::run::workspace;
 use isochrone::learn::{
@@ -26,8 +26,8 @@ fn command(folder: &Path, arguments: &str) -> Command {
     command
 }
 
-/// Small steps, many checkpoints.
-fn begin(folder: &Path, steps: u64) -> Child {
+/// Starts a training process with fast steps and many checkpoints.
+fn start(folder: &Path, steps: u64) -> Child {
     let data = workspace().join("examples/walks.csv");
     let settings = format!(
         "steps={steps} batch_size=16 metrics.every=1 metrics.evaluate_every=5 checkpoints.every={EVERY} learner.critic.width=8 learner.critic.latent=16 learner.policy.width=8"
@@ -47,21 +47,22 @@ fn weights(folder: &Path) -> Vec<u8> {
     std::fs::read(folder.join(format!("r/checkpoints/step-{STEPS:012}/weights.safetensors"))).unwrap()
 }
 
-/// Killed at a random moment: everything that looks like a checkpoint is one, no more than an interval is lost, and the run ends as if nothing had happened.
+/// After a kill at any time, all checkpoints are valid, at most one checkpoint interval is lost,
+/// and the resumed run is bit-identical to an uninterrupted one.
 #[test]
-fn killed_runs_go_on() {
+fn killed_runs_resume() {
     let kills: u32 = std::env::var("ISOCHRONE_KILLS").map_or(8, |text| text.parse().unwrap());
-    let whole = tempfile::tempdir().unwrap();
+    let uninterrupted = tempfile::tempdir().unwrap();
     let started = Instant::now();
-    assert!(begin(whole.path(), STEPS).wait().unwrap().success());
-    let (expected, duration) = (weights(whole.path()), started.elapsed());
-    let expected_metrics = measured_by(&whole.path().join("r"));
+    assert!(start(uninterrupted.path(), STEPS).wait().unwrap().success());
+    let (expected, duration) = (weights(uninterrupted.path()), started.elapsed());
+    let expected_metrics = records_without_time(&uninterrupted.path().join("r"));
 
     let (mut before, mut during, mut in_checkpoint, mut after) = (0, 0, 0, 0);
     for kill in 0..kills {
         let folder = tempfile::tempdir().unwrap();
-        let mut child = begin(folder.path(), STEPS);
-        // Spread over the whole run, in an order of its own.
+        let mut child = start(folder.path(), STEPS);
+        // Spread over the duration of the run, in a fixed shuffled order.
         let moment = f64::from(kill * 7919 % kills) / f64::from(kills);
         std::thread::sleep(duration.mul_f64(moment));
         child.kill().unwrap();
@@ -69,7 +70,7 @@ fn killed_runs_go_on() {
         let path = folder.path().join("r");
         if !path.join("config.toml").exists() {
             before += 1;
-            assert!(begin(folder.path(), STEPS).wait().unwrap().success());
+            assert!(start(folder.path(), STEPS).wait().unwrap().success());
             assert!(weights(folder.path()) == expected);
             continue;
         }
@@ -86,7 +87,7 @@ fn killed_runs_go_on() {
             () if has_unfinished(&path) => in_checkpoint += 1,
             () => during += 1,
         }
-        // Once more, while it goes on.
+        // Kill the resumed run as well.
         let mut child = command(folder.path(), "train --resume r --threads 1").spawn().unwrap();
         std::thread::sleep(duration.mul_f64((1.0 - moment) * 0.5));
         child.kill().unwrap();
@@ -96,20 +97,20 @@ fn killed_runs_go_on() {
                 .unwrap_or_else(|error| panic!("kill {kill}: {error}"));
             assert!(model.distance.is_some());
         }
-        assert!(resume(folder.path()), "kill {kill}: it goes on");
-        assert!(measured_by(&path) == expected_metrics, "kill {kill}: the same metrics");
-        assert!(weights(folder.path()) == expected, "kill {kill}: the same bits");
-        assert!(!has_unfinished(&path), "kill {kill}: nothing is left lying around");
+        assert!(resume(folder.path()), "kill {kill}: it resumes");
+        assert!(records_without_time(&path) == expected_metrics, "kill {kill}: the same metrics");
+        assert!(weights(folder.path()) == expected, "kill {kill}: the same weights");
+        assert!(!has_unfinished(&path), "kill {kill}: no temporary files are left");
     }
     println!(
-        "{kills} killed: {before} before the run was made, {during} between checkpoints, {in_checkpoint} while one was written or removed, {after} after the last"
+        "{kills} killed: {before} before the run was created, {during} between checkpoints, {in_checkpoint} while one was written or removed, {after} after the last"
     );
     assert!(during + in_checkpoint > 0, "some were killed in the middle");
     assert!(in_checkpoint > 0 || kills < 100, "some were killed while a checkpoint was written");
 }
 
-/// Every line of metrics, but for the time.
-fn measured_by(run: &Path) -> Vec<Record> {
+/// Returns all metric records, without the time.
+fn records_without_time(run: &Path) -> Vec<Record> {
     let records = Run::open(run).unwrap().records().unwrap().into_iter();
     records.map(|record| Record { seconds: 0.0, ..record }).collect()
 }
@@ -122,18 +123,18 @@ fn has_unfinished(run: &Path) -> bool {
     is_unfinished(run) || is_unfinished(&run.join("checkpoints"))
 }
 
-/// Ctrl-C: a checkpoint of the very step, the exit code that shells know, and a run that goes on.
+/// Ctrl-C saves a checkpoint of the current step, and the exit code is 130.
 #[cfg(unix)]
 #[test]
-fn interrupted_runs_save_and_go_on() {
+fn interrupted_runs_save_a_checkpoint() {
     let folder = tempfile::tempdir().unwrap();
-    let mut child = begin(folder.path(), 1_000_000);
+    let mut child = start(folder.path(), 1_000_000);
     let path = folder.path().join("r");
     let has_measured =
         || Run::open(&path).ok().and_then(|run| run.records().ok()).is_some_and(|records| records.len() > 5);
-    let patience = Instant::now();
+    let waiting = Instant::now();
     while !has_measured() {
-        assert!(patience.elapsed() < Duration::from_secs(60), "it trains");
+        assert!(waiting.elapsed() < Duration::from_secs(60), "no metrics after 60 s");
         std::thread::sleep(Duration::from_millis(20));
     }
     let run = Run::open(&path).unwrap();

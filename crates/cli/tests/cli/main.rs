@@ -1,16 +1,19 @@
-//! The command as people meet it: what it prints, and how it fails.
+//! End-to-end tests of the command: its output and its errors.
 
 mod architecture;
+mod command_completions;
+mod command_data;
+mod command_distance;
+mod command_eval;
+mod command_exact;
+mod command_plan;
+mod command_train;
 mod examples;
 mod foreign;
 mod hostile;
 mod kill;
+#[cfg(target_os = "linux")]
+mod offline;
 mod run;
 mod sources;
 mod usability;
-mod verb_data;
-mod verb_distance;
-mod verb_eval;
-mod verb_exact;
-mod verb_plan;
-mod verb_train;

@@ -1,4 +1,4 @@
-//! Running the command.
+//! Helpers that run the command.
 
 use std::{
     path::{Path, PathBuf},
@@ -10,7 +10,7 @@ pub fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
 }
 
-/// What a run of the command left behind.
+/// The exit code and output of the command.
 pub struct Outcome {
     pub code: Option<i32>,
     pub stdout: String,
@@ -18,34 +18,35 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Everything in one text, for snapshots.
+    /// Returns the exit code and the output in one text, for snapshots.
     pub fn transcript(&self) -> String {
         let text =
             format!("exit code: {:?}\n----- stdout\n{}----- stderr\n{}", self.code, self.stdout, self.stderr);
-        settle_numbers(&text)
+        round_numbers(&text)
     }
 }
 
-/// Rounds long decimals to nine places and hides error bounds: the last digits depend on the processor.
-pub fn settle_numbers(text: &str) -> String {
+/// Rounds long decimals to nine places and hides error bounds, because the last digits depend on
+/// the processor.
+pub fn round_numbers(text: &str) -> String {
     let is_part = |c: char| c.is_ascii_digit() || ".e-".contains(c);
-    let mut settled = String::new();
+    let mut rounded = String::new();
     let mut rest = text;
-    while let Some(begin) = rest.find(|c: char| c.is_ascii_digit()) {
-        let length = rest[begin..].find(|c| !is_part(c)).unwrap_or(rest.len() - begin);
-        let (before, number) = (&rest[..begin], &rest[begin..begin + length]);
-        settled += before;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let length = rest[start..].find(|c| !is_part(c)).unwrap_or(rest.len() - start);
+        let (before, number) = (&rest[..start], &rest[start..start + length]);
+        rounded += before;
         match number.parse::<f64>() {
-            Ok(value) if number.contains("e-") && value < 1e-6 => settled += "TINY",
-            Ok(value) if number.len() > 12 && number.contains('.') => settled += &format!("{value:.9}"),
-            _ => settled += number,
+            Ok(value) if number.contains("e-") && value < 1e-6 => rounded += "TINY",
+            Ok(value) if number.len() > 12 && number.contains('.') => rounded += &format!("{value:.9}"),
+            _ => rounded += number,
         }
-        rest = &rest[begin + length..];
+        rest = &rest[start + length..];
     }
-    settled + rest
+    rounded + rest
 }
 
-/// Runs `isochrone` with arguments separated by spaces, in a folder.
+/// Runs `isochrone` with arguments separated by spaces, in a directory.
 pub fn isochrone_in(folder: &Path, arguments: &str) -> Outcome {
     let output = Command::new(env!("CARGO_BIN_EXE_isochrone"))
         .args(arguments.split_whitespace())

@@ -1,4 +1,4 @@
-//! What the sources of the libraries must not contain: import cycles, and words of the command line.
+//! The sources of the libraries contain no import cycles and no command-line flags.
 
 use crate::run::workspace;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
@@ -9,7 +9,7 @@ use std::{
 };
 use syn::{Item, UseTree};
 
-/// The libraries; the command is the place for flags.
+/// The libraries; flags belong to the command.
 const LIBRARIES: [&str; 9] = [
     "crates/core",
     "crates/data",
@@ -22,7 +22,7 @@ const LIBRARIES: [&str; 9] = [
     "studies",
 ];
 
-/// Every source file below a folder.
+/// Returns all source files below a directory.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -58,7 +58,7 @@ fn modules(src: &Path) -> Modules {
     sources(src).into_iter().map(module).collect()
 }
 
-/// The paths of a tree of imports.
+/// Collects the paths of a `use` tree.
 fn flatten(tree: &UseTree, before: &[String], paths: &mut Vec<Vec<String>>) {
     let joined = |name: &syn::Ident| [before, &[name.to_string()]].concat();
     match tree {
@@ -70,7 +70,7 @@ fn flatten(tree: &UseTree, before: &[String], paths: &mut Vec<Vec<String>>) {
     }
 }
 
-/// From a path as it is written in a module to one from the root; `None` if it leads out of the crate.
+/// Resolves a path in a module to a path from the crate root; `None` if it is outside the crate.
 fn absolute(path: &[String], at: &[String], modules: &Modules) -> Option<Vec<String>> {
     let (mut base, mut rest) = (at.to_vec(), path);
     match path.first()?.as_str() {
@@ -88,7 +88,7 @@ fn absolute(path: &[String], at: &[String], modules: &Modules) -> Option<Vec<Str
     Some([&base[..], rest].concat())
 }
 
-/// The module in which an item is defined: re-exports are followed.
+/// Returns the module in which an item is defined, following re-exports.
 fn home(path: &[String], modules: &Modules, depth: usize) -> Option<Vec<String>> {
     let at = (0..=path.len()).rev().map(|n| &path[..n]).find(|prefix| modules.contains_key(*prefix))?;
     let Some(name) = path.get(at.len()).filter(|_| depth < 8) else { return Some(at.to_vec()) };
@@ -109,7 +109,7 @@ fn is_public(visibility: &syn::Visibility) -> bool {
     !matches!(visibility, syn::Visibility::Inherited)
 }
 
-/// What each file imports of the others of its crate, re-exports apart.
+/// Returns the files of the same crate that each file imports, without re-exports.
 fn imports(modules: &Modules) -> BTreeMap<PathBuf, BTreeSet<PathBuf>> {
     let mut graph = BTreeMap::new();
     for (at, module) in modules {
@@ -128,7 +128,7 @@ fn imports(modules: &Modules) -> BTreeMap<PathBuf, BTreeSet<PathBuf>> {
     graph
 }
 
-/// A file that can be reached from itself, with the way around.
+/// Returns the files of an import cycle, if there is one.
 fn cycle(graph: &BTreeMap<PathBuf, BTreeSet<PathBuf>>) -> Option<Vec<PathBuf>> {
     fn visit(
         file: &PathBuf,
@@ -152,7 +152,7 @@ fn cycle(graph: &BTreeMap<PathBuf, BTreeSet<PathBuf>>) -> Option<Vec<PathBuf>> {
 }
 
 #[test]
-fn files_do_not_import_each_other_in_circles() {
+fn there_are_no_import_cycles() {
     let mut wrong = Vec::new();
     for package in LIBRARIES.into_iter().chain(["crates/cli"]) {
         let modules = modules(&workspace().join(package).join("src"));
@@ -167,10 +167,10 @@ fn files_do_not_import_each_other_in_circles() {
             wrong.push(files);
         }
     }
-    assert!(wrong.is_empty(), "these files import each other in a circle: {wrong:#?}");
+    assert!(wrong.is_empty(), "import cycles: {wrong:#?}");
 }
 
-/// Text in the code itself: no comments, no tests.
+/// Collects the string literals of the code, without comments and tests.
 fn texts(stream: TokenStream, found: &mut Vec<String>) {
     let tokens: Vec<TokenTree> = stream.into_iter().collect();
     let mut at = 0;
@@ -186,7 +186,7 @@ fn texts(stream: TokenStream, found: &mut Vec<String>) {
                         continue;
                     }
                     if text.replace(' ', "").starts_with("cfg(test)") {
-                        // The item that it belongs to ends with the next braces.
+                        // The annotated item ends with the next braces.
                         while !matches!(&tokens[at], TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
                         {
                             at += 1;
@@ -206,7 +206,7 @@ fn texts(stream: TokenStream, found: &mut Vec<String>) {
     }
 }
 
-/// Whether a text speaks of the command line: a flag, or the command with one of its subcommands.
+/// Returns whether a text mentions a flag, or the command with one of its subcommands.
 fn names_the_command(text: &str) -> bool {
     let is_flag = |at: usize| {
         let (before, after) = (text[..at].chars().next_back(), text[at + 2..].chars().next());
@@ -246,7 +246,7 @@ fn messages_of_libraries_do_not_name_flags_or_commands() {
             wrong.extend(found.map(|text| format!("{}: {text}", file.display())));
         }
     }
-    // Studies say which command made a report, and nothing else.
+    // Reports of studies state the command that created them.
     wrong.retain(|line| !line.contains("isochrone reproduce"));
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

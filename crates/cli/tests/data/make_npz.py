@@ -1,8 +1,8 @@
-"""Writes the .npz fixtures beside this script with SciPy, as users would.
+"""Write the .npz fixtures next to this script with SciPy, as users would.
 
-    python3 crates/isochrone/tests/data/make_npz.py    # needs numpy, scipy
+    python3 crates/cli/tests/data/make_npz.py    # needs numpy, scipy
 
-chain.npz and walk.npz are good; the others are wrong in the way their name says.
+chain.npz and walk.npz are valid; the names of the others describe their errors.
 """
 
 from pathlib import Path

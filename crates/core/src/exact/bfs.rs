@@ -1,4 +1,4 @@
-//! Deterministic dynamics: breadth-first search against the arrows.
+//! Deterministic dynamics: reverse breadth-first search.
 
 use super::{
     certificate::Certificate,
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::Discount;
 
-/// `d = hops * ln(1/gamma)`, in time linear in the size of the graph.
+/// Computes `d = steps * ln(1/gamma)` in time linear in the size of the graph.
 pub(super) fn solve(
     mdp: &TabularMdp,
     predecessors: &Predecessors,
@@ -20,20 +20,23 @@ pub(super) fn solve(
     let mut nats = vec![f64::INFINITY; mdp.n_states()];
     let mut policy = vec![GoalDistances::NO_ACTION; mdp.n_states()];
     let mut begin = 0;
-    for (hops, &end) in search.layer_ends.iter().enumerate() {
+    for (steps, &end) in search.layer_ends.iter().enumerate() {
         for &state in &search.order[begin as usize..end as usize] {
-            nats[state as usize] = hops as f64 * discount.nats_per_step();
-            if hops > 0 {
-                // The previous layer is complete: whatever stands before this one in the order is nearer.
+            nats[state as usize] = steps as f64 * discount.nats_per_step();
+            if steps > 0 {
+                // The previous layers are complete: every state before this layer in the order is
+                // nearer.
                 let nearer = |row: &Row<'_>| search.position[row.successors[0] as usize] < begin;
-                let row =
-                    mdp.rows(state as usize).find(nearer).expect("a layer is entered from the one before");
+                let row = mdp
+                    .rows(state as usize)
+                    .find(nearer)
+                    .expect("every layer has transitions to the previous one");
                 policy[state as usize] = row.action as u32;
             }
         }
         begin = end;
     }
-    // Two roundings: of ln(1/gamma) and of the product.
+    // There are two roundings: of ln(1/gamma) and of the product.
     let certificate = Certificate { residual_steps: 2.0 * f64::EPSILON };
     GoalDistances { discount, nats, policy, certificate, method: Method::BreadthFirst }
 }

@@ -1,100 +1,100 @@
-//! Building a [`TabularMdp`], with errors that name the row.
+//! Builders of [`TabularMdp`] that validate every row.
 
 use super::mdp::TabularMdp;
 use thiserror::Error;
 
-/// Rows whose probabilities sum to one within this are accepted and normalized; others are refused.
+/// Rows whose probabilities sum to one within this tolerance are normalized; others are rejected.
 const ROW_SUM_TOLERANCE: f64 = 1e-6;
 
-/// What can be wrong with the description of a process.
+/// An error in the definition of a process.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum MdpError {
-    /// A process needs at least one state.
+    /// The process has no states.
     #[error("the process has no states; hint: give at least one state")]
     NoStates,
-    /// More states or transitions than 32-bit indices can name.
-    #[error("{what} = {count} is more than {max}; hint: coarsen or split the problem", max = u32::MAX - 1)]
+    /// There are more states, actions or transitions than 32-bit indices support.
+    #[error("{what} = {count} exceeds {max}; hint: coarsen or split the problem", max = u32::MAX - 1)]
     TooLarge {
-        /// What there is too much of.
+        /// What is counted.
         what: &'static str,
-        /// How much of it.
+        /// The count.
         count: u64,
     },
-    /// A row for a state that does not exist.
-    #[error("state {state} is out of range: there are {n_states} states; hint: states count from 0")]
+    /// A row belongs to a state that does not exist.
+    #[error("state {state} is out of range: there are {n_states} states; hint: states are numbered from 0")]
     StateOutOfRange {
-        /// The offending state.
+        /// The state.
         state: usize,
         /// The number of states.
         n_states: usize,
     },
-    /// A successor that does not exist.
+    /// A successor does not exist.
     #[error(
         "state {state}, action {action}: successor {successor} is out of range: there are {n_states} states; \
-         hint: states count from 0"
+         hint: states are numbered from 0"
     )]
     SuccessorOutOfRange {
-        /// The row's state.
+        /// The state of the row.
         state: usize,
-        /// The row's action.
+        /// The action of the row.
         action: usize,
-        /// The offending successor.
+        /// The successor.
         successor: usize,
         /// The number of states.
         n_states: usize,
     },
-    /// A probability that is negative, above one, or not a number.
+    /// A probability is negative, above one, or NaN.
     #[error(
         "state {state}, action {action}: probability {probability} of successor {successor} is not in [0, 1]; \
          hint: probabilities are finite numbers between 0 and 1"
     )]
     BadProbability {
-        /// The row's state.
+        /// The state of the row.
         state: usize,
-        /// The row's action.
+        /// The action of the row.
         action: usize,
-        /// The successor it belongs to.
+        /// The successor of the probability.
         successor: usize,
-        /// The offending value.
+        /// The probability.
         probability: f64,
     },
-    /// A row that is not a distribution.
+    /// The probabilities of a row do not sum to one.
     #[error(
         "state {state}, action {action}: probabilities sum to {sum}, not 1; \
          hint: add the missing outcome or normalize the row"
     )]
     RowSum {
-        /// The row's state.
+        /// The state of the row.
         state: usize,
-        /// The row's action.
+        /// The action of the row.
         action: usize,
-        /// What its probabilities sum to.
+        /// The sum of its probabilities.
         sum: f64,
     },
-    /// A state in which nothing can be done.
+    /// A state has no action.
     #[error(
         "state {state} has no action; hint: give an absorbing state a transition to itself with probability 1"
     )]
     NoAction {
-        /// The offending state.
+        /// The state.
         state: usize,
     },
-    /// The same action given twice, or rows out of order.
+    /// A row was given twice, or rows are not in ascending order.
     #[error(
-        "state {state}, action {action}: row given twice or out of order; hint: write each (state, action) once, ascending"
+        "state {state}, action {action}: row given twice or out of order; hint: write each (state, action) once, in ascending order"
     )]
     RowOrder {
-        /// The row's state.
+        /// The state of the row.
         state: usize,
-        /// The row's action.
+        /// The action of the row.
         action: usize,
     },
 }
 
 /// Writes a process row by row in ascending `(state, action)` order, without an intermediate copy.
 ///
-/// This is the way to build large problems; [`MdpBuilder`] accepts edges in any order.
+/// Use it for large problems; [`MdpBuilder`] accepts transitions in any order.
 #[derive(Debug)]
 pub struct RowWriter {
     n_states: usize,
@@ -104,7 +104,7 @@ pub struct RowWriter {
 }
 
 impl RowWriter {
-    /// A writer for a process of `n_states` states. Allocates nothing until rows arrive.
+    /// Creates a writer for a process of `n_states` states. Memory grows with the rows.
     pub fn new(n_states: usize) -> Self {
         let mdp = TabularMdp {
             state_rows: Vec::new(),
@@ -116,7 +116,8 @@ impl RowWriter {
         Self { n_states, last: None, entries: Vec::new(), mdp }
     }
 
-    /// Adds the row of `action` in `state`. Repeated successors are added up, zero probabilities dropped.
+    /// Adds the row of `action` in `state`. Probabilities of repeated successors are added, and
+    /// zeros are dropped.
     pub fn row(
         &mut self,
         state: usize,
@@ -166,7 +167,7 @@ impl RowWriter {
         Ok(())
     }
 
-    /// Checks that every state got an action and returns the process.
+    /// Checks that every state has an action and returns the process.
     pub fn finish(mut self) -> Result<TabularMdp, MdpError> {
         if self.n_states == 0 {
             return Err(MdpError::NoStates);
@@ -176,22 +177,22 @@ impl RowWriter {
         Ok(self.mdp)
     }
 
-    /// Records where the rows of every state up to and including `state` begin.
+    /// Stores where the rows of `state` start. Fails if an earlier state has no rows.
     fn close_states_before(&mut self, state: usize) -> Result<(), MdpError> {
-        let begun = self.mdp.state_rows.len();
-        // A state that is skipped has no action. Report it before growing the table, so that a huge
-        // declared number of states costs nothing.
-        if begun < state {
-            return Err(MdpError::NoAction { state: begun });
+        let started = self.mdp.state_rows.len();
+        // A skipped state has no action. It is reported before the table grows, so that a huge
+        // declared number of states costs no memory.
+        if started < state {
+            return Err(MdpError::NoAction { state: started });
         }
-        if begun == state && state < self.n_states {
+        if started == state && state < self.n_states {
             self.mdp.state_rows.push(self.mdp.row_action.len() as u32);
         }
         Ok(())
     }
 }
 
-/// Collects transitions in any order.
+/// Builds a process from transitions in any order.
 ///
 /// ```
 /// use isochrone_core::{Discount, exact::{ExactSolver, MdpBuilder}};
@@ -199,7 +200,7 @@ impl RowWriter {
 /// const CAR: usize = 0;
 /// const BIKE: usize = 1;
 /// let mut builder = MdpBuilder::new(2); // home, work
-/// builder.transition(0, CAR, 1, 0.2).transition(0, CAR, 0, 0.8); // stuck, mostly
+/// builder.transition(0, CAR, 1, 0.2).transition(0, CAR, 0, 0.8); // mostly stuck in traffic
 /// builder.transition(0, BIKE, 1, 0.5).transition(0, BIKE, 0, 0.5);
 /// builder.transition(1, CAR, 1, 1.0);
 /// let process = builder.build()?;
@@ -214,20 +215,21 @@ pub struct MdpBuilder {
 }
 
 impl MdpBuilder {
-    /// A builder for a process of `n_states` states.
+    /// Creates a builder for a process of `n_states` states.
     pub fn new(n_states: usize) -> Self {
         Self { n_states, transitions: Vec::new() }
     }
 
-    /// Adds one outcome of taking `action` in `state`. Repeated outcomes are added up.
+    /// Adds one outcome of taking `action` in `state`. Probabilities of repeated outcomes are
+    /// added.
     pub fn transition(&mut self, state: usize, action: usize, to: usize, probability: f64) -> &mut Self {
         self.transitions.push((state, action, to, probability));
         self
     }
 
-    /// Validates the process.
+    /// Validates and returns the process.
     pub fn build(mut self) -> Result<TabularMdp, MdpError> {
-        // Stable: outcomes of a row are added up in the order given.
+        // The sort is stable: outcomes of a row are added in the given order.
         self.transitions.sort_by_key(|&(state, action, ..)| (state, action));
         let mut writer = RowWriter::new(self.n_states);
         for row in self.transitions.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
@@ -239,9 +241,11 @@ impl MdpBuilder {
 }
 
 impl TabularMdp {
-    /// The Markov chain that results from following `policy`: `policy(s)` is the action taken in state `s`.
+    /// Returns the Markov chain of following `policy`, where `policy(s)` is the action in state
+    /// `s`.
     ///
-    /// Returns the first state whose chosen action is not available there as the error.
+    /// # Errors
+    /// The first state whose action is not available.
     pub fn under_policy(&self, policy: impl Fn(usize) -> usize) -> Result<Self, usize> {
         let mut writer = RowWriter::new(self.n_states());
         for state in 0..self.n_states() {
@@ -251,7 +255,7 @@ impl TabularMdp {
         Ok(writer.finish().expect("every state has a row"))
     }
 
-    /// A Markov chain from `(state, successor, probability)` edges in any order.
+    /// Builds a Markov chain from `(state, successor, probability)` edges in any order.
     pub fn chain_from_edges(
         n_states: usize,
         edges: impl IntoIterator<Item = (usize, usize, f64)>,
@@ -271,7 +275,7 @@ mod tests {
     use crate::exact::Structure;
 
     #[test]
-    fn edges_in_any_order_are_merged_and_normalized() {
+    fn transitions_in_any_order_are_merged_and_normalized() {
         let mut builder = MdpBuilder::new(2);
         builder.transition(1, 0, 1, 1.0).transition(0, 1, 1, 0.25).transition(0, 0, 0, 1.0);
         builder.transition(0, 1, 0, 0.5).transition(0, 1, 1, 0.25);
@@ -300,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_must_ascend() {
+    fn rows_out_of_order_are_rejected() {
         let mut writer = RowWriter::new(2);
         writer.row(0, 1, [(0, 1.0)]).unwrap();
         assert_eq!(writer.row(0, 0, [(0, 1.0)]), Err(MdpError::RowOrder { state: 0, action: 0 }));

@@ -7,19 +7,21 @@ use super::{
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-/// One event of a case: which activity, and when.
+/// One event of a case: an activity and its time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Event {
-    /// Number of the activity.
+    /// The number of the activity.
     pub activity: usize,
-    /// Time in seconds, from any origin.
+    /// The time in seconds, relative to any origin.
     pub at_seconds: f64,
 }
 
-/// The first-order Markov chain of a log: which activity follows which, how often and after how long.
+/// The first-order Markov chain of an event log: how often and after what time one activity follows
+/// another.
 ///
-/// States are the activities, then [`start`](Self::start), where every case begins, and [`end`](Self::end),
-/// where it stays. Transition probabilities are the observed frequencies (maximum likelihood).
+/// The states are the activities, [`start`](Self::start), in which every case starts, and the
+/// absorbing state [`end`](Self::end). Transition probabilities are the observed frequencies
+/// (maximum likelihood).
 #[derive(Debug, Clone)]
 pub struct EventChain {
     n_activities: usize,
@@ -29,11 +31,11 @@ pub struct EventChain {
     visits: Vec<u64>,
 }
 
-/// What can be wrong with a log.
+/// An error in an event log.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum EventChainError {
-    /// There are no events.
+    /// The log has no events.
     #[error("the log has no events; hint: it needs at least one row below the header")]
     Empty,
     /// The chain could not be built.
@@ -42,7 +44,8 @@ pub enum EventChainError {
 }
 
 impl EventChain {
-    /// Estimates the chain from cases, each a list of events in order of time. Empty cases are ignored.
+    /// Estimates the chain from cases, each a list of events in chronological order. Empty cases
+    /// are ignored.
     pub fn estimate(n_activities: usize, cases: &[Vec<Event>]) -> Result<Self, EventChainError> {
         let (start, end) = (n_activities, n_activities + 1);
         let mut observed = BTreeMap::<(usize, usize), (u64, f64)>::new();
@@ -76,27 +79,28 @@ impl EventChain {
         Ok(Self { n_activities, chain, observed, visits })
     }
 
-    /// The chain over activities, start and end.
+    /// Returns the chain over activities, start and end.
     pub fn chain(&self) -> &TabularMdp {
         &self.chain
     }
 
-    /// The state in which every case begins.
+    /// Returns the state in which every case starts.
     pub fn start(&self) -> usize {
         self.n_activities
     }
 
-    /// The absorbing state in which every case ends.
+    /// Returns the absorbing state in which every case ends.
     pub fn end(&self) -> usize {
         self.n_activities + 1
     }
 
-    /// How often each state was visited in the log.
+    /// Returns the number of visits of each state in the log.
     pub fn visits(&self) -> &[u64] {
         &self.visits
     }
 
-    /// Mean time between two successive activities; 0 where the pair was never observed.
+    /// Returns the mean time in seconds between two consecutive activities; 0 if the pair was not
+    /// observed.
     pub fn mean_seconds(&self, from: usize, to: usize) -> f64 {
         self.observed.get(&(from, to)).map_or(0.0, |&(count, seconds)| seconds / count as f64)
     }

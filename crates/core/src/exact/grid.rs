@@ -1,4 +1,4 @@
-//! Grid worlds from text maps.
+//! Gridworlds from text maps.
 
 use super::{
     builder::{MdpError, RowWriter},
@@ -6,7 +6,8 @@ use super::{
 };
 use thiserror::Error;
 
-/// A direction of movement, which is also an action: its number is its place in [`Direction::ALL`].
+/// A direction of movement, which is also an action: the action number is the index in
+/// [`Direction::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// To the previous row.
@@ -20,15 +21,15 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Clockwise, in the order of action numbers.
+    /// All directions, clockwise, in the order of action numbers.
     pub const ALL: [Self; 4] = [Self::Up, Self::Right, Self::Down, Self::Left];
 
-    /// The name of the action.
+    /// Returns the name of the action.
     pub fn name(self) -> &'static str {
         ["up", "right", "down", "left"][self as usize]
     }
 
-    /// `(rows, columns)` moved.
+    /// Returns the displacement `(rows, columns)`.
     pub fn offset(self) -> (isize, isize) {
         [(-1, 0), (0, 1), (1, 0), (0, -1)][self as usize]
     }
@@ -38,68 +39,68 @@ impl Direction {
     }
 }
 
-/// What stands on one square of a map.
+/// The type of one cell of a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cell {
     /// `#`: cannot be entered.
     Wall,
     /// `.` (also `S` and `G`): open floor.
     Free,
-    /// `^ > v <`: left only along the arrow, entered from anywhere but its front.
+    /// `^ > v <`: can be left only along the arrow, and entered from every side but the one it
+    /// points to.
     OneWay(Direction),
-    /// `0`-`9`: an agent that enters comes out at another cell with the same digit, each equally likely.
+    /// `0`-`9`: moves an agent that enters to another cell with the same digit, uniformly at
+    /// random.
     Teleporter(u8),
 }
 
-/// What can be wrong with a map. Lines and columns count from 1, as editors show them.
+/// An error in a map. Lines and columns are numbered from 1.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum MapError {
-    /// No cell that is not a wall.
+    /// All cells are walls.
     #[error("the map has no free cell; hint: '.' is free, '#' is a wall")]
     NoFreeCell,
-    /// Lines of different lengths.
+    /// Lines have different lengths.
     #[error(
-        "line {line} has {width} cells, the first line has {expected}; hint: make the map a rectangle, fill with '#'"
+        "line {line} has {width} cells, the first line has {expected}; hint: pad the map to a rectangle with '#'"
     )]
     Ragged {
-        /// The offending line.
+        /// The line.
         line: usize,
         /// Its length.
         width: usize,
         /// The length of the first line.
         expected: usize,
     },
-    /// A character that means nothing.
+    /// A character is not a cell type.
     #[error(
         "line {line}, column {column}: unknown cell {cell:?}; hint: use # . ^ > v < 0-9, S for the start, G for a goal"
     )]
     UnknownCell {
-        /// Line of the character.
+        /// The line of the character.
         line: usize,
-        /// Column of the character.
+        /// The column of the character.
         column: usize,
         /// The character.
         cell: char,
     },
-    /// More than one `S`.
-    #[error("line {line}, column {column}: a second start 'S'; hint: keep one")]
+    /// There is more than one `S`.
+    #[error("line {line}, column {column}: second start 'S'; hint: a map has at most one start")]
     SecondStart {
-        /// Line of the second one.
+        /// The line of the second one.
         line: usize,
-        /// Column of the second one.
+        /// The column of the second one.
         column: usize,
     },
-    /// A digit that occurs once.
-    #[error(
-        "teleporter '{digit}' occurs once; hint: a teleporter needs a second cell with the same digit to come out at"
-    )]
-    LonelyTeleporter {
+    /// A digit occurs only once.
+    #[error("teleporter '{digit}' occurs only once; hint: add a second cell with the same digit as its exit")]
+    UnpairedTeleporter {
         /// The digit.
         digit: u8,
     },
-    /// A slip probability outside [0, 1].
-    #[error("slip = {0} is not in [0, 1]; hint: 0.1 sends one move in ten sideways")]
+    /// The slip probability is not in [0, 1].
+    #[error("slip = {0} is not in [0, 1]; hint: with 0.1, one move in ten goes sideways")]
     Slip(f64),
     /// The map is too large for the solver.
     #[error(transparent)]
@@ -113,13 +114,14 @@ pub struct GridWorld {
     cells: Vec<Cell>,
     start: Option<(usize, usize)>,
     goals: Vec<(usize, usize)>,
-    /// The state of each cell; walls have none.
+    /// The state of each cell; `None` for walls.
     state_of_cell: Vec<Option<u32>>,
     cell_of_state: Vec<u32>,
 }
 
 impl GridWorld {
-    /// Parses a map: one line per row, one character per cell, blank lines at either end ignored.
+    /// Parses a map: one line per row, one character per cell. Blank lines at the start and end are
+    /// ignored.
     pub fn parse(text: &str) -> Result<Self, MapError> {
         let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
         let first = lines.iter().position(|line| !line.is_empty()).ok_or(MapError::NoFreeCell)?;
@@ -155,42 +157,42 @@ impl GridWorld {
         }
         let occurs_once = |digit| cells.iter().filter(|&&cell| cell == Cell::Teleporter(digit)).count() == 1;
         match (0..10).find(|&digit| occurs_once(digit)) {
-            Some(digit) => Err(MapError::LonelyTeleporter { digit }),
+            Some(digit) => Err(MapError::UnpairedTeleporter { digit }),
             None => Ok(Self { width, cells, start, goals, state_of_cell, cell_of_state }),
         }
     }
 
-    /// Columns of the map.
+    /// Returns the number of columns.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Rows of the map.
+    /// Returns the number of rows.
     pub fn height(&self) -> usize {
         self.cells.len() / self.width
     }
 
-    /// The cell marked `S`.
+    /// Returns the `(row, column)` marked `S`.
     pub fn start(&self) -> Option<(usize, usize)> {
         self.start
     }
 
-    /// The cells marked `G`.
+    /// Returns the cells marked `G`.
     pub fn goals(&self) -> &[(usize, usize)] {
         &self.goals
     }
 
-    /// What stands at `(row, column)`; a wall outside the map.
+    /// Returns the cell at `(row, column)`; a wall outside the map.
     pub fn cell(&self, row: usize, column: usize) -> Cell {
         self.index(row, column).map_or(Cell::Wall, |index| self.cells[index])
     }
 
-    /// Number of cells that are not walls.
+    /// Returns the number of cells that are not walls.
     pub fn n_states(&self) -> usize {
         self.cell_of_state.len()
     }
 
-    /// The state of a cell; `None` for walls and outside the map.
+    /// Returns the state of a cell; `None` for walls and outside the map.
     pub fn state(&self, row: usize, column: usize) -> Option<usize> {
         self.state_of_cell[self.index(row, column)?].map(|state| state as usize)
     }
@@ -199,13 +201,14 @@ impl GridWorld {
         (row < self.height() && column < self.width).then(|| row * self.width + column)
     }
 
-    /// The `(row, column)` of a state.
+    /// Returns the `(row, column)` of a state.
     pub fn position(&self, state: usize) -> (usize, usize) {
         let index = self.cell_of_state[state] as usize;
         (index / self.width, index % self.width)
     }
 
-    /// The cell that a move from `(row, column)` enters, if it is not blocked. Teleporters are not followed.
+    /// Returns the cell that a move from `(row, column)` enters, or `None` if the move is blocked.
+    /// Teleporters are not applied.
     pub fn neighbor(&self, row: usize, column: usize, direction: Direction) -> Option<(usize, usize)> {
         let (rows, columns) = direction.offset();
         let (to_row, to_column) = (row.checked_add_signed(rows)?, column.checked_add_signed(columns)?);
@@ -220,10 +223,10 @@ impl GridWorld {
         (may_leave && may_enter).then_some((to_row, to_column))
     }
 
-    /// The decision process of walking on the map. Action `k` is `Direction::ALL[k]`.
+    /// Builds the Markov decision process of the map. Action `k` is `Direction::ALL[k]`.
     ///
-    /// A move goes where it is meant with probability `1 - slip` and to either side with `slip / 2`
-    /// each; a blocked move stays in place.
+    /// A move goes in its direction with probability `1 - slip` and to either side with probability
+    /// `slip / 2` each. A blocked move stays in place.
     pub fn to_mdp(&self, slip: f64) -> Result<TabularMdp, MapError> {
         if !(0.0..=1.0).contains(&slip) {
             return Err(MapError::Slip(slip));
@@ -241,7 +244,7 @@ impl GridWorld {
                 outcomes.clear();
                 for (quarter_turns, probability) in [(0, 1.0 - slip), (1, 0.5 * slip), (3, 0.5 * slip)] {
                     let turned = direction.turned(quarter_turns);
-                    self.push_arrivals(state, turned, probability, &exits, &mut outcomes);
+                    self.push_outcomes(state, turned, probability, &exits, &mut outcomes);
                 }
                 writer.row(state, action, outcomes.iter().copied())?;
             }
@@ -249,7 +252,7 @@ impl GridWorld {
         Ok(writer.finish()?)
     }
 
-    fn push_arrivals(
+    fn push_outcomes(
         &self,
         state: usize,
         direction: Direction,
@@ -292,48 +295,48 @@ mod tests {
     use crate::{Discount, exact::ExactSolver};
 
     fn steps(map: &str, slip: f64, from: (usize, usize), to: (usize, usize)) -> f64 {
-        let world = GridWorld::parse(map).unwrap();
-        let mdp = world.to_mdp(slip).unwrap();
-        let goal = world.state(to.0, to.1).unwrap();
+        let grid = GridWorld::parse(map).unwrap();
+        let mdp = grid.to_mdp(slip).unwrap();
+        let goal = grid.state(to.0, to.1).unwrap();
         let solver = ExactSolver::new(&mdp, Discount::new(0.9).unwrap());
-        solver.to_goal(goal).unwrap().steps(world.state(from.0, from.1).unwrap())
+        solver.to_goal(goal).unwrap().steps(grid.state(from.0, from.1).unwrap())
     }
 
     #[test]
-    fn walking_takes_as_many_steps_as_cells() {
+    fn a_path_takes_one_step_per_cell() {
         assert!((steps("...\n.#.\n...", 0.0, (0, 0), (2, 2)) - 4.0).abs() < 1e-12);
     }
 
     #[test]
-    fn one_way_cells_let_through_one_way() {
+    fn one_way_cells_can_be_passed_only_along_the_arrow() {
         assert!((steps(".>.", 0.0, (0, 0), (0, 2)) - 2.0).abs() < 1e-12);
         assert_eq!(steps(".>.", 0.0, (0, 2), (0, 0)), f64::INFINITY);
-        // A street may turn a corner: only the front of an arrow is closed.
+        // One-way cells may turn a corner: only the side that an arrow points to is closed.
         assert!((steps(".>v\n##.", 0.0, (0, 0), (1, 2)) - 3.0).abs() < 1e-12);
     }
 
     #[test]
-    fn teleporters_come_out_at_the_other_end() {
+    fn teleporters_lead_to_the_other_cells_with_their_digit() {
         assert!((steps(".1#1.", 0.0, (0, 0), (0, 4)) - 2.0).abs() < 1e-12);
-        // Three exits: entering one comes out at either of the others, and one of them is a dead end.
+        // Three cells: entering one leads to either of the others, and one of those is a dead end.
         let fork = steps(".1#1.\n###1#", 0.0, (0, 0), (0, 4));
         assert!(fork > 2.0 && fork.is_finite());
     }
 
     #[test]
-    fn slipping_costs_time() {
+    fn slip_increases_the_distance() {
         let dry = steps(".....\n.....", 0.0, (0, 0), (0, 4));
         let wet = steps(".....\n.....", 0.2, (0, 0), (0, 4));
         assert!(wet > dry + 0.5, "{wet} against {dry}");
     }
 
     #[test]
-    fn errors_say_where() {
+    fn errors_give_line_and_column() {
         let error = |text: &str| GridWorld::parse(text).unwrap_err();
         assert_eq!(error(".?"), MapError::UnknownCell { line: 1, column: 2, cell: '?' });
         assert_eq!(error("\n..\n."), MapError::Ragged { line: 3, width: 1, expected: 2 });
         assert_eq!(error("SS"), MapError::SecondStart { line: 1, column: 2 });
-        assert_eq!(error("1."), MapError::LonelyTeleporter { digit: 1 });
+        assert_eq!(error("1."), MapError::UnpairedTeleporter { digit: 1 });
         assert_eq!(error("##"), MapError::NoFreeCell);
         assert_eq!(error(""), MapError::NoFreeCell);
         assert_eq!(GridWorld::parse(".").unwrap().to_mdp(1.5), Err(MapError::Slip(1.5)));

@@ -1,4 +1,4 @@
-//! Will a chain get there, and what does it take if it does? Undiscounted companions of the distance.
+//! Undiscounted hitting statistics of a Markov chain: reach probabilities and mean costs.
 
 use super::{
     mdp::TabularMdp,
@@ -6,26 +6,32 @@ use super::{
     solver::{SolveError, checked_goals},
 };
 
-/// The elimination works on a dense matrix of the states that can reach a goal: 200 MB at this many.
+/// The maximum number of states that can reach a goal. The elimination works on a dense matrix of
+/// them: 200 MB at this number.
 const MAX_STATES: usize = 5_000;
 
-/// Reaching a set of goals in a Markov chain, without discount.
+/// Statistics of reaching a set of goals in a Markov chain, without a discount.
 ///
 /// ```text
 /// f(s) = Pr(H(s) < inf),    m(s) = E[ sum of costs until H | H < inf ]
 /// ```
 ///
-/// Both solve a linear system `x = b + P x` on the states that can still reach a goal. Without discount such
-/// systems are arbitrarily ill-conditioned, so they are solved by state reduction (Grassmann, Taksar and Heyman
-/// 1985), which never subtracts: every component has a small relative error however rarely the goal is reached.
+/// Both solve a linear system `x = b + P x` on the states that can still reach a goal. Without
+/// discount such systems are arbitrarily ill-conditioned, so they are solved by state reduction
+/// (Grassmann, Taksar and Heyman 1985), which never subtracts: every component has a small relative
+/// error even if the goal is rarely reached.
 pub struct HittingStatistics<'a> {
     chain: &'a TabularMdp,
-    /// States that can reach a goal and are none, nearest first; the index is the unknown's number.
+    /// The states that can reach a goal and are not goals, nearest first. The index is that of the
+    /// unknown.
     transient: Vec<usize>,
     reach_probability: Vec<f64>,
 }
 
-/// Solves the problem of reaching `goals` (at least one, in range) in a chain.
+/// Computes the statistics of reaching `goals` (at least one, in range) in a chain.
+///
+/// # Errors
+/// If the process is not a chain, a goal is out of range, or too many states can reach a goal.
 pub fn hitting_statistics<'a>(
     chain: &'a TabularMdp,
     goals: &[usize],
@@ -51,17 +57,18 @@ pub fn hitting_statistics<'a>(
 }
 
 impl HittingStatistics<'_> {
-    /// `Pr(H(s) < inf)` by state: 1 at the goals, 0 where no goal can be reached (or with a probability below the
-    /// smallest double).
+    /// Returns `Pr(H(s) < inf)` by state: 1 at the goals, 0 where no goal can be reached (or where
+    /// the probability is below the smallest double).
     pub fn reach_probability(&self) -> &[f64] {
         &self.reach_probability
     }
 
-    /// The mean total of `cost(from, to) >= 0` over the transitions until a goal is reached, given that it is.
-    /// Infinite where no goal can be reached. With a cost of one this is the expected number of steps.
+    /// Returns the mean total of `cost(from, to) >= 0` over the transitions until a goal is
+    /// reached, given that one is reached. Infinite where no goal can be reached. With a cost of
+    /// one, this is the expected number of steps.
     pub fn mean_if_reached(&self, cost: impl Fn(usize, usize) -> f64) -> Vec<f64> {
         let f = &self.reach_probability;
-        // Given that a goal is reached, transitions have the probabilities P(s'|s) f(s') / f(s).
+        // Given that a goal is reached, the transition probabilities are P(s'|s) f(s') / f(s).
         let tilt = |from: usize, to: usize| if f[from] > 0.0 { f[to] / f[from] } else { 0.0 };
         let totals = self.solve(|from, to| tilt(from, to) * cost(from, to), tilt);
         let mut means: Vec<f64> = f.iter().map(|&f| if f > 0.0 { 0.0 } else { f64::INFINITY }).collect();
@@ -78,29 +85,31 @@ impl HittingStatistics<'_> {
         let n = self.transient.len();
         let mut unknown = vec![usize::MAX; self.chain.n_states()];
         self.transient.iter().enumerate().for_each(|(i, &state)| unknown[state] = i);
-        let (mut moves, mut leak, mut right_side) = (vec![0.0; n * n], vec![0.0; n], vec![0.0; n]);
+        let (mut transitions, mut leak, mut right_side) = (vec![0.0; n * n], vec![0.0; n], vec![0.0; n]);
         for (i, &state) in self.transient.iter().enumerate() {
             for (to, p) in self.chain.row(state).iter() {
                 right_side[i] += p * term(state, to);
                 match unknown[to] {
                     usize::MAX => leak[i] += p * tilt(state, to),
-                    j => moves[i * n + j] += p * tilt(state, to),
+                    j => transitions[i * n + j] += p * tilt(state, to),
                 }
             }
         }
-        reduce(moves, leak, right_side)
+        reduce(transitions, leak, right_side)
     }
 }
 
-/// Solves `x = right_side + moves x`, where `leak` is what the rows of `moves` lack to a sum of one.
+/// Solves `x = right_side + transitions x`, where `leak` is one minus the row sums of
+/// `transitions`.
 ///
-/// Removes the last unknown again and again, sending its predecessors where it would have sent them; then fills
-/// in values from the first one on. `1 - moves[k][k]` is the sum of the other ways out: no subtraction.
-fn reduce(mut moves: Vec<f64>, mut leak: Vec<f64>, mut right_side: Vec<f64>) -> Vec<f64> {
+/// Repeatedly eliminates the last unknown by redirecting its predecessors to its successors, then
+/// substitutes from the first unknown on. `1 - transitions[k][k]` is computed as the sum of the
+/// other exits, without subtraction.
+fn reduce(mut transitions: Vec<f64>, mut leak: Vec<f64>, mut right_side: Vec<f64>) -> Vec<f64> {
     let n = leak.len();
     let mut outflow = vec![0.0; n];
     for k in (0..n).rev() {
-        let (before, from_k) = moves.split_at_mut(k * n);
+        let (before, from_k) = transitions.split_at_mut(k * n);
         let from_k = &from_k[..k];
         outflow[k] = leak[k] + from_k.iter().sum::<f64>();
         for i in 0..k {
@@ -115,8 +124,8 @@ fn reduce(mut moves: Vec<f64>, mut leak: Vec<f64>, mut right_side: Vec<f64>) -> 
     }
     let mut x = vec![0.0; n];
     for k in 0..n {
-        // Not the entry (k, k): staying is accounted for by the outflow.
-        let inner: f64 = moves[k * n..k * n + k].iter().zip(&x).map(|(p, x)| p * x).sum();
+        // The entry (k, k) is left out: the outflow accounts for self-loops.
+        let inner: f64 = transitions[k * n..k * n + k].iter().zip(&x).map(|(p, x)| p * x).sum();
         x[k] = (right_side[k] + inner) / outflow[k];
     }
     x

@@ -1,34 +1,35 @@
-//! The largest probability of reaching a goal within a number of steps.
+//! The maximum probability of reaching a goal within a number of steps.
 
 use super::{
     mdp::{Row, TabularMdp},
     reverse::Predecessors,
 };
 
-/// The largest probability with which any policy that knows the time reaches a goal within `steps`
-/// actions, from every state.
+/// Returns, for every state, the maximum probability over time-dependent policies of reaching a
+/// goal within `steps` actions.
 ///
 /// ```text
-/// p_0(s) = [s is a goal],    p_t(s) = max_a sum_s' P(s'|s,a) p_{t-1}(s')    for s that is no goal
+/// p_0(s) = [s is a goal],    p_t(s) = max_a sum_s' P(s'|s,a) p_{t-1}(s')    for s not a goal
 /// ```
 ///
-/// Exact up to rounding: `steps` sweeps over the table, fewer when nothing changes any more.
+/// Exact up to rounding. Takes `steps` sweeps over the table, or fewer if the values converge
+/// earlier.
 ///
 /// # Panics
-/// If a goal is no state.
+/// If a goal is not a state.
 pub fn reach_within(mdp: &TabularMdp, goals: &[usize], steps: usize) -> Vec<f64> {
     let mut probability = vec![0.0; mdp.n_states()];
     for &goal in goals {
         probability[goal] = 1.0;
     }
-    let before = Predecessors::new(mdp);
+    let predecessors = Predecessors::new(mdp);
     let mut grown: Vec<usize> = goals.to_vec();
     let mut is_open = vec![false; mdp.n_states()];
     for _ in 0..steps {
-        // States whose probability may still grow: predecessors of one whose probability just did, and itself, where
-        // it may stay.
+        // Only predecessors of states whose probability just increased can increase next, and those
+        // states themselves, if they have self-loops.
         let mut open = Vec::new();
-        let may_grow = |state: usize| before.of(state).iter().map(|&from| from as usize).chain([state]);
+        let may_grow = |state: usize| predecessors.of(state).iter().map(|&from| from as usize).chain([state]);
         for state in grown.drain(..).flat_map(may_grow) {
             if !is_open[state] && probability[state] < 1.0 {
                 is_open[state] = true;
@@ -61,8 +62,9 @@ mod tests {
     use crate::exact::MdpBuilder;
 
     #[test]
-    fn who_has_no_time_gambles() {
-        // `0 -> 1 -> 2`; at 0, the other action gambles: a half to be there at once, a half to be lost in 3.
+    fn a_risky_action_is_optimal_when_the_safe_path_takes_too_long() {
+        // `0 -> 1 -> 2`; the second action of 0 leads to 2 or to the dead end 3, with probability
+        // 1/2 each.
         let mut builder = MdpBuilder::new(4);
         builder.transition(0, 0, 1, 1.0).transition(0, 1, 2, 0.5).transition(0, 1, 3, 0.5);
         builder.transition(1, 0, 2, 1.0).transition(2, 0, 2, 1.0).transition(3, 0, 3, 1.0);

@@ -1,4 +1,4 @@
-//! Markov chains: one sparse factorization serves every goal.
+//! Markov chains: one sparse factorization for all goals.
 
 use super::{
     certificate::certify, mdp::TabularMdp, method::Method, result::GoalDistances, reverse::ReverseSearch,
@@ -11,18 +11,18 @@ use faer::{
 
 /// The factorization of `I - W` for a non-negative matrix `W` with row sums of at most one.
 ///
-/// `I - W` is dominated by its diagonal row by row. Its *transpose* is factored, where the dominance is by
-/// columns: partial pivoting then never leaves the diagonal, all off-diagonal entries of the factors keep one
-/// sign, and solving with a non-negative right side adds numbers of one sign only. Small components come out
-/// with small relative errors, which their logarithms need.
+/// `I - W` is row diagonally dominant. Its *transpose*, which is column diagonally dominant, is
+/// factored: partial pivoting then never leaves the diagonal, all off-diagonal entries of the
+/// factors have one sign, and solving with a non-negative right-hand side adds numbers of one sign
+/// only. Small components therefore have small relative errors, which their logarithms need.
 pub(super) struct DominantLu {
     factors: Lu<usize, f64>,
     n: usize,
 }
 
 impl DominantLu {
-    /// Factors `I - W` of order `n`, with `W` given by `(row, column, value)` entries, each
-    /// position once. `None` if it is singular or memory runs out.
+    /// Factors `I - W` of order `n`, with `W` given by distinct `(row, column, value)` entries.
+    /// Returns `None` if the matrix is singular or memory runs out.
     pub(super) fn new(n: usize, entries: impl Iterator<Item = (usize, usize, f64)>) -> Option<Self> {
         let mut diagonal = vec![1.0; n];
         let mut transposed = Vec::new();
@@ -45,7 +45,7 @@ impl DominantLu {
     }
 }
 
-/// Factors `I - gamma P` of a chain, with the rows of `P` that are not kept taken as zero.
+/// Factors `I - gamma P` of a chain, with the rows of `P` for which `is_kept` is false set to zero.
 pub(super) fn factor(
     chain: &TabularMdp,
     discount: Discount,
@@ -59,7 +59,7 @@ pub(super) fn factor(
     DominantLu::new(chain.n_states(), entries)
 }
 
-/// One goal: with `M = (I - gamma P)^-1`, `d(s, g) = ln M[g,g] - ln M[s,g]`.
+/// Solves for one goal: with `M = (I - gamma P)^-1`, `d(s, g) = ln M[g,g] - ln M[s,g]`.
 pub(super) fn solve_goal(
     chain: &TabularMdp,
     factors: &DominantLu,
@@ -74,7 +74,8 @@ pub(super) fn solve_goal(
     finish(chain, discount, search, &[goal], |state| at_goal - occupancy[state].ln())
 }
 
-/// A set of goals: `h` is one on the goals and `gamma P h` elsewhere, a factorization of its own.
+/// Solves for a set of goals with a separate factorization: `h` is one on the goals and `gamma P h`
+/// elsewhere.
 pub(super) fn solve_set(
     chain: &TabularMdp,
     discount: Discount,

@@ -3,17 +3,17 @@
 /// A finite Markov decision process: for each state one row per available action, each a sparse
 /// distribution over successor states.
 ///
-/// Rows of one state lie next to each other, so a Bellman backup reads memory in order. States may
-/// offer different numbers of actions; a Markov chain is the case of one action everywhere, a graph
-/// the case of one successor per row. Values exist only in validated form: see
-/// [`MdpBuilder`](super::MdpBuilder) and [`RowWriter`](super::RowWriter).
+/// The rows of a state are contiguous, so a Bellman backup reads memory in order. States may
+/// offer different numbers of actions; a Markov chain has one action per state, and a graph has
+/// one successor per row. Values are always valid: build them with
+/// [`MdpBuilder`](super::MdpBuilder) or [`RowWriter`](super::RowWriter).
 ///
 /// Memory: 12 bytes per transition, 8 per row, 4 per state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TabularMdp {
     /// `state_rows[s]..state_rows[s + 1]` are the rows of state `s`; length `n_states + 1`.
     pub(super) state_rows: Vec<u32>,
-    /// The action each row stands for.
+    /// The action of each row.
     pub(super) row_action: Vec<u32>,
     /// `row_ptr[r]..row_ptr[r + 1]` are the transitions of row `r`.
     pub(super) row_ptr: Vec<u32>,
@@ -21,52 +21,52 @@ pub struct TabularMdp {
     pub(super) probabilities: Vec<f64>,
 }
 
-/// What a solver may rely on.
+/// The structure of a process, which determines the methods that apply to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Structure {
-    /// Every action leads to one certain successor.
+    /// Every action has exactly one successor.
     Deterministic,
-    /// Every state has exactly one action: nothing to choose.
+    /// Every state has exactly one action.
     Chain,
-    /// Choices with uncertain outcomes.
+    /// Some states have several actions, and some outcomes are random.
     Control,
 }
 
-/// One row: what action `action` does in a state.
+/// The outcomes of one action in one state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Row<'a> {
-    /// The action's number.
+    /// The number of the action.
     pub action: usize,
-    /// Successor states, ascending and without repetition.
+    /// The successor states, ascending and without duplicates.
     pub successors: &'a [u32],
-    /// Their probabilities: positive, summing to one.
+    /// The probabilities of the successors: positive, with sum one.
     pub probabilities: &'a [f64],
 }
 
 impl Row<'_> {
-    /// `(successor, probability)` pairs.
+    /// Iterates over `(successor, probability)` pairs.
     pub fn iter(&self) -> impl Iterator<Item = (usize, f64)> + Clone + '_ {
         self.successors.iter().map(|&state| state as usize).zip(self.probabilities.iter().copied())
     }
 }
 
 impl TabularMdp {
-    /// Number of states.
+    /// Returns the number of states.
     pub fn n_states(&self) -> usize {
         self.state_rows.len() - 1
     }
 
-    /// Number of (state, action) rows.
+    /// Returns the number of (state, action) rows.
     pub fn n_rows(&self) -> usize {
         self.row_action.len()
     }
 
-    /// Number of stored transitions.
+    /// Returns the number of stored transitions.
     pub fn n_transitions(&self) -> usize {
         self.successors.len()
     }
 
-    /// What kind of process this is.
+    /// Returns the structure of the process.
     pub fn structure(&self) -> Structure {
         match (self.n_transitions() == self.n_rows(), self.is_chain()) {
             (true, _) => Structure::Deterministic,
@@ -75,17 +75,17 @@ impl TabularMdp {
         }
     }
 
-    /// Whether every state has exactly one action, so that there is nothing to choose.
+    /// Whether every state has exactly one action.
     pub fn is_chain(&self) -> bool {
         self.n_rows() == self.n_states()
     }
 
-    /// The rows (actions) of one state.
+    /// Iterates over the rows (actions) of one state.
     pub fn rows(&self, state: usize) -> impl Iterator<Item = Row<'_>> {
         self.row_range(state).map(|row| self.row(row))
     }
 
-    /// The row of `action` in `state`, if the action is available there.
+    /// Returns the row of `action` in `state`, if the action is available there.
     pub fn action_row(&self, state: usize, action: usize) -> Option<Row<'_>> {
         self.rows(state).find(|row| row.action == action)
     }

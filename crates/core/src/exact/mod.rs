@@ -1,21 +1,22 @@
 //! Exact successor distances on tabular Markov processes.
 //!
-//! For a goal `g`, a discount `gamma` and the hitting time `H(s -> g)`, the **successor distance** is
+//! For a goal `g`, a discount `gamma` and the hitting time `H(s -> g)`, the **successor distance**
+//! is
 //!
 //! ```text
 //! d(s, g) = -log max_pi E_pi[ gamma^H(s -> g) ]
 //! ```
 //!
 //! (Myers et al., *Learning Temporal Distances: Contrastive Successor Features Can Provide a Metric
-//! Structure for Decision-Making*, 2024). It is a quasimetric: non-negative, zero only from a state
-//! to itself, subject to the triangle inequality, and not symmetric. With `h(s) = exp(-d(s, g))` it
-//! solves one Bellman recursion per goal,
+//! Structure for Decision-Making*, 2024). It is a quasimetric: it is non-negative, is zero only
+//! from a state to itself, satisfies the triangle inequality, and is not symmetric. With `h(s) =
+//! exp(-d(s, g))` it solves one Bellman recursion per goal,
 //!
 //! ```text
 //! h(g) = 1,    h(s) = gamma * max_a sum_s' P(s'|s,a) h(s')    for s != g
 //! ```
 //!
-//! [`ExactSolver`] picks a method by the structure of the problem and returns [`GoalDistances`]:
+//! [`ExactSolver`] selects a method by the structure of the problem and returns [`GoalDistances`]:
 //! distances, the optimal goal-reaching policy, and a certified bound on their error.
 
 mod bfs;

@@ -1,4 +1,4 @@
-//! What a solver returns.
+//! The results of a solver.
 
 use super::{certificate::Certificate, mdp::TabularMdp, method::Method};
 use crate::Discount;
@@ -17,39 +17,39 @@ pub struct GoalDistances {
 impl GoalDistances {
     pub(super) const NO_ACTION: u32 = u32::MAX;
 
-    /// `d(state, goal)` in nats; `+inf` exactly where the goal cannot be reached.
+    /// Returns `d(state, goal)` in nats; infinite exactly if the goal cannot be reached.
     pub fn nats(&self, state: usize) -> f64 {
         self.nats[state]
     }
 
-    /// All distances in nats, by state.
+    /// Returns all distances in nats, by state.
     pub fn all_nats(&self) -> &[f64] {
         &self.nats
     }
 
-    /// All distances in nats, by state, and nothing else.
+    /// Converts the result into its distances in nats, by state.
     pub fn into_nats(self) -> Vec<f64> {
         self.nats
     }
 
-    /// `d(state, goal)` in effective steps.
+    /// Returns `d(state, goal)` in effective steps.
     pub fn steps(&self, state: usize) -> f64 {
         self.discount.steps_from_nats(self.nats[state])
     }
 
-    /// The action to take in `state`; `None` at a goal and where no goal can be reached.
+    /// Returns the optimal action in `state`; `None` at a goal and where no goal can be reached.
     ///
-    /// Which of several equally good actions is taken is decided by rounding, the same way in every run.
+    /// Ties between equally good actions are decided by rounding, identically in every run.
     pub fn action(&self, state: usize) -> Option<usize> {
         (self.policy[state] != Self::NO_ACTION).then_some(self.policy[state] as usize)
     }
 
-    /// The bound on the error of these distances.
+    /// Returns the bound on the error of these distances.
     pub fn certificate(&self) -> Certificate {
         self.certificate
     }
 
-    /// The method that computed them.
+    /// Returns the method that computed the distances.
     pub fn method(&self) -> Method {
         self.method
     }
@@ -60,44 +60,44 @@ impl GoalDistances {
 pub struct AllPairs {
     pub(super) n_states: usize,
     pub(super) discount: Discount,
-    /// Column by column: `nats[goal * n_states + state]`.
+    /// Column-major: `nats[goal * n_states + state]`.
     pub(super) nats: Vec<f64>,
     pub(super) certificate: Certificate,
 }
 
 impl AllPairs {
-    /// `d(from, to)` in nats.
+    /// Returns `d(from, to)` in nats.
     pub fn nats(&self, from: usize, to: usize) -> f64 {
         self.to_goal(to)[from]
     }
 
-    /// `d(from, to)` in effective steps.
+    /// Returns `d(from, to)` in effective steps.
     pub fn steps(&self, from: usize, to: usize) -> f64 {
         self.discount.steps_from_nats(self.nats(from, to))
     }
 
-    /// Distances from every state to `goal`, in nats.
+    /// Returns the distances from every state to `goal`, in nats.
     pub fn to_goal(&self, goal: usize) -> &[f64] {
         &self.nats[goal * self.n_states..][..self.n_states]
     }
 
-    /// The bound on the error of the worst of them.
+    /// Returns the largest error bound of all goals.
     pub fn certificate(&self) -> Certificate {
         self.certificate
     }
 }
 
-/// The likeliest path from `start` to the goal when the best actions are taken.
+/// Returns the most likely path from `start` to the goal under the optimal policy.
 ///
-/// Of all sequences of outcomes that end at the goal, the one with the largest `prod gamma P(s'|s,
-/// a)`: the optimal path where dynamics are deterministic, and otherwise the one that contributes
+/// Of all outcome sequences that end at the goal, it has the largest `prod gamma P(s'|s, a)`. It is
+/// the shortest path if the dynamics are deterministic, and otherwise the path that contributes
 /// most to `exp(-d(start))`. Empty if the goal cannot be reached.
 pub fn path_to_goal(mdp: &TabularMdp, distances: &GoalDistances, start: usize) -> Vec<usize> {
     if !distances.nats(start).is_finite() {
         return Vec::new();
     }
-    // Dijkstra's search with costs -ln(gamma P) > 0. The heap orders by cost, then by state;
-    // non-negative doubles sort like their bits.
+    // Dijkstra's algorithm with costs -ln(gamma P) > 0. The heap is ordered by cost, then by state;
+    // non-negative doubles sort like their bit patterns.
     let mut came_from = vec![usize::MAX; mdp.n_states()];
     let mut cost = vec![f64::INFINITY; mdp.n_states()];
     let mut open = BinaryHeap::from([Reverse((0u64, start))]);
@@ -109,7 +109,7 @@ pub fn path_to_goal(mdp: &TabularMdp, distances: &GoalDistances, start: usize) -
         if f64::from_bits(bits) > cost[state] {
             continue;
         }
-        let row = mdp.action_row(state, action).expect("the policy takes available actions");
+        let row = mdp.action_row(state, action).expect("the policy chooses available actions");
         for (to, p) in row.iter().filter(|&(to, _)| distances.nats(to).is_finite()) {
             let through = cost[state] + distances.discount.nats_per_step() - p.ln();
             if through < cost[to] {

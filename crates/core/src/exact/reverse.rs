@@ -1,8 +1,9 @@
-//! Who can reach the goal, and in which order to solve them.
+//! Reverse breadth-first search: the states that can reach a goal, and the order to solve them in.
 
 use super::mdp::TabularMdp;
 
-/// The transposed support of a process: for each state, the other states that can move to it in one step.
+/// The reverse transition graph of a process: for each state, the other states that can reach it in
+/// one step.
 #[derive(Debug)]
 pub(super) struct Predecessors {
     ptr: Vec<u32>,
@@ -30,7 +31,7 @@ impl Predecessors {
         &self.states[self.ptr[state] as usize..self.ptr[state + 1] as usize]
     }
 
-    /// Breadth-first search against the arrows from a set of goals (distinct, in range).
+    /// Searches breadth-first against the transitions from a set of goals (distinct, in range).
     pub(super) fn search_from(&self, goals: &[usize]) -> ReverseSearch {
         let n_states = self.ptr.len() - 1;
         let mut position = vec![ReverseSearch::UNREACHABLE; n_states];
@@ -58,14 +59,14 @@ impl Predecessors {
     }
 }
 
-/// States ordered by the least number of transitions in which they can reach the goals.
+/// States ordered by the minimum number of transitions in which they can reach the goals.
 #[derive(Debug)]
 pub(super) struct ReverseSearch {
     /// States that can reach a goal, nearest first, goals at the front.
     pub(super) order: Vec<u32>,
-    /// Where each state stands in `order`, or [`Self::UNREACHABLE`].
+    /// The index of each state in `order`, or [`Self::UNREACHABLE`].
     pub(super) position: Vec<u32>,
-    /// `layer_ends[k]` positions are at most `k` transitions away.
+    /// The first `layer_ends[k]` states of `order` are at most `k` transitions from the goals.
     pub(super) layer_ends: Vec<u32>,
 }
 
@@ -75,7 +76,8 @@ impl ReverseSearch {
 
 /// Calls `visit(from, to)` once for each pair of different states with a transition between them.
 fn for_each_distinct_edge(mdp: &TabularMdp, mut visit: impl FnMut(usize, usize)) {
-    // `seen_by[to]` is the last state whose edge to `to` was visited: it removes repetitions across actions.
+    // `seen_by[to]` is the last state whose edge to `to` was visited; it removes duplicates across
+    // actions.
     let mut seen_by = vec![u32::MAX; mdp.n_states()];
     for from in 0..mdp.n_states() {
         seen_by[from] = from as u32;

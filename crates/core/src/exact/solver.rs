@@ -1,4 +1,4 @@
-//! The entry point of the exact methods: chooses one and runs goals in parallel.
+//! The entry point of the exact methods: selects a method and solves goals in parallel.
 
 use super::{
     bfs,
@@ -14,42 +14,44 @@ use rayon::prelude::*;
 use std::sync::OnceLock;
 use thiserror::Error;
 
-/// Chains larger than this are swept instead of factored. Fill-in depends on the graph; on random chains with
-/// five successors, the worst case, a factorization takes 0.2 s at 2,000 states and 7.5 s at 8,000, after
-/// which a goal costs 3 and 65 ms; sweeps take 7 and 26 ms per goal with nothing to prepare.
+/// Larger chains are solved by sweeps instead of a factorization. Fill-in depends on the graph; on
+/// random chains with five successors, the worst case, a factorization takes 0.2 s at 2,000 states
+/// and 7.5 s at 8,000, after which a goal costs 3 and 65 ms; sweeps take 7 and 26 ms per goal
+/// without preparation.
 const MAX_FACTORED_STATES: usize = 2_000;
-/// A factorization this good is kept even where a smaller tolerance was asked for: what is left is rounding.
-const GOOD_FACTORISATION: f64 = 1e-8;
+/// A factorization with at most this relative error is accepted even if the tolerance is smaller,
+/// because the remaining error is rounding.
+const GOOD_FACTORIZATION: f64 = 1e-8;
 
-/// What can go wrong when distances are asked for.
+/// An error of a distance query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SolveError {
-    /// A goal that is not a state.
-    #[error("goal {goal} is out of range: there are {n_states} states; hint: states count from 0")]
+    /// A goal is not a state.
+    #[error("goal {goal} is out of range: there are {n_states} states; hint: states are numbered from 0")]
     GoalOutOfRange {
-        /// The offending goal.
+        /// The goal.
         goal: usize,
         /// The number of states.
         n_states: usize,
     },
-    /// An empty set of goals.
-    #[error("no goal given; hint: name at least one goal state")]
+    /// The set of goals is empty.
+    #[error("no goal given; hint: give at least one goal state")]
     NoGoal,
-    /// Breadth-first search on uncertain dynamics.
+    /// Breadth-first search was requested for stochastic dynamics.
     #[error("breadth-first search needs deterministic dynamics; hint: use policy iteration")]
     NotDeterministic,
-    /// A chain method on a problem with choices.
+    /// A method for Markov chains was requested for a process with several actions.
     #[error(
-        "this needs a Markov chain, but some states offer several actions; hint: fix a policy first, or use policy iteration"
+        "this method needs a Markov chain, but some states have several actions; hint: fix a policy first, or use policy iteration"
     )]
     NotAChain,
-    /// More states than can be handled.
-    #[error("{n_states} states are more than {max} for this; hint: merge rare states")]
+    /// The process has more states than the method supports.
+    #[error("{n_states} states are more than the maximum of {max}; hint: merge rare states")]
     TooManyStates {
         /// The number of states.
         n_states: usize,
-        /// The largest number.
+        /// The maximum.
         max: usize,
     },
     /// The factorization failed.
@@ -59,25 +61,26 @@ pub enum SolveError {
 
 /// Computes successor distances of one process at one discount.
 ///
-/// Preparing the solver costs one pass over the process; every query after that reuses it. Queries
-/// take `&self` and several goals are solved in parallel; each goal is solved by one thread in a
-/// fixed order, so results are identical bit for bit whatever the number of threads.
+/// Creating the solver costs one pass over the process, which all queries share. Several goals are
+/// solved in parallel, each by one thread in a fixed order, so results are bit-identical for any
+/// number of threads.
 pub struct ExactSolver<'a> {
     mdp: &'a TabularMdp,
     discount: Discount,
     predecessors: Predecessors,
     method: Method,
-    /// Chosen by structure, so a method that misses the tolerance may be replaced by another.
+    /// Whether the method was selected by structure, so that another may replace it if it misses
+    /// the tolerance.
     automatic: bool,
     tolerance: f64,
     factors: OnceLock<Option<lu::DominantLu>>,
 }
 
 impl<'a> ExactSolver<'a> {
-    /// The relative error asked for unless [`with_tolerance`](Self::with_tolerance) is called.
+    /// The relative error requested unless [`with_tolerance`](Self::with_tolerance) is called.
     pub const DEFAULT_TOLERANCE: f64 = 1e-9;
 
-    /// Prepares a process; the method follows from its structure.
+    /// Creates a solver with the method that suits the structure of the process.
     pub fn new(mdp: &'a TabularMdp, discount: Discount) -> Self {
         let method = match mdp.structure() {
             Structure::Deterministic => Method::BreadthFirst,
@@ -95,7 +98,10 @@ impl<'a> ExactSolver<'a> {
         }
     }
 
-    /// Uses `method` and no other, if it applies to this process.
+    /// Uses `method` only.
+    ///
+    /// # Errors
+    /// If the method does not apply to this process.
     pub fn with_method(self, method: Method) -> Result<Self, SolveError> {
         match method {
             Method::BreadthFirst if self.mdp.structure() != Structure::Deterministic => {
@@ -106,21 +112,22 @@ impl<'a> ExactSolver<'a> {
         }
     }
 
-    /// Asks for every distance to be within this relative error. Where rounding does not allow it
-    /// the answer is as good as it gets; its certificate has the bound.
+    /// Sets the maximum relative error of every distance. If rounding does not allow it, the result
+    /// is as accurate as possible and its certificate contains the actual bound.
     pub fn with_tolerance(mut self, relative_error: f64) -> Self {
         self.tolerance = relative_error.max(f64::EPSILON);
         self
     }
 
-    /// Distances from every state to `goal`.
+    /// Returns the distances from every state to `goal`.
     pub fn to_goal(&self, goal: usize) -> Result<GoalDistances, SolveError> {
         self.to_goal_set(&[goal])
     }
 
-    /// Distances from every state to whichever of `goals` is reached first.
+    /// Returns the distances from every state to the first of `goals` that is reached.
     ///
-    /// At most the smallest of the distances to each, and less when the dynamics decide which one is reached.
+    /// Each is at most the smallest distance to a single goal, and smaller if the dynamics
+    /// determine which goal is reached.
     pub fn to_goal_set(&self, goals: &[usize]) -> Result<GoalDistances, SolveError> {
         let goals = checked_goals(goals, self.mdp.n_states())?;
         match self.method {
@@ -130,8 +137,8 @@ impl<'a> ExactSolver<'a> {
         }
     }
 
-    /// Distances to each of several goals, in the order given, solved in parallel, keeping only what `keep` makes
-    /// of each result: the way to handle more goals than fit in memory.
+    /// Solves several goals in parallel and returns `keep(distances)` for each, in the given order.
+    /// Use it if the distances to all goals do not fit in memory.
     pub fn map_goals<T: Send>(
         &self,
         goals: &[usize],
@@ -140,7 +147,7 @@ impl<'a> ExactSolver<'a> {
         goals.par_iter().map(|&goal| self.to_goal(goal).map(&keep)).collect()
     }
 
-    /// Distances between all pairs of states: `8 n^2` bytes.
+    /// Returns the distances between all pairs of states, which take `8 n^2` bytes.
     pub fn all_pairs(&self) -> Result<AllPairs, SolveError> {
         let n_states = self.mdp.n_states();
         let goals: Vec<usize> = (0..n_states).collect();
@@ -172,11 +179,11 @@ impl<'a> ExactSolver<'a> {
             }
             set => lu::solve_set(self.mdp, self.discount, &search, set),
         };
-        let good_enough = self.tolerance.max(GOOD_FACTORISATION);
+        let good_enough = self.tolerance.max(GOOD_FACTORIZATION);
         match factored {
             None if !self.automatic => Err(SolveError::Factorization),
             None => Ok(self.by_policy_iteration(goals)),
-            // Far goals at a small discount underflow in the factors; sweeps do not mind.
+            // Distant goals at a small discount underflow in the factors, but not in the sweeps.
             Some(factored) if self.automatic && factored.certificate.relative_error() > good_enough => {
                 let swept = self.by_policy_iteration(goals);
                 let is_better = swept.certificate.residual_steps() < factored.certificate.residual_steps();
@@ -187,7 +194,7 @@ impl<'a> ExactSolver<'a> {
     }
 }
 
-/// Goals in range, sorted, each once.
+/// Returns the goals sorted and without duplicates, after a range check.
 pub(super) fn checked_goals(goals: &[usize], n_states: usize) -> Result<Vec<usize>, SolveError> {
     if goals.is_empty() {
         return Err(SolveError::NoGoal);

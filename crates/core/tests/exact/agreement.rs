@@ -1,4 +1,4 @@
-//! Methods that overlap agree, and simulation agrees with all of them.
+//! Methods that apply to the same process agree with each other and with simulation.
 
 use crate::{
     monte_carlo::estimate_hitting,
@@ -17,7 +17,7 @@ fn solver(mdp: &TabularMdp, gamma: f64, method: Method) -> ExactSolver<'_> {
 }
 
 #[test]
-fn factorisation_and_policy_iteration_agree_on_chains() {
+fn factorization_and_policy_iteration_agree_on_chains() {
     for seed in 0..20 {
         let chain = random_mdp(seed, 60, 1, 4);
         for gamma in [0.6, 0.95, 0.999] {
@@ -53,7 +53,7 @@ fn breadth_first_search_and_policy_iteration_agree_on_graphs() {
 }
 
 #[test]
-fn all_pairs_are_the_single_goals() {
+fn all_pairs_equal_the_single_goals() {
     let mdp = random_mdp(4, 40, 2, 3);
     let solver = ExactSolver::new(&mdp, discount(0.95));
     let pairs = solver.all_pairs().unwrap();
@@ -78,11 +78,11 @@ fn certificates_contain_the_truth() {
                 let (lower, upper) = certificate.interval(distances.nats(state));
                 assert!(lower <= nats + 1e-13 && nats <= upper + 1e-13, "{lower} <= {nats} <= {upper}");
             }
-            // A certificate from the table alone says the same.
-            let outside = certify(&mdp, discount(0.97), &[7], distances.all_nats());
-            assert!(outside.relative_error() <= tolerance + 1e-12, "{outside:?}");
+            // A certificate computed from the table alone has the same bound.
+            let recomputed = certify(&mdp, discount(0.97), &[7], distances.all_nats());
+            assert!(recomputed.relative_error() <= tolerance + 1e-12, "{recomputed:?}");
         }
-        // And a wrong table is not certified: 10 % off everywhere must show in the bound.
+        // The bound of a table that is wrong by 10 % everywhere is at least as large.
         let wrong: Vec<f64> = truth.iter().map(|nats| nats * 1.1).collect();
         let certificate = certify(&mdp, discount(0.97), &[7], &wrong);
         for (state, &nats) in truth.iter().enumerate().filter(|(_, nats)| nats.is_finite()) {
@@ -95,12 +95,12 @@ fn certificates_contain_the_truth() {
 #[test]
 fn simulation_agrees_within_four_standard_errors() {
     let map = "S....\n.##.#\n.#...\n...#.\n##..G";
-    let world = GridWorld::parse(map).unwrap();
-    let mdp = world.to_mdp(0.3).unwrap();
-    let goal = world.state(4, 4).unwrap();
+    let grid = GridWorld::parse(map).unwrap();
+    let mdp = grid.to_mdp(0.3).unwrap();
+    let goal = grid.state(4, 4).unwrap();
     let distances = ExactSolver::new(&mdp, discount(0.95)).to_goal(goal).unwrap();
     let chain = mdp.under_policy(|state| distances.action(state).unwrap_or(0)).unwrap();
-    for start in (0..world.n_states()).step_by(3) {
+    for start in (0..grid.n_states()).step_by(3) {
         let estimate = estimate_hitting(&chain, discount(0.95), start, goal, 20_000, 11 + start as u64);
         let exact = (-distances.nats(start)).exp();
         let error = (estimate.mean - exact).abs();
@@ -109,7 +109,7 @@ fn simulation_agrees_within_four_standard_errors() {
 }
 
 #[test]
-fn hitting_statistics_are_the_limit_of_long_discounts() {
+fn hitting_statistics_are_the_limit_of_discounts_near_one() {
     let chain = TabularMdp::chain_from_edges(
         4,
         [(0, 1, 0.5), (0, 0, 0.25), (0, 3, 0.25), (1, 2, 0.8), (1, 0, 0.2), (2, 2, 1.0), (3, 3, 1.0)],
@@ -132,7 +132,7 @@ fn hitting_statistics_are_the_limit_of_long_discounts() {
 }
 
 #[test]
-fn methods_refuse_what_they_cannot_do() {
+fn methods_reject_processes_that_they_do_not_apply_to() {
     let control = random_mdp(1, 6, 2, 3);
     let make = || ExactSolver::new(&control, discount(0.9));
     assert_eq!(make().with_method(Method::BreadthFirst).err(), Some(SolveError::NotDeterministic));
@@ -142,13 +142,15 @@ fn methods_refuse_what_they_cannot_do() {
 }
 
 #[test]
-fn rare_arrivals_have_accurate_statistics() {
-    // A walk on 0..n with drift away from 0, reflected at n - 1: arrival is certain, after 1e18 steps on average.
+fn statistics_of_rarely_reached_goals_are_accurate() {
+    // A random walk on 0..n with drift away from 0, reflected at n - 1: 0 is reached with
+    // certainty, after 1e18 steps on average.
     let (n, back) = (20usize, 0.9f64);
     let edges = (1..n).flat_map(|s| [(s, s - 1, 1.0 - back), (s, (s + 1).min(n - 1), back)]);
     let chain = TabularMdp::chain_from_edges(n, edges.chain([(0, 0, 1.0)])).unwrap();
     let hitting = hitting_statistics(&chain, &[0]).unwrap();
-    // T_s, the mean time from s to s - 1: T_{n-1} = 1 / forward, T_s = (1 + back T_{s+1}) / forward.
+    // T_s, the mean time from s to s - 1: T_{n-1} = 1 / forward, T_s = (1 + back T_{s+1}) /
+    // forward.
     let mut time_down = vec![1.0 / (1.0 - back); n];
     (1..n - 1).rev().for_each(|s| time_down[s] = (1.0 + back * time_down[s + 1]) / (1.0 - back));
     let steps = hitting.mean_if_reached(|_, _| 1.0);
@@ -157,7 +159,8 @@ fn rare_arrivals_have_accurate_statistics() {
         let expected: f64 = time_down[1..=state].iter().sum();
         assert_close(steps[state], expected, 1e-12 * expected);
     }
-    // With a way out at the far end instead: the gambler's ruin, with chances down to 1e-18.
+    // With an absorbing state at the far end instead: the gambler's ruin, with probabilities down
+    // to 1e-18.
     let edges = (1..n).flat_map(|s| [(s, s - 1, 1.0 - back), (s, s + 1, back)]);
     let chain = TabularMdp::chain_from_edges(n + 1, edges.chain([(0, 0, 1.0), (n, n, 1.0)])).unwrap();
     let hitting = hitting_statistics(&chain, &[0]).unwrap();
@@ -171,25 +174,26 @@ fn rare_arrivals_have_accurate_statistics() {
 }
 
 #[test]
-fn a_path_ends_at_the_goal() {
-    // The likely outcome of either state leads to the other; only the unlikely one leads on.
+fn the_most_likely_path_ends_at_the_goal() {
+    // The likely outcome of states 0 and 1 leads to the other; only the unlikely one leads to the
+    // goal.
     let edges = [(0, 1, 0.9), (0, 2, 0.1), (1, 0, 0.9), (1, 2, 0.1), (2, 2, 1.0), (3, 3, 1.0)];
     let chain = TabularMdp::chain_from_edges(4, edges).unwrap();
     let distances = ExactSolver::new(&chain, discount(0.9)).to_goal(2).unwrap();
     assert_eq!(path_to_goal(&chain, &distances, 0), [0, 2]);
     assert_eq!(path_to_goal(&chain, &distances, 2), [2]);
     assert!(path_to_goal(&chain, &distances, 3).is_empty());
-    // On a grid without slip it is a shortest path.
-    let world = GridWorld::parse("S...\n.##.\n...G").unwrap();
-    let mdp = world.to_mdp(0.0).unwrap();
-    let goal = world.state(2, 3).unwrap();
+    // On a grid without slip, the path is a shortest path.
+    let grid = GridWorld::parse("S...\n.##.\n...G").unwrap();
+    let mdp = grid.to_mdp(0.0).unwrap();
+    let goal = grid.state(2, 3).unwrap();
     let distances = ExactSolver::new(&mdp, discount(0.9)).to_goal(goal).unwrap();
     let path = path_to_goal(&mdp, &distances, 0);
     assert_eq!((path.len(), path[5]), (6, goal));
 }
 
 #[test]
-fn reaching_in_time_is_the_plain_recursion() {
+fn reach_within_equals_the_plain_recursion() {
     let mdp = random_mdp(5, 30, 3, 2);
     let mut plain: Vec<f64> = (0..30).map(|state| f64::from(u8::from(state == 4))).collect();
     for steps in 1..12 {

@@ -1,9 +1,10 @@
-//! Every deterministic policy of small processes, each evaluated by a dense linear solve.
+//! Enumeration of all deterministic policies of small processes, each evaluated by a dense linear
+//! solve.
 
 use crate::support::{assert_close, discount, random_mdp};
 use isochrone_core::exact::{ExactSolver, TabularMdp};
 
-/// `max_pi E_pi[gamma^H]` for every state, by enumeration.
+/// Returns `max_pi E_pi[gamma^H]` for every state, by enumeration.
 fn best_over_policies(mdp: &TabularMdp, gamma: f64, goal: usize) -> Vec<f64> {
     let n = mdp.n_states();
     let n_actions: Vec<usize> = (0..n).map(|state| mdp.rows(state).count()).collect();
@@ -25,7 +26,7 @@ fn best_over_policies(mdp: &TabularMdp, gamma: f64, goal: usize) -> Vec<f64> {
     best
 }
 
-/// Solves `h = gamma P_pi h` off the goal, `h = 1` on it, by Gaussian elimination.
+/// Solves `h = gamma P_pi h` with `h = 1` at the goal, by Gaussian elimination.
 fn evaluate(mdp: &TabularMdp, gamma: f64, goal: usize, policy: &[usize]) -> Vec<f64> {
     let n = mdp.n_states();
     let mut rows: Vec<Vec<f64>> = (0..n)
@@ -64,13 +65,13 @@ fn the_optimum_over_all_policies_is_found_on_200_random_processes() {
         for goal in 0..n_states {
             let distances = solver.to_goal(goal).unwrap();
             let expected = best_over_policies(&mdp, gamma, goal);
-            // Elimination leaves rounding dust where a goal is out of reach.
+            // Elimination leaves rounding errors where the goal is unreachable.
             let expected: Vec<f64> =
                 expected.iter().map(|&h| if h > 1e-14 { -h.ln() } else { f64::INFINITY }).collect();
             for state in 0..n_states {
                 assert_close(distances.nats(state), expected[state], 1e-12);
             }
-            // The policy returned attains the optimum.
+            // The returned policy attains the optimum.
             let policy: Vec<usize> =
                 (0..n_states).map(|state| distances.action(state).unwrap_or(0)).collect();
             for (state, h) in evaluate(&mdp, gamma, goal, &policy).into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Distances of thousands of nats, discounts next to one, improbable detours.
+//! Distances of thousands of nats, discounts near one, and improbable detours.
 
 use crate::support::{assert_close, discount, reference_nats};
 use isochrone_core::{
@@ -6,7 +6,7 @@ use isochrone_core::{
     exact::{ExactSolver, GridWorld, MdpBuilder, Method, TabularMdp},
 };
 
-/// A walk on a line that moves towards 0 with probability `forward` and back otherwise.
+/// A random walk on a line that moves towards 0 with probability `forward` and back otherwise.
 fn drifting_line(n: usize, forward: f64) -> TabularMdp {
     let edges = (1..n)
         .flat_map(|state| [(state, state - 1, forward), (state, (state + 1).min(n - 1), 1.0 - forward)]);
@@ -30,19 +30,19 @@ fn distances_far_beyond_underflow_are_exact() {
         for cell in [1, 10, 500, 2_500] {
             assert_close(distances.nats(cell), cell as f64 * per_cell, 2e-9 * cell as f64 * per_cell);
         }
-        assert!(distances.nats(2_500) > 745.0 || gamma > 0.9, "this should not fit in a double");
+        assert!(distances.nats(2_500) > 745.0 || gamma > 0.9, "exp(-d) underflows a double");
     }
 }
 
 #[test]
-fn factorisation_says_when_it_underflows() {
+fn a_factorization_that_underflows_has_an_infinite_bound() {
     let line = drifting_line(3_000, 0.9);
     let lu = ExactSolver::new(&line, discount(0.5)).with_method(Method::SparseLu).unwrap();
     assert_eq!(lu.to_goal(0).unwrap().certificate().relative_error(), f64::INFINITY);
 }
 
-/// A lock: each right turn advances with probability 1/2 and otherwise falls back to the beginning. A second
-/// action walks around it along a path of `detour` certain steps.
+/// A combination lock: each step advances with probability `chance` and otherwise returns to the
+/// start. A second action takes a deterministic detour of `detour` steps.
 fn lock(n: usize, detour: usize, chance: f64) -> TabularMdp {
     let (goal, n_states) = (n, n + 1 + detour);
     let mut builder = MdpBuilder::new(n_states);
@@ -75,13 +75,14 @@ fn improbable_detours_do_not_confuse_the_scaling() {
 
 #[test]
 fn the_largest_discount_is_certified() {
-    let world = GridWorld::parse("..........\n.########.\n.#......#.\n.#.####.#.\n...#..#...").unwrap();
-    let mdp = world.to_mdp(0.4).unwrap();
+    let grid = GridWorld::parse("..........\n.########.\n.#......#.\n.#.####.#.\n...#..#...").unwrap();
+    let mdp = grid.to_mdp(0.4).unwrap();
     let gamma = Discount::MAX_GAMMA;
-    let goal = world.state(0, 5).unwrap();
+    let goal = grid.state(0, 5).unwrap();
     let distances = ExactSolver::new(&mdp, discount(gamma)).to_goal(goal).unwrap();
     assert!(distances.certificate().relative_error() < 1e-8, "{:?}", distances.certificate());
-    // With certain arrival, effective steps at this discount are the expected steps of the policy.
+    // The goal is reached with certainty, so effective steps at this discount are the expected
+    // steps of the policy.
     let chain = mdp.under_policy(|state| distances.action(state).unwrap_or(0)).unwrap();
     let expected =
         isochrone_core::exact::hitting_statistics(&chain, &[goal]).unwrap().mean_if_reached(|_, _| 1.0);
@@ -91,15 +92,15 @@ fn the_largest_discount_is_certified() {
 }
 
 #[test]
-fn well_mixed_processes_at_long_discounts_converge() {
-    // Few layers, one slow mode: sweeps alone would need thousands of passes.
+fn well_mixed_processes_at_discounts_near_one_converge() {
+    // There are few layers and one slow mode: sweeps alone would need thousands of passes.
     let mdp = crate::support::random_mdp(3, 400, 3, 4);
     let distances = ExactSolver::new(&mdp, discount(0.99999)).to_goal(0).unwrap();
     assert!(distances.certificate().relative_error() <= 1e-8, "{:?}", distances.certificate());
 }
 
-/// Two locks in a row, each with a ladder of tiny probabilities and a certain detour: the first guess of either
-/// is too far by thousands of nats.
+/// Two locks in series, each with tiny success probabilities and a deterministic detour: the first
+/// estimate of each is too large by thousands of nats.
 fn two_locks(rungs: usize, detour: usize, chance: f64) -> (TabularMdp, usize) {
     let block = rungs + detour;
     let goal = 2 * block;
@@ -121,7 +122,7 @@ fn two_locks(rungs: usize, detour: usize, chance: f64) -> (TabularMdp, usize) {
 }
 
 #[test]
-fn cut_off_weights_in_a_row_do_not_overflow() {
+fn clipped_weights_in_series_do_not_overflow() {
     for (rungs, detour) in [(3, 8), (2, 20), (6, 30)] {
         for chance in [1e-300, 1e-160, 1e-80, 0.01] {
             let (mdp, goal) = two_locks(rungs, detour, chance);
@@ -137,15 +138,15 @@ fn cut_off_weights_in_a_row_do_not_overflow() {
 
 #[test]
 fn certificates_hold_to_the_last_digits() {
-    // Deterministic detours around improbable short cuts have closed forms: 1, 2, 3, ... certain steps.
+    // Deterministic detours around improbable shortcuts have known lengths: 1, 2, 3, ... steps.
     for gamma in [0.5, 0.9, 0.999] {
         for chance in [1e-160, 1e-300] {
             let (mdp, goal) = two_locks(2, 6, chance);
             let distances =
                 ExactSolver::new(&mdp, discount(gamma)).with_tolerance(1e-15).to_goal(goal).unwrap();
-            for (state, certain_steps) in [(0, 14.0), (8, 7.0), (13, 3.0), (15, 1.0)] {
+            for (state, exact_steps) in [(0, 14.0), (8, 7.0), (13, 3.0), (15, 1.0)] {
                 let (lower, upper) = distances.certificate().interval(distances.steps(state));
-                assert!(lower <= certain_steps && certain_steps <= upper, "{lower} {certain_steps} {upper}");
+                assert!(lower <= exact_steps && exact_steps <= upper, "{lower} {exact_steps} {upper}");
             }
         }
     }
@@ -153,13 +154,14 @@ fn certificates_hold_to_the_last_digits() {
 
 #[test]
 fn pure_diffusion_at_the_largest_discount_is_solved() {
-    // No drift at all: influence reaches across the whole line, far beyond any window.
+    // Without drift, values depend on the entire line, far beyond any window.
     for (n, gamma) in [(1_000, Discount::MAX_GAMMA), (3_000, 0.99999)] {
         let line = drifting_line(n, 0.5);
         let swept = ExactSolver::new(&line, discount(gamma)).with_method(Method::PolicyIteration).unwrap();
         let distances = swept.to_goal(0).unwrap();
         assert!(distances.certificate().relative_error() < 1e-7, "{:?}", distances.certificate());
-        // On a line reflected at its end, E[gamma^H] = cosh(a (m - s)) / cosh(a m), cosh a = 1 / gamma.
+        // On a line reflected at its end, E[gamma^H] = cosh(a (m - s)) / cosh(a m), cosh a = 1 /
+        // gamma.
         let a = (1.0 / gamma).acosh();
         let log_cosh = |x: f64| x + (-2.0 * x).exp().ln_1p() - 2f64.ln();
         let m = n as f64 - 0.5;
@@ -171,12 +173,12 @@ fn pure_diffusion_at_the_largest_discount_is_solved() {
 }
 
 #[test]
-fn trivial_goal_sets_are_fine() {
+fn trivial_goal_sets_are_solved() {
     let mdp = crate::support::random_mdp(8, 12, 3, 3);
     let all: Vec<usize> = (0..12).collect();
     let everywhere = ExactSolver::new(&mdp, discount(0.9)).to_goal_set(&all).unwrap();
     assert!(everywhere.all_nats().iter().all(|&nats| nats == 0.0));
-    // A goal that nothing else can reach: one layer.
+    // No other state can reach the goal: there is one layer.
     let mut builder = MdpBuilder::new(2);
     builder
         .transition(0, 0, 1, 0.5)
@@ -184,6 +186,6 @@ fn trivial_goal_sets_are_fine() {
         .transition(0, 1, 1, 1.0)
         .transition(1, 0, 1, 1.0);
     let away = builder.build().unwrap();
-    let lonely = ExactSolver::new(&away, discount(0.9)).to_goal(0).unwrap();
-    assert_eq!((lonely.nats(0), lonely.nats(1)), (0.0, f64::INFINITY));
+    let unreachable = ExactSolver::new(&away, discount(0.9)).to_goal(0).unwrap();
+    assert_eq!((unreachable.nats(0), unreachable.nats(1)), (0.0, f64::INFINITY));
 }

@@ -1,4 +1,5 @@
-//! The exact solvers against hand calculation, brute force, simulation, each other, and the theory.
+//! Tests of the exact solvers against hand calculation, brute force, simulation, each other, and
+//! theory.
 
 mod agreement;
 mod brute_force;

@@ -1,4 +1,4 @@
-//! Hitting times by simulation: slow, noisy, and independent of every solver.
+//! Estimates of hitting times by simulation, independent of the solvers.
 
 use isochrone_core::{Discount, exact::TabularMdp, rng};
 use rayon::prelude::*;
@@ -6,17 +6,17 @@ use rayon::prelude::*;
 /// An estimate of `E[gamma^H]` from simulated trajectories.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HittingEstimate {
-    /// Sample mean of `gamma^H` (0 for trajectories cut off before the goal).
+    /// The sample mean of `gamma^H` (0 for trajectories truncated before the goal).
     pub mean: f64,
-    /// Standard error of that mean.
+    /// The standard error of the mean.
     pub standard_error: f64,
 }
 
-/// Simulates `rollouts` trajectories of a chain from `start` until `goal`.
+/// Simulates `rollouts` trajectories of a chain from `start` to `goal`.
 ///
-/// They are cut when `gamma^k` falls below `1e-12`, which biases the mean by less than that. Rollout `i`
-/// draws from random stream `i` and sums are taken in order, so the result does not depend on the number of
-/// threads. The standard error needs at least two rollouts.
+/// Trajectories are truncated when `gamma^k` falls below `1e-12`, which biases the mean by less
+/// than that. Rollout `i` draws from random stream `i` and sums are taken in order, so the result
+/// does not depend on the number of threads. The standard error needs at least two rollouts.
 pub fn estimate_hitting(
     chain: &TabularMdp,
     discount: Discount,
@@ -54,6 +54,7 @@ fn sample_successor(chain: &TabularMdp, state: usize, mut uniform: f64) -> usize
             return to;
         }
     }
-    // The probabilities sum to one up to rounding: a draw past their sum belongs to the last.
+    // The probabilities sum to one up to rounding: a draw above their sum selects the last
+    // successor.
     row.successors[row.successors.len() - 1] as usize
 }

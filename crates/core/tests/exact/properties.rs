@@ -1,16 +1,17 @@
-//! What makes it a quasimetric, on random processes.
+//! Properties of the successor distance on random processes.
 
 use crate::support::{assert_close, discount, random_mdp};
 use isochrone_core::exact::{AllPairs, ExactSolver, GoalDistances, MdpBuilder, TabularMdp};
 use proptest::{prelude::*, test_runner::RngSeed};
 
-/// `d((state, action), goal)` in nats: the distance when the first action is given and the best ones follow,
+/// Returns `d((state, action), goal)` in nats, the distance if the first action is given and
+/// optimal actions follow:
 ///
 /// ```text
 /// d((s,a), g) = -ln( gamma * sum_s' P(s'|s,a) exp(-d(s',g)) )    for s != g,    0 for s = g
 /// ```
 ///
-/// It does not depend on an action attached to the goal, and `min_a d((s,a), g) = d(s, g)`.
+/// It does not depend on the action at the goal, and `min_a d((s,a), g) = d(s, g)`.
 fn action_nats(mdp: &TabularMdp, distances: &GoalDistances, gamma: f64, state: usize, action: usize) -> f64 {
     let row = mdp.action_row(state, action).unwrap();
     if distances.nats(state) == 0.0 {
@@ -24,7 +25,7 @@ fn action_nats(mdp: &TabularMdp, distances: &GoalDistances, gamma: f64, state: u
     discount(gamma).nats_per_step() + nearest - sum.ln()
 }
 
-/// Non-negativity, identity and the triangle inequality of a table of distances.
+/// Checks non-negativity, identity and the triangle inequality of a table of distances.
 fn assert_quasimetric(n: usize, pairs: &AllPairs) {
     for a in 0..n {
         assert_eq!(pairs.nats(a, a), 0.0);
@@ -32,14 +33,15 @@ fn assert_quasimetric(n: usize, pairs: &AllPairs) {
             assert!(a == b || pairs.nats(a, b) > 0.0, "d({a},{b}) = {}", pairs.nats(a, b));
             for c in 0..n {
                 let (direct, detour) = (pairs.nats(a, c), pairs.nats(a, b) + pairs.nats(b, c));
-                assert!(direct <= detour * (1.0 + 1e-8), "d({a},{c}) = {direct} > {detour} by way of {b}");
+                assert!(direct <= detour * (1.0 + 1e-8), "d({a},{c}) = {direct} > {detour} via {b}");
             }
         }
     }
 }
 
-/// The process over (state, action) pairs, two actions each: the next action is chosen on arrival, so a choice
-/// is one bit for each state that might be arrived at.
+/// Builds the process over (state, action) pairs with two actions per state. The next action is
+/// chosen after the transition, so an action of the new process is one bit for each possible
+/// successor.
 fn lifted(mdp: &TabularMdp) -> TabularMdp {
     let pair = |state: usize, action: usize| 2 * state + action;
     let mut builder = MdpBuilder::new(2 * mdp.n_states());
@@ -56,7 +58,8 @@ fn lifted(mdp: &TabularMdp) -> TabularMdp {
 }
 
 proptest! {
-    // The same cases in every run; for a campaign, change the seed and the number of cases.
+    // The cases are the same in every run; for a longer search, change the seed and the number of
+    // cases.
     #![proptest_config(ProptestConfig {
         cases: 1_000,
         rng_seed: RngSeed::Fixed(1),
@@ -65,7 +68,7 @@ proptest! {
     })]
 
     #[test]
-    fn it_is_a_quasimetric(seed: u64, n in 2usize..9, actions in 1usize..4, width in 1usize..4, gamma in 0.05f64..0.999) {
+    fn the_successor_distance_is_a_quasimetric(seed: u64, n in 2usize..9, actions in 1usize..4, width in 1usize..4, gamma in 0.05f64..0.999) {
         let mdp = random_mdp(seed, n, actions, width);
         let pairs = ExactSolver::new(&mdp, discount(gamma)).all_pairs().unwrap();
         assert_quasimetric(n, &pairs);
@@ -73,10 +76,10 @@ proptest! {
     }
 
     #[test]
-    fn unreachable_is_infinite_and_nothing_else_is(seed: u64, n in 2usize..12, actions in 1usize..3, width in 1usize..3) {
+    fn distances_are_infinite_exactly_for_unreachable_goals(seed: u64, n in 2usize..12, actions in 1usize..3, width in 1usize..3) {
         let mdp = random_mdp(seed, n, actions, width);
         let pairs = ExactSolver::new(&mdp, discount(0.9)).all_pairs().unwrap();
-        // Reachability by closure, independent of the solvers' search.
+        // Reachability by transitive closure, independent of the search of the solvers.
         let mut reaches = vec![vec![false; n]; n];
         for (from, row) in reaches.iter_mut().enumerate() {
             row[from] = true;
@@ -97,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn the_best_first_action_gives_the_distance(seed: u64, n in 2usize..8, gamma in 0.2f64..0.99) {
+    fn the_distance_is_the_minimum_over_first_actions(seed: u64, n in 2usize..8, gamma in 0.2f64..0.99) {
         let mdp = random_mdp(seed, n, 3, 3);
         let distances = ExactSolver::new(&mdp, discount(gamma)).to_goal(0).unwrap();
         for state in 0..n {
@@ -112,7 +115,7 @@ proptest! {
     }
 
     #[test]
-    fn the_goal_action_does_not_matter(seed: u64, n in 2usize..5, gamma in 0.3f64..0.97) {
+    fn the_distance_does_not_depend_on_the_goal_action(seed: u64, n in 2usize..5, gamma in 0.3f64..0.97) {
         let mdp = random_mdp(seed, n, 2, 3);
         let lifted = lifted(&mdp);
         let (flat, over_pairs) = (ExactSolver::new(&mdp, discount(gamma)), ExactSolver::new(&lifted, discount(gamma)));
@@ -130,7 +133,7 @@ proptest! {
     }
 
     #[test]
-    fn a_set_is_no_farther_than_its_nearest_member(seed: u64, n in 4usize..10) {
+    fn the_distance_to_a_set_is_at_most_that_to_its_nearest_member(seed: u64, n in 4usize..10) {
         let mdp = random_mdp(seed, n, 2, 3);
         let solver = ExactSolver::new(&mdp, discount(0.9));
         let members = solver.map_goals(&[0, 1, 2], |distances| distances).unwrap();
@@ -144,7 +147,7 @@ proptest! {
 
     #[test]
     fn effective_steps_approach_the_expected_steps_from_below(seed: u64, n in 2usize..8) {
-        // A chain that returns to the goal from everywhere, so that expected steps are finite.
+        // Every state of the chain has a transition to the goal, so that expected steps are finite.
         let mut edges = Vec::new();
         let base = random_mdp(seed, n, 1, 3);
         for state in 0..n {

@@ -1,4 +1,4 @@
-//! Random processes and a reference solution that shares no code with the solvers.
+//! Random processes, and a reference solver that shares no code with the tested ones.
 
 use isochrone_core::{
     Discount,
@@ -10,7 +10,8 @@ pub fn discount(gamma: f64) -> Discount {
     Discount::new(gamma).unwrap()
 }
 
-/// A random process: each action has one to `max_successors` successors with random probabilities.
+/// Builds a random process in which each action has one to `max_successors` successors with random
+/// probabilities.
 pub fn random_mdp(seed: u64, n_states: usize, n_actions: usize, max_successors: usize) -> TabularMdp {
     let mut rng = rng::stream(seed, 0);
     let mut builder = MdpBuilder::new(n_states);
@@ -27,7 +28,8 @@ pub fn random_mdp(seed: u64, n_states: usize, n_actions: usize, max_successors: 
     builder.build().unwrap()
 }
 
-/// A directed graph: action `k` of a node follows its `k`-th distinct edge. A node without outgoing edges is absorbing.
+/// Builds a directed graph: action `k` of a node follows its `k`-th distinct edge. A node without
+/// outgoing edges is absorbing.
 pub fn graph(n_states: usize, mut edges: Vec<(usize, usize)>) -> TabularMdp {
     edges.sort_unstable();
     edges.dedup();
@@ -45,7 +47,8 @@ pub fn graph(n_states: usize, mut edges: Vec<(usize, usize)>) -> TabularMdp {
     builder.build().unwrap()
 }
 
-/// Value iteration in logs, until nothing changes: slow, simple, and free of underflow.
+/// Computes distances by value iteration in log space until convergence: slow and simple, without
+/// underflow.
 pub fn reference_nats(mdp: &TabularMdp, gamma: f64, goal: usize) -> Vec<f64> {
     let step = -gamma.ln();
     let mut nats = vec![f64::INFINITY; mdp.n_states()];
@@ -54,13 +57,13 @@ pub fn reference_nats(mdp: &TabularMdp, gamma: f64, goal: usize) -> Vec<f64> {
         let next: Vec<f64> = (0..mdp.n_states())
             .map(|state| if state == goal { 0.0 } else { step + best_continuation(mdp, state, &nats) })
             .collect();
-        let settled = next.iter().zip(&nats).all(|(a, b)| a == b || (a - b).abs() < 1e-15 * a.abs());
+        let converged = next.iter().zip(&nats).all(|(a, b)| a == b || (a - b).abs() < 1e-15 * a.abs());
         nats = next;
-        if settled {
+        if converged {
             return nats;
         }
     }
-    panic!("value iteration did not settle");
+    panic!("value iteration did not converge");
 }
 
 fn best_continuation(mdp: &TabularMdp, state: usize, nats: &[f64]) -> f64 {
@@ -75,7 +78,7 @@ fn best_continuation(mdp: &TabularMdp, state: usize, nats: &[f64]) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
-/// Asserts equality within an absolute error, with infinities equal to themselves only.
+/// Asserts equality within an absolute error; infinities are equal only to themselves.
 #[track_caller]
 pub fn assert_close(actual: f64, expected: f64, tolerance: f64) {
     let close = actual == expected || (actual - expected).abs() <= tolerance;

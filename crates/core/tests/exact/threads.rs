@@ -1,4 +1,4 @@
-//! The number of threads changes nothing, not even the last bit.
+//! Results do not depend on the number of threads.
 
 use crate::{
     monte_carlo::estimate_hitting,
@@ -11,7 +11,7 @@ fn with_threads<T: Send>(n: usize, work: impl FnOnce() -> T + Send) -> T {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bits() {
+fn results_are_bit_identical_for_any_number_of_threads() {
     for actions in [1, 3] {
         let mdp = random_mdp(5, 120, actions, 4);
         let solve = || ExactSolver::new(&mdp, discount(0.98)).all_pairs().unwrap();

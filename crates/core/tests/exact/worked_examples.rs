@@ -1,4 +1,4 @@
-//! The two processes worked out by hand in the paper's appendix, for every method that applies.
+//! The two worked examples of the paper's appendix, for every method that applies.
 
 use crate::support::{assert_close, discount};
 use isochrone_core::exact::{ExactSolver, Method, TabularMdp};
@@ -15,7 +15,7 @@ fn solvers(mdp: &TabularMdp) -> Vec<ExactSolver<'_>> {
 }
 
 #[test]
-fn a_line_has_a_tight_triangle() {
+fn the_triangle_inequality_is_tight_on_a_line() {
     let chain = TabularMdp::chain_from_edges(3, [(0, 1, 1.0), (1, 2, 1.0), (2, 2, 1.0)]).unwrap();
     let step = (1.0 / GAMMA).ln();
     let solvers = solvers(&chain);
@@ -31,7 +31,7 @@ fn a_line_has_a_tight_triangle() {
 }
 
 #[test]
-fn a_fork_has_a_loose_triangle() {
+fn the_triangle_inequality_is_strict_on_a_fork() {
     let edges = [(0, 1, 0.5), (0, 2, 0.5), (1, 3, 1.0), (2, 3, 1.0), (3, 3, 1.0)];
     let chain = TabularMdp::chain_from_edges(4, edges).unwrap();
     let step = (1.0 / GAMMA).ln();

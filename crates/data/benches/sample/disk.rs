@@ -1,4 +1,5 @@
-//! A dataset larger than memory: rows per second beside what the disk can do, and how much is resident.
+//! A dataset larger than memory: rows per second compared with the rate of the disk, and resident
+//! memory.
 
 use crate::synthetic::{STEPS, WIDTHS, machine, sampler, send};
 use isochrone_data::{Access, Dataset, formats::Writer, sampling::Loader};
@@ -13,20 +14,20 @@ use std::{
 const PAGE: usize = 4096;
 const MEASURE: Duration = Duration::from_secs(20);
 
-/// A line of `/proc/self/...`, in the unit that it has there.
+/// Returns a value from a file in `/proc/self`, in the unit of the file.
 fn process(file: &str, key: &str) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/self/{file}")).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(key));
     line.and_then(|rest| rest.trim_start_matches(':').split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
-/// Empties the system's cache of files, so that reads come from the disk. Needs to be root.
-fn forget_cached_pages() -> bool {
+/// Drops the page cache, so that reads come from the disk. Requires root.
+fn drop_page_cache() -> bool {
     let _ = std::process::Command::new("sync").status();
     std::fs::write("/proc/sys/vm/drop_caches", "3").is_ok()
 }
 
-/// Reads of one page at random per second, by this many threads at once.
+/// Returns the number of random reads of one page per second, by this many threads at once.
 fn random_reads_per_second(path: &Path, threads: u64) -> f64 {
     let pages = std::fs::metadata(path).unwrap().len() / PAGE as u64;
     let start = Instant::now();
@@ -56,7 +57,7 @@ pub fn run(bytes: u64, folder: &Path) {
     let episode_bytes = 4 * ((STEPS + 1) * WIDTHS.0 + STEPS * WIDTHS.1) as u64;
     let start = Instant::now();
     if std::fs::metadata(&path).is_ok_and(|file| file.len() >= bytes) {
-        eprintln!("{} is there already", path.display());
+        eprintln!("{} already exists", path.display());
     } else {
         let mut writer = Writer::for_path(&path).unwrap();
         send((bytes / episode_bytes) as usize + 1, &mut writer);
@@ -74,27 +75,24 @@ pub fn run(bytes: u64, folder: &Path) {
         start.elapsed().as_secs_f64() * 1e3
     );
     let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    println!(
-        "- memory of the machine: {}",
-        memory.lines().next().unwrap_or_default().replace("MemTotal:", "").trim()
-    );
-    let is_cold = forget_cached_pages();
-    println!("- the cache of files was {}emptied before each line\n", if is_cold { "" } else { "NOT " });
-    println!("Reads of one page (4 KiB) at random, by `pread`:\n\n| threads | reads/s |\n|---|---|");
+    println!("- memory: {}", memory.lines().next().unwrap_or_default().replace("MemTotal:", "").trim());
+    let is_cold = drop_page_cache();
+    println!("- the page cache was {}dropped before each line\n", if is_cold { "" } else { "NOT " });
+    println!("Random reads of one page (4 KiB) with `pread`:\n\n| threads | reads/s |\n|---|---|");
     let mut best = 0.0f64;
     for threads in [1, 4, 16, 64] {
-        forget_cached_pages();
+        drop_page_cache();
         let reads = random_reads_per_second(&path, threads);
         best = best.max(reads);
         println!("| {threads} | {reads:.0} |");
     }
     println!("\nBatches of 1024 rows (s, a, s', g, a') from the loader:\n");
     println!(
-        "| loader threads | rows/s | pages read per row | pages/s, of the best above | resident, MiB |\n|---|---|---|---|---|"
+        "| loader threads | rows/s | pages read per row | pages/s (% of the best above) | resident (MiB) |\n|---|---|---|---|---|"
     );
     let ours = sampler(data, 1024);
     for workers in [1, 2, 4] {
-        forget_cached_pages();
+        drop_page_cache();
         let number = |n| NonZeroUsize::new(n).unwrap();
         let mut loader = Loader::start(&ours, 0, number(workers), number(2));
         let before = process("io", "read_bytes");
@@ -112,5 +110,5 @@ pub fn run(bytes: u64, folder: &Path) {
             pages / rows as f64
         );
     }
-    println!("\nMost ever resident: {} MiB.", process("status", "VmHWM") >> 10);
+    println!("\nPeak resident memory: {} MiB.", process("status", "VmHWM") >> 10);
 }

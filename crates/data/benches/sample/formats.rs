@@ -1,4 +1,4 @@
-//! Why our layout is Arrow's file format and not Parquet: the same episodes, rows at random.
+//! The isochrone Arrow format compared with Parquet: the same episodes, with rows read at random.
 
 use crate::synthetic::{STEPS, WIDTHS, sampler, send};
 use arrow_array::{ArrayRef, FixedSizeListArray, Float32Array, RecordBatch};
@@ -20,10 +20,11 @@ use parquet::{
 use std::{fs::File, path::Path, sync::Arc, time::Instant};
 
 const EPISODES: usize = 300;
-/// States of a row group: few episodes, so that little is decoded for a row.
+/// The number of episodes in a row group: few, so that little is decoded for a row.
 const GROUP_EPISODES: usize = 10;
 
-/// Writes a row per state, in row groups that end between episodes, with small pages and an index of them: what suits random reads best.
+/// Writes a row per state, in row groups that end between episodes, with small pages and a page
+/// index, which suits random reads best.
 struct ParquetSink {
     writer: ArrowWriter<File>,
     schema: Arc<Schema>,
@@ -76,7 +77,7 @@ impl EpisodeSink for ParquetSink {
     }
 }
 
-/// States read one at a time, at random, per second.
+/// Returns the number of states per second that are read at random, one at a time.
 fn parquet_states_per_second(path: &Path) -> f64 {
     let file = File::open(path).unwrap();
     let options =
@@ -105,12 +106,12 @@ fn parquet_states_per_second(path: &Path) -> f64 {
 
 pub fn run() {
     let folder = tempfile::tempdir().unwrap();
-    println!("## Our layout, and Parquet instead\n");
+    println!("## The isochrone Arrow format and Parquet\n");
     println!(
-        "{} transitions, in the page cache; a state and its action at random, one thread.\n",
+        "{} transitions in the page cache; random reads of a state and its action by one thread.\n",
         EPISODES * STEPS
     );
-    println!("| file | MiB | writing, s | opening, ms | states/s |\n|---|---|---|---|---|");
+    println!("| file | MiB | writing (s) | opening (ms) | states/s |\n|---|---|---|---|---|");
     let path = folder.path().join("x.arrow");
     let start = Instant::now();
     let mut writer = Writer::for_path(&path).unwrap();

@@ -1,7 +1,9 @@
-//! `just bench-data` and `just bench-data-large`: how fast batches are made, and from how much.
+//! Sampling benchmarks of `just bench-data` and `just bench-data-large`.
 //!
-//! Without arguments, in memory: beside NumPy, with a busy learner, and our layout beside Parquet. With `--disk-bytes N --disk-folder F`, a mapped set of
-//! that size beside the disk's own rate. Tables in Markdown go to standard output.
+//! Without arguments, the data are in memory: compared with NumPy, with a busy learner, and the
+//! isochrone Arrow format compared with Parquet. With `--disk-bytes N --disk-folder F`, a mapped
+//! dataset of that size is compared with the rate of the disk. Markdown tables are printed to
+//! standard output.
 
 mod disk;
 mod formats;

@@ -1,4 +1,5 @@
-//! A million transitions in memory: one thread, beside NumPy, and a learner that never waits.
+//! A million transitions in memory: one thread compared with NumPy, and the waiting time of a
+//! learner.
 
 use crate::synthetic::{machine, median, sampler, send};
 use isochrone_data::{
@@ -22,7 +23,7 @@ fn data() -> Dataset {
     builder.finish()
 }
 
-/// Rows per second of one thread that fills the same batch again and again.
+/// Returns the rows per second of one thread that fills the same batch repeatedly.
 fn rows_per_second(sampler: &GoalSampler, first_step: u64) -> f64 {
     let mut batch = GoalBatch::default();
     let mut step = first_step;
@@ -41,41 +42,42 @@ fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
 }
 
-/// NumPy's rows per second, and its version.
+/// Returns NumPy's rows per second, and its version.
 fn numpy(kind: &str, batch: usize) -> (f64, String) {
     let root = workspace();
     let output = Command::new(root.join("target/peers/bin/python"))
         .arg(root.join("benches/peers/numpy_sample.py"))
         .args([kind.to_owned(), batch.to_string(), SECONDS.to_string()])
-        // Pinned to one core's worth of work: NumPy's takes are single-threaded anyway.
+        // Limited to one thread; `np.take` is single-threaded anyway.
         .env("OMP_NUM_THREADS", "1")
         .output()
-        .expect("target/peers has Python: just bench-data makes it");
+        .expect("target/peers has Python: just bench-data installs it");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let line: Value = serde_json::from_slice(&output.stdout).expect("a line of JSON");
     (line["rows_per_second"].as_f64().unwrap(), line["version"].as_str().unwrap().to_owned())
 }
 
-/// The share of its time that a learner spends waiting, if a step takes it this long.
+/// Returns the share of time that a learner waits for batches, if its own work takes this long per
+/// step.
 fn waiting_share(sampler: &GoalSampler, learner: Duration, workers: usize) -> f64 {
     let number = |n| NonZeroUsize::new(n).unwrap();
     let mut loader = Loader::start(sampler, 0, number(workers), number(2));
     loader.next_batch();
     let (mut waited, start) = (Duration::ZERO, Instant::now());
     for _ in 0..200 {
-        let asked = Instant::now();
+        let requested = Instant::now();
         std::hint::black_box(loader.next_batch());
-        waited += asked.elapsed();
-        // Busy, as a learner is, not asleep.
-        let began = Instant::now();
-        while began.elapsed() < learner {
+        waited += requested.elapsed();
+        // Busy like a learner, not asleep.
+        let started = Instant::now();
+        while started.elapsed() < learner {
             std::hint::spin_loop();
         }
     }
     waited.as_secs_f64() / start.elapsed().as_secs_f64()
 }
 
-/// Our own rate alone, for work on it.
+/// Prints only the rate of isochrone, for use during optimization.
 pub fn quick() {
     let resident = data();
     for batch in [256, 1024] {
@@ -94,34 +96,36 @@ pub fn run() {
     println!("{}", machine());
     let resident = data();
     println!("- data in memory: {} MiB\n", (resident.n_transitions() * 37 * 4) >> 20);
-    println!("## In memory, one thread\n\nMedians of {ROUNDS} rounds in which both take turns.\n");
+    println!("## In memory, one thread\n\nMedians of {ROUNDS} rounds, in each of which all samplers run.\n");
     let mut lines = String::new();
     let mut version = String::new();
     for batch in [256, 1024] {
         let ours = sampler(resident.clone(), batch);
-        let (mut own, mut usual, mut best) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut to_usual, mut to_best) = (Vec::new(), Vec::new());
+        let (mut own, mut published, mut best) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut to_published, mut to_best) = (Vec::new(), Vec::new());
         for round in 0..ROUNDS {
             own.push(rows_per_second(&ours, 1_000_000 * round as u64));
-            usual.push(numpy("usual", batch).0);
+            published.push(numpy("published", batch).0);
             let (rows, found) = numpy("best", batch);
             best.push(rows);
             version = found;
-            to_usual.push(own[round] / usual[round]);
+            to_published.push(own[round] / published[round]);
             to_best.push(own[round] / best[round]);
         }
-        let [own, usual, best] = [own, usual, best].map(|rows| median(rows) / 1e6);
-        let (to_usual, to_best) = (median(to_usual), median(to_best));
-        lines += &format!("| {batch} | {own:.2} | {usual:.2} | {best:.2} | {to_usual:.1} | {to_best:.1} |\n");
+        let [own, published, best] = [own, published, best].map(|rows| median(rows) / 1e6);
+        let (to_published, to_best) = (median(to_published), median(to_best));
+        lines += &format!(
+            "| {batch} | {own:.2} | {published:.2} | {best:.2} | {to_published:.1} | {to_best:.1} |\n"
+        );
     }
     println!(
-        "NumPy {version} `usual` is written as published loaders are, `best` as fast as we could make it (`benches/peers/numpy_sample.py`).\n"
+        "NumPy {version} `published` follows published loaders, `best` is as fast as we could make it (`benches/peers/numpy_sample.py`).\n"
     );
     println!(
-        "| batch | isochrone, million rows/s | NumPy, usual | NumPy, best | of usual | of best |\n|---|---|---|---|---|---|\n{lines}"
+        "| batch | isochrone, million rows/s | NumPy, published | NumPy, best | ratio to published | ratio to best |\n|---|---|---|---|---|---|\n{lines}"
     );
     println!(
-        "## A busy learner\n\nBatches of 1024 for a learner that computes 5 ms per step: the share of its time that it waits.\n"
+        "## A busy learner\n\nBatches of 1024 for a learner that computes for 5 ms per step, and the share of time that it waits.\n"
     );
     let ours = sampler(resident, 1024);
     println!("| loader threads | waiting |\n|---|---|");

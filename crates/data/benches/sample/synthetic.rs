@@ -1,4 +1,4 @@
-//! Episodes of noise: what they say does not matter here, only how much it is.
+//! Episodes of noise: only their size matters here.
 
 use isochrone_core::Discount;
 use isochrone_data::{
@@ -6,18 +6,18 @@ use isochrone_data::{
     sampling::{GoalDistribution, GoalDistributionConfig, GoalSampler, SamplerConfig},
 };
 
-/// Width of an observation and of an action: the ant of the mazes.
+/// The widths of an observation and an action, as in the antmaze datasets.
 pub const WIDTHS: (usize, usize) = (29, 8);
-/// Steps of an episode.
+/// The number of steps of an episode.
 pub const STEPS: usize = 1000;
 
-/// Gives a sink this many episodes of noise.
+/// Sends this many episodes of noise to a sink.
 pub fn send(episodes: usize, sink: &mut dyn EpisodeSink) {
     let spec = Spec::new(WIDTHS.0, WIDTHS.1);
     sink.begin(&spec).unwrap();
     let mut state = 1u64;
     let mut noise = move || {
-        // Xorshift: not good, but fast and hard to compress.
+        // Xorshift: of low quality, but fast and hard to compress.
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
@@ -42,23 +42,24 @@ pub fn send(episodes: usize, sink: &mut dyn EpisodeSink) {
     }
 }
 
-/// Geometric goals at gamma 0.99, clipped.
+/// Returns a sampler with geometric goals at gamma 0.99, clipped at the end of the episode.
 pub fn sampler(data: Dataset, batch_size: usize) -> GoalSampler {
-    let law = GoalDistribution::new(GoalDistributionConfig::default(), Discount::new(0.99).unwrap()).unwrap();
+    let discount = Discount::new(0.99).unwrap();
+    let goals = GoalDistribution::new(GoalDistributionConfig::default(), discount).unwrap();
     GoalSampler::new(
         &data,
-        SamplerConfig { batch_size, rows_per_episode: 1, goals: vec![law], seed: 1, stream: 0 },
+        SamplerConfig { batch_size, rows_per_episode: 1, goals: vec![goals], seed: 1, stream: 0 },
     )
     .unwrap()
 }
 
-/// The middle one.
+/// Returns the median.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
 
-/// What this was measured on.
+/// Describes the data and the machine of the measurement.
 pub fn machine() -> String {
     let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = processor.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));

@@ -9,10 +9,12 @@
 //! | `extra.NAME` | list of fixed-size lists of float32 | T + 1 entries |
 //! | `ending` | string | `terminated`, `truncated` or `unknown` |
 //!
-//! The schema's metadata hold the [`Spec`] as JSON under `isochrone.spec`, the footer's the content hash under `isochrone.sha256` and a
-//! checksum of the whole file under `isochrone.checksum`. Both are computed and compared whenever a file is opened or read.
-//! Nothing is compressed and record batches end between episodes, so a mapped file *is* the dataset: a row is a slice of the file. Why not Parquet: see `docs/guides/data.md`, where both are measured. Any Arrow library reads
-//! the file: `pyarrow.ipc.open_file("x.arrow").read_all()`.
+//! The schema's metadata hold the [`Spec`] as JSON under `isochrone.spec`. The footer's metadata
+//! hold the content hash under `isochrone.sha256` and a checksum of the entire file under
+//! `isochrone.checksum`; both are verified whenever a file is opened or read. Nothing is compressed
+//! and record batches end between episodes, so that each row is a slice of the mapped file.
+//! `docs/guides/data.md` compares the format with Parquet. Any Arrow library reads the file:
+//! `pyarrow.ipc.open_file("x.arrow").read_all()`.
 
 use crate::{
     Access, ContentHasher, DataError, Dataset, Defect, EpisodeIndex, EpisodeSink, EpisodeView, Remedy, Spec,
@@ -51,12 +53,13 @@ use tempfile::NamedTempFile;
 const SPEC_KEY: &str = "isochrone.spec";
 const HASH_KEY: &str = "isochrone.sha256";
 const CHECKSUM_KEY: &str = "isochrone.checksum";
-/// Where the checksum will be, until everything else is written.
+/// The placeholder for the checksum until everything else is written.
 const NO_CHECKSUM: &str = "0000000000000000000000000000000000000000000000000000000000000000";
-/// A record batch is written when its episodes reach this size: large enough that batches are few, small enough to be gathered in memory.
+/// A record batch is written when its episodes reach this size: large enough that there are few
+/// batches, small enough to be buffered in memory.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// Arrow's rule for where buffers begin; a mapped file begins at a page.
+/// The alignment that Arrow requires of buffers; a mapped file starts at a page boundary.
 const ALIGNMENT: usize = 8;
 
 fn vectors(name: &str, width: usize) -> Field {
@@ -68,7 +71,7 @@ fn scalars(name: &str, kind: DataType) -> Field {
     Field::new(name, DataType::List(Arc::new(Field::new("row", kind, false))), false)
 }
 
-/// The columns that files of this spec have, in order.
+/// Returns the schema of files with this spec.
 fn schema_of(spec: &Spec) -> Schema {
     let mut fields = vec![vectors("observations", spec.observation.width)];
     fields.extend((spec.action.width > 0).then(|| vectors("actions", spec.action.width)));
@@ -80,7 +83,7 @@ fn schema_of(spec: &Spec) -> Schema {
     Schema::new_with_metadata(fields, std::collections::HashMap::from([(SPEC_KEY.to_owned(), text)]))
 }
 
-/// Writes episodes as they come. Nothing is left of the file unless [`finish`](Self::finish) is reached.
+/// Writes episodes as they arrive. The file is removed unless [`finish`](Self::finish) is called.
 pub(super) struct ArrowWriter {
     path: PathBuf,
     open: Option<Open>,
@@ -95,16 +98,16 @@ struct Open {
 }
 
 impl ArrowWriter {
-    /// A writer of a file that does not have to exist yet.
+    /// Creates a writer for a file that does not have to exist yet.
     pub fn new(path: &Path) -> Self {
         Self { path: path.into(), open: None }
     }
 
-    /// Completes the file, with the hashes of its contents, and puts it in its place.
+    /// Completes the file with the hashes of its contents and moves it to its final path.
     pub fn finish(self, hashes: &Hashes) -> Result<(), DataError> {
         let Self { path, open } = self;
         let Some(mut open) = open else {
-            return Err(DataError::setting("nothing was written", "give the writer a dataset"));
+            return Err(DataError::setting("nothing was written", "send a dataset to the writer"));
         };
         open.flush().map_err(DataError::refused(&path))?;
         open.writer.write_metadata(HASH_KEY, &hashes.content);
@@ -121,7 +124,7 @@ impl ArrowWriter {
 }
 
 impl Open {
-    /// Writes what was gathered as a record batch.
+    /// Writes the buffered episodes as a record batch.
     fn flush(&mut self) -> Result<(), ArrowError> {
         if self.batch.steps.is_empty() {
             return Ok(());
@@ -144,9 +147,9 @@ impl EpisodeSink for ArrowWriter {
     }
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
-        let open = self.open.as_mut().expect("begin comes first");
+        let open = self.open.as_mut().expect("begin is called first");
         let bytes = open.spec.episode_bytes(episode.steps);
-        // Offsets inside a batch have 31 bits, which is enough for what any reader puts together.
+        // Offsets inside a batch have 31 bits, which is enough for the episodes of any reader.
         if bytes > MAX_EPISODE_BYTES {
             let problem = format!("an episode of {} steps takes {} MiB", episode.steps, bytes >> 20);
             return Err(DataError::setting(problem, "split episodes above 1 GiB"));
@@ -164,7 +167,8 @@ fn record_batch(episodes: ColumnBuffers, spec: &Spec, schema: SchemaRef) -> Reco
     let states = OffsetBuffer::from_lengths(episodes.steps.iter().map(|steps| steps + 1));
     let steps = OffsetBuffer::from_lengths(episodes.steps.iter().copied());
     let list = |name: &str, offsets: &OffsetBuffer<i32>, values: ArrayRef| -> ArrayRef {
-        let DataType::List(row) = schema.field_with_name(name).expect("of the schema").data_type() else {
+        let DataType::List(row) = schema.field_with_name(name).expect("a column of the schema").data_type()
+        else {
             unreachable!("every column but the last is a list")
         };
         Arc::new(ListArray::new(row.clone(), offsets.clone(), values, None))
@@ -192,19 +196,19 @@ fn record_batch(episodes: ColumnBuffers, spec: &Spec, schema: SchemaRef) -> Reco
     RecordBatch::try_new(schema, columns).expect("columns made from the schema")
 }
 
-/// A mapped file whose structure is sound, and whose contents are not yet compared with its checksum.
+/// A mapped file whose structure is valid, but whose checksum is not yet verified.
 struct Mapped {
-    /// Without a content hash: that is computed.
+    /// The dataset, without a content hash, which has to be computed.
     data: Dataset,
     mapping: Arc<Mapping>,
     declared: Declared,
 }
 
-/// What the footer declares.
+/// The hashes that the footer declares.
 struct Declared {
     content_hash: String,
     checksum: String,
-    /// Where the checksum's digits begin in the file.
+    /// The offset of the checksum's digits in the file.
     checksum_at: usize,
 }
 
@@ -218,8 +222,8 @@ impl Mapped {
         Ok(Self { data: Dataset::new(columns), mapping, declared })
     }
 
-    /// The checksum of the whole file: of the hashes of all its numbers, and of every byte that is not one of them. The checksum's own
-    /// digits count as absent.
+    /// Returns the checksum of the file: of the hashes of all its numbers and of every other byte,
+    /// except for the digits of the checksum itself.
     fn checksum(&self, hashes: &Hashes) -> String {
         let bytes = self.mapping.bytes();
         let digits = self.declared.checksum_at..self.declared.checksum_at + NO_CHECKSUM.len();
@@ -237,7 +241,7 @@ impl Mapped {
         state.update(&hashes.rest);
         let mut at = 0;
         for range in hashed {
-            // Columns of a file by another writer may overlap.
+            // The columns of a file from another writer may overlap.
             state.update(&bytes[at.min(range.start)..range.start]);
             at = at.max(range.end);
         }
@@ -245,13 +249,13 @@ impl Mapped {
         hexadecimal(state)
     }
 
-    /// Whether the file holds what it was written with.
+    /// Returns whether the contents match the declared hashes.
     fn is_intact(&self, hashes: &Hashes) -> bool {
         self.declared.content_hash == hashes.content && self.declared.checksum == self.checksum(hashes)
     }
 }
 
-/// Maps a file after every byte of it was compared with its checksum.
+/// Maps a file after verifying its checksum.
 pub(crate) fn open(path: &Path, options: &ReadOptions, access: Access) -> Result<Dataset, DataError> {
     let mapped = Mapped::new(path, Mapping::open(path)?, options)?;
     let hashes = dataset_hash::hashes(&mapped.data)?;
@@ -262,7 +266,8 @@ pub(crate) fn open(path: &Path, options: &ReadOptions, access: Access) -> Result
     Ok(mapped.data.with_content_hash(hashes.content))
 }
 
-/// Reads a file from front to back. One that is corrupt is a defect, after the last episode.
+/// Reads a file from front to back. If it is corrupt, the sink receives a defect after the last
+/// episode.
 pub(super) fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
     let mapped = Mapped::new(path, Mapping::open(path)?, options)?;
     let (data, mut hasher) = (&mapped.data, ContentHasher::default());
@@ -277,11 +282,12 @@ pub(super) fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSin
     if mapped.is_intact(&hasher.hashes()) { Ok(()) } else { sink.defect(Defect::corrupt(path)) }
 }
 
-/// The dataset in the bytes of a file, without a copy, and what its footer declares. Nothing that the file declares is believed unchecked.
+/// Returns the dataset in the bytes of a file, without copying, and the hashes that its footer
+/// declares. Everything that the file declares is checked.
 fn parse(path: &Path, bytes: Buffer) -> Result<(Columns, Declared), DataError> {
     let fail = |problem: String| {
         let hint = Remedy::Writer
-            .hint(|tool| format!("make the file with {tool}, or check that it was copied completely"));
+            .hint(|tool| format!("write the file with {tool}, or check that it was copied completely"));
         DataError::malformed(path, problem, hint)
     };
     let wrong = |error: &dyn std::fmt::Display| fail(format!("not a readable Arrow file: {error}"));
@@ -294,13 +300,13 @@ fn parse(path: &Path, bytes: Buffer) -> Result<(Columns, Declared), DataError> {
     let schema = footer.schema().ok_or_else(|| fail("it has no schema".into()))?;
     let schema = try_fb_to_schema(schema).map_err(|error| wrong(&error))?;
     let spec = schema.metadata().get(SPEC_KEY).ok_or_else(|| {
-        let hint = "export it as Parquet or CSV and read that with named columns";
-        DataError::malformed(path, "an Arrow file, but not of trajectories", hint)
+        let hint = "export it as Parquet or CSV, which are read by column names";
+        DataError::malformed(path, "an Arrow file without trajectories", hint)
     })?;
     let spec: Spec = serde_json::from_str(spec).map_err(|error| fail(format!("{SPEC_KEY}: {error}")))?;
     spec.check().map_err(|problem| fail(problem.to_string()))?;
     if schema_of(&spec).fields() != schema.fields() {
-        return Err(fail("its columns are not those that its spec describes".into()));
+        return Err(fail("its columns do not match its spec".into()));
     }
     let declared = |key: &str| {
         let entries = footer.custom_metadata()?;
@@ -332,7 +338,8 @@ fn parse(path: &Path, bytes: Buffer) -> Result<(Columns, Declared), DataError> {
     Ok((Columns { spec, blocks, index, content_hash: String::new(), mapping: None }, declared))
 }
 
-/// The length of a record batch's message and body, once every buffer that it declares is known to lie inside.
+/// Returns the length of a record batch's message and body, after checking that every declared
+/// buffer lies inside the body.
 fn checked_message(bytes: &[u8], place: &arrow_ipc::Block) -> Result<usize, String> {
     let outside = || "it lies outside the file".to_owned();
     let part = |number: i64| usize::try_from(number).map_err(|_| outside());
@@ -362,7 +369,7 @@ fn checked_message(bytes: &[u8], place: &arrow_ipc::Block) -> Result<usize, Stri
     for buffer in batch.buffers().iter().flatten() {
         let (offset, length) = (part(buffer.offset())?, part(buffer.length())?);
         if offset.checked_add(length).is_none_or(|end| end > body) {
-            return Err("a buffer lies outside".into());
+            return Err("a buffer lies outside its body".into());
         }
         if offset % ALIGNMENT != 0 {
             return Err("a buffer is not aligned".into());
@@ -371,7 +378,7 @@ fn checked_message(bytes: &[u8], place: &arrow_ipc::Block) -> Result<usize, Stri
     Ok(length)
 }
 
-/// Checks that the columns of a batch fit each other and takes them as they lie in the file.
+/// Checks that the columns of a batch are consistent, and returns them without copying.
 fn block_of(
     spec: &Spec,
     batch: &RecordBatch,
@@ -379,7 +386,8 @@ fn block_of(
     first_state: u64,
     steps: &mut Vec<usize>,
 ) -> Result<Block, String> {
-    let offsets = batch.column_by_name("observations").expect("every spec has it").as_list::<i32>().offsets();
+    let offsets =
+        batch.column_by_name("observations").expect("a column of every spec").as_list::<i32>().offsets();
     for (from, to) in offsets.iter().zip(&offsets[1..]) {
         let states = (to - from) as usize;
         if states < 2 {
@@ -388,7 +396,8 @@ fn block_of(
         steps.push(states - 1);
     }
     let steps = &steps[first_episode..];
-    // None if the spec has no such column. The lengths of its lists are those of the observations, less `fewer`.
+    // Returns None if the spec has no such column. The lengths of its lists must be those of the
+    // observations, less `fewer`.
     let values_of = |name: &str, fewer: usize| -> Result<Option<&ArrayRef>, String> {
         let Some(column) = batch.column_by_name(name) else { return Ok(None) };
         let column = column.as_list::<i32>();
@@ -408,7 +417,7 @@ fn block_of(
         let rows = values_of(name, fewer)?.map(|rows| rows.as_fixed_size_list().values());
         Ok(numbers::<Float32Type>(rows))
     };
-    let endings = batch.column_by_name("ending").expect("every spec has it").as_string::<i32>().iter();
+    let endings = batch.column_by_name("ending").expect("a column of every spec").as_string::<i32>().iter();
     let endings = endings
         .map(|name| name.and_then(Ending::from_name).ok_or_else(|| format!("unknown ending {name:?}")))
         .collect::<Result<_, _>>()?;
@@ -425,7 +434,7 @@ fn block_of(
     })
 }
 
-/// The numbers of a column, as they lie in the file; none of one that is not there.
+/// Returns the numbers of a column without copying them; empty if there is no such column.
 fn numbers<T: ArrowPrimitiveType>(column: Option<&ArrayRef>) -> ScalarBuffer<T::Native> {
     column.map_or_else(|| Vec::new().into(), |column| column.as_primitive::<T>().values().clone())
 }

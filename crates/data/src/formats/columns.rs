@@ -1,4 +1,5 @@
-//! Tables with named columns: which column is what, and how rows become episodes. Shared by Parquet, CSV and LeRobot.
+//! Tables with named columns: the role of each column, and the conversion of rows to episodes.
+//! Shared by Parquet, CSV and LeRobot.
 
 use super::{
     Extras, ReadOptions,
@@ -7,14 +8,14 @@ use super::{
 use crate::{DataError, DefectKind, EpisodeSink, Feature, Remedy, Spec, episode::Ending};
 use std::{collections::HashSet, path::Path};
 
-/// A column of a table: a number in every row, or as many as `width`.
+/// A column of a table, with `width` numbers in every row.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TableColumn {
     pub name: String,
     pub width: usize,
-    /// Texts can tell episodes apart, nothing else.
+    /// Whether the column holds strings, which can only identify episodes.
     pub is_text: bool,
-    /// Why its contents cannot be used, if they cannot.
+    /// The reason why the contents cannot be used, if there is one.
     pub problem: Option<String>,
 }
 
@@ -24,24 +25,26 @@ impl TableColumn {
     }
 }
 
-/// Rows of some columns of a table, in the order asked for.
+/// Rows of some columns of a table, in the requested order.
 pub(super) struct Chunk {
     pub rows: usize,
-    /// `[rows, width]` for each column but that of episodes.
+    /// `[rows, width]` for each column except the episode column, which is empty.
     pub numbers: Vec<Vec<f64>>,
-    /// What tells episodes apart, as a text: numbers of a recording can have more digits than a float64. Empty if nothing does.
+    /// The identifiers of episodes as strings, since numeric identifiers can have more digits than
+    /// a float64. Empty if there is no episode column.
     pub episodes: Vec<String>,
 }
 
-/// What is done with the rows that are read.
+/// A callback that receives the rows that are read.
 pub(super) type Visit<'a> = &'a mut dyn FnMut(&Chunk) -> Result<(), DataError>;
 
 /// A table that can be read from front to back.
 pub(super) trait Table {
-    /// All its columns.
+    /// Returns all columns of the table.
     fn columns(&self) -> &[TableColumn];
 
-    /// Hands out the chosen columns, some rows at a time; that of `episodes` as texts.
+    /// Passes the chosen columns to `rows`, some rows at a time; column `episodes` is passed as
+    /// strings.
     fn read(&mut self, chosen: &[usize], episodes: Option<usize>, rows: Visit<'_>) -> Result<(), DataError>;
 }
 
@@ -56,10 +59,10 @@ const REWARDS: &[&str] = &["reward", "rewards", "next.reward"];
 const TIMES: &[&str] = &["timestamp", "timestamps", "time"];
 const ENDS: &[&str] = &["next.done", "done", "terminal", "terminals"];
 const FRAMES: &[&str] = &["frame_index"];
-/// Bookkeeping that is not part of a state, unless asked for.
+/// Bookkeeping columns, which are not extra columns unless they are requested by name.
 const BOOKKEEPING: &[&str] = &["index", "task_index"];
 
-/// Which columns of a table are what; numbers into the list of all columns.
+/// The roles of the columns of a table, as indices into the list of all columns.
 #[derive(Debug, Default)]
 pub(super) struct Choice {
     observations: Vec<usize>,
@@ -73,33 +76,33 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// From the options or, where they are silent, from the usual names.
+    /// Chooses columns by the options or, where these are not set, by common names.
     pub fn of(path: &Path, columns: &[TableColumn], options: &ReadOptions) -> Result<Self, DataError> {
         let list = || columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ");
         let find = |name: &str| columns.iter().position(|column| column.name == name);
         let named = |name: &String| {
             find(name).ok_or_else(|| {
                 let hint = format!("its columns are {}", list());
-                DataError::malformed(path, format!("it has no column '{name}'"), hint)
+                DataError::malformed(path, format!("no column '{name}'"), hint)
             })
         };
-        let usual = |names: &[&str]| names.iter().find_map(|name| find(name));
-        // A column of texts under a usual name is something else: dates, remarks.
-        let usual_number =
+        let common = |names: &[&str]| names.iter().find_map(|name| find(name));
+        // A column of strings with a common name is something else, such as dates or remarks.
+        let common_number =
             |names: &[&str]| names.iter().find_map(|name| find(name).filter(|&at| !columns[at].is_text));
         let one = |wanted: &Option<String>, names: &[&str]| match wanted {
             Some(name) => named(name).map(Some),
-            None => Ok(usual_number(names)),
+            None => Ok(common_number(names)),
         };
-        let beginning_with = |prefix: &&str| -> Vec<usize> {
+        let starting_with = |prefix: &&str| -> Vec<usize> {
             let fits = |column: &TableColumn| column.name.starts_with(*prefix) && column.is_number();
             (0..columns.len()).filter(|&at| fits(&columns[at])).collect()
         };
-        let several = |wanted: &[String], names: &[&str], prefixes: &[&str]| match usual(names) {
+        let several = |wanted: &[String], names: &[&str], prefixes: &[&str]| match common(names) {
             _ if !wanted.is_empty() => wanted.iter().map(named).collect::<Result<Vec<usize>, _>>(),
             Some(column) => Ok(vec![column]),
             None => {
-                Ok(prefixes.iter().map(beginning_with).find(|found| !found.is_empty()).unwrap_or_default())
+                Ok(prefixes.iter().map(starting_with).find(|found| !found.is_empty()).unwrap_or_default())
             }
         };
         let mut choice = Self {
@@ -107,26 +110,27 @@ impl Choice {
             actions: several(&options.actions, ACTIONS, ACTION_PREFIXES)?,
             episode: match &options.episode {
                 Some(name) => Some(named(name)?),
-                None => usual(EPISODES),
+                None => common(EPISODES),
             },
             reward: one(&options.reward, REWARDS)?,
             time: one(&options.time, TIMES)?,
-            ends: usual_number(ENDS),
-            frame: usual_number(FRAMES),
+            ends: common_number(ENDS),
+            frame: common_number(FRAMES),
             extras: Vec::new(),
         };
         if choice.observations.is_empty() {
-            let hint = Remedy::Observations
-                .hint(|option| format!("name the columns of a state with {option}; there are {}", list()));
+            let hint = Remedy::Observations.hint(|option| {
+                format!("name the columns of an observation with {option}; the columns are {}", list())
+            });
             return Err(DataError::malformed(path, "no column looks like an observation", hint));
         }
         if choice.episode.is_none() && choice.ends.is_none() {
             let hint = Remedy::Episode.hint(|option| {
-                format!("name the column that tells episodes apart with {option}; there are {}", list())
+                format!("name the column that identifies episodes with {option}; the columns are {}", list())
             });
-            return Err(DataError::malformed(path, "no column tells episodes apart", hint));
+            return Err(DataError::malformed(path, "no column identifies episodes", hint));
         }
-        // No extra is chosen yet: these are all that have a meaning.
+        // No extra column is chosen yet: these are all columns with a role.
         let taken = choice.all();
         for &at in &taken {
             let column = &columns[at];
@@ -135,8 +139,8 @@ impl Choice {
             };
             let is_vector = choice.observations.contains(&at) || choice.actions.contains(&at);
             if column.is_text && choice.episode != Some(at) {
-                let hint = "choose columns of numbers for everything but the episode";
-                return fail(" holds texts".into(), hint);
+                let hint = "only the column of episodes may hold strings";
+                return fail(" holds strings".into(), hint);
             }
             if let Some(problem) = &column.problem {
                 let hint = "store it as numbers or lists of numbers, or name another column";
@@ -154,7 +158,7 @@ impl Choice {
         Ok(choice)
     }
 
-    /// The spec that follows from it. Single numbers keep the names of their columns.
+    /// Returns the spec of the chosen columns. Columns of single numbers become named dimensions.
     pub fn spec(&self, columns: &[TableColumn]) -> Spec {
         let feature = |name: &str, chosen: &[usize]| match chosen {
             [column] => Feature::new(&columns[*column].name, columns[*column].width),
@@ -186,13 +190,13 @@ impl Choice {
     }
 }
 
-/// Rows of one or several tables on their way to episodes.
+/// Converts the rows of one or several tables to episodes.
 pub(super) struct TableReader<'a> {
     choice: &'a Choice,
     chosen: Vec<usize>,
     widths: Vec<usize>,
     assembler: Assembler<'a>,
-    present: Option<String>,
+    current: Option<String>,
     finished: HashSet<String>,
     next_frame: f64,
 }
@@ -209,10 +213,10 @@ impl<'a> TableReader<'a> {
         let widths = chosen.iter().map(|&at| columns[at].width).collect();
         let assembler = Assembler::begin(path, sink, spec)?;
         let finished = HashSet::new();
-        Ok(Self { choice, chosen, widths, assembler, present: None, finished, next_frame: 0.0 })
+        Ok(Self { choice, chosen, widths, assembler, current: None, finished, next_frame: 0.0 })
     }
 
-    /// Gives all rows of a table.
+    /// Reads all rows of a table.
     pub fn read(&mut self, table: &mut dyn Table) -> Result<(), DataError> {
         let (chosen, episodes) = (self.chosen.clone(), self.choice.episode);
         table.read(&chosen, episodes, &mut |chunk| self.rows(chunk))
@@ -220,7 +224,7 @@ impl<'a> TableReader<'a> {
 
     fn rows(&mut self, chunk: &Chunk) -> Result<(), DataError> {
         let place =
-            |column: usize| self.chosen.binary_search(&column).expect("every use of a column is chosen");
+            |column: usize| self.chosen.binary_search(&column).expect("every column with a role is chosen");
         let places = |columns: &[usize]| columns.iter().map(|&at| place(at)).collect::<Vec<usize>>();
         let observations = places(&self.choice.observations);
         let actions = places(&self.choice.actions);
@@ -235,7 +239,7 @@ impl<'a> TableReader<'a> {
             let values = |at: usize| &chunk.numbers[at][row * widths[at]..(row + 1) * widths[at]];
             let number = |at: Option<usize>| at.map_or(0.0, |at| values(at)[0]);
             if episode.is_some() {
-                self.turn_to(&chunk.episodes[row])?;
+                self.enter_episode(&chunk.episodes[row])?;
             }
             if let Some(at) = frame {
                 let (index, at_row) = (values(at)[0], self.assembler.rows());
@@ -262,7 +266,7 @@ impl<'a> TableReader<'a> {
             let (reward, timestamp) = (number(reward) as f32, number(time));
             let state = Row { observation: &observation, action: &action, reward, timestamp };
             self.assembler.row(&state, extra_rows.iter().map(Vec::as_slice))?;
-            // What is missing is not an end.
+            // A missing flag is NaN and does not end an episode.
             if episode.is_none() && number(ends) > 0.0 {
                 self.assembler.end(Ending::Unknown)?;
             }
@@ -270,25 +274,25 @@ impl<'a> TableReader<'a> {
         Ok(())
     }
 
-    fn turn_to(&mut self, episode: &str) -> Result<(), DataError> {
-        if self.present.as_deref() == Some(episode) {
+    fn enter_episode(&mut self, episode: &str) -> Result<(), DataError> {
+        if self.current.as_deref() == Some(episode) {
             return Ok(());
         }
         self.assembler.end(Ending::Unknown)?;
         if self.finished.contains(episode) {
-            let problem = format!("its number '{episode}' was seen before");
-            let hint = "sort the table by episode and time, and give every episode its own number";
+            let problem = format!("its identifier '{episode}' occurred before");
+            let hint = "sort the table by episode and time, and give every episode its own identifier";
             self.assembler.defect(DefectKind::Ends, Some(0), problem, hint.into())?;
         }
-        self.finished.extend(self.present.replace(episode.to_owned()));
+        self.finished.extend(self.current.replace(episode.to_owned()));
         Ok(())
     }
 
-    /// No more rows.
+    /// Ends the last episode.
     pub fn finish(mut self) -> Result<(), DataError> {
         match self.choice.episode {
             Some(_) => self.assembler.end(Ending::Unknown),
-            None => self.assembler.end_unclosed("mark the last row of every episode, the last one included"),
+            None => self.assembler.end_unclosed("mark the last row of every episode, including the last one"),
         }
     }
 }

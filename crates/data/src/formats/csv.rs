@@ -1,4 +1,4 @@
-//! CSV with named columns: a row is a state and what was done there.
+//! CSV with named columns: a row holds a state and the action taken there.
 
 use super::{
     ReadOptions,
@@ -13,7 +13,10 @@ use std::{
 
 fn hint() -> Hint {
     Remedy::Extras.hint(|option| {
-        format!("a table has a line of names and then numbers; fields of an episode's last action may be empty; remarks are left out with {option}")
+        format!(
+            "a table has a header line, then numbers; the action in an episode's last row may be empty; \
+             exclude columns of text with {option}"
+        )
     })
 }
 const CHUNK_ROWS: usize = 1024;
@@ -50,7 +53,8 @@ impl CsvTable {
     }
 }
 
-/// The number in a field; nothing is not a number, as where the last action of an episode would be.
+/// Parses the number in a field; an empty field is NaN, as in place of the action in an episode's
+/// last row.
 fn number(field: &str) -> Option<f64> {
     match field.trim() {
         "" => Some(f64::NAN),
@@ -69,8 +73,8 @@ impl Table for CsvTable {
         let empty = || Chunk { rows: 0, numbers: vec![Vec::new(); chosen.len()], episodes: Vec::new() };
         let mut chunk = empty();
         let mut record = self.first.take().unwrap_or_default();
-        let mut is_there = !record.is_empty();
-        while is_there {
+        let mut has_record = !record.is_empty();
+        while has_record {
             for (slot, &at) in chosen.iter().enumerate() {
                 let field = record.get(at).unwrap_or_default();
                 if Some(at) == episodes {
@@ -89,7 +93,7 @@ impl Table for CsvTable {
             if chunk.rows == CHUNK_ROWS {
                 rows(&std::mem::replace(&mut chunk, empty()))?;
             }
-            is_there = self
+            has_record = self
                 .reader
                 .read_record(&mut record)
                 .map_err(|error| DataError::malformed(&self.path, error.to_string(), hint()))?;

@@ -1,8 +1,10 @@
 //! D4RL files: HDF5 with flat `observations, actions, rewards, terminals, timeouts`, and `infos/*`.
 //!
-//! A row is a state and what was done there; flags mark where an episode ends. In the mazes, which record `infos/goal`, `timeouts` end episodes and
-//! `terminals` only mark visits of the goal; in locomotion both end them. Where a file could be either, the user has to say: [`Ends`]. The state after an episode's last row is not
-//! stored, so that row's action is left out, unless the file has `next_observations`.
+//! A row holds a state and the action taken there; flags mark the ends of episodes. In the mazes,
+//! which store `infos/goal`, `timeouts` end episodes and `terminals` only mark visits to the goal;
+//! in locomotion both end episodes. If a file is ambiguous, the user has to set [`Ends`]. The state
+//! after an episode's last row is not stored, so that row's action is dropped, unless the file has
+//! `next_observations`.
 
 use super::{
     Ends, ReadOptions,
@@ -15,7 +17,7 @@ use std::path::Path;
 
 const HINT: &str = "a D4RL file has observations, actions, rewards, terminals and timeouts of equal length";
 
-/// Whether an HDF5 file looks like D4RL.
+/// Returns whether an HDF5 file looks like D4RL.
 pub(super) fn is_d4rl(path: &Path) -> bool {
     File::open_streaming(path).is_ok_and(|file| file.dataset("observations").is_ok())
 }
@@ -30,16 +32,16 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
             Err(_) => Ok(None),
         }
     };
-    let needed = |name: &str| column(name)?.ok_or_else(|| fail(format!("it has no '{name}'")));
+    let needed = |name: &str| column(name)?.ok_or_else(|| fail(format!("no array '{name}'")));
     let observations = needed("observations")?;
     let n = observations.rows;
     let of_length = |column: Option<Column>| match column {
         Some(column) if column.rows != n => {
-            Err(fail(format!("'{}' has {} rows, 'observations' {n}", column.name, column.rows)))
+            Err(fail(format!("'{}' has {} rows, but 'observations' has {n}", column.name, column.rows)))
         }
         column => Ok(column),
     };
-    let actions = of_length(Some(needed("actions")?))?.expect("it is there");
+    let actions = of_length(Some(needed("actions")?))?.expect("a required column");
     let rewards = of_length(column("rewards")?)?.filter(|rewards| rewards.width == 1);
     let terminals = of_length(column("terminals")?)?.filter(|flags| flags.width == 1);
     let timeouts = of_length(column("timeouts")?)?.filter(|flags| flags.width == 1);
@@ -53,7 +55,7 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
         Ends::Auto => match flags(n, terminals.as_ref(), timeouts.as_ref()).map_err(fail)? {
             (false, _) => (false, true),
             (true, None) => (true, false),
-            // Mazes record their goal: there a terminal is a visit of it.
+            // Mazes store their goal; there, a terminal is a visit to the goal.
             (true, Some(_)) if file.dataset("infos/goal").is_ok() => (true, false),
             (true, Some(row)) => {
                 sink.defect(Defect {
@@ -61,9 +63,15 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
                     episode: Some(0),
                     row: usize::try_from(row).ok(),
                     kind: DefectKind::Ends,
-                    problem: format!("it has both timeouts and terminals, and row {row} of the file is terminal without a timeout"),
+                    problem: format!(
+                        "it has both timeouts and terminals, \
+                         and row {row} of the file is terminal without a timeout"
+                    ),
                     hint: Remedy::Ends.hint(|option| {
-                        format!("set {option} to either if a terminal ends the episode (locomotion), to timeouts if it goes on (mazes)")
+                        format!(
+                            "set {option} to either if a terminal ends the episode (locomotion), \
+                             or to timeouts if the episode continues (mazes)"
+                        )
                     }),
                 })?;
                 (true, true)
@@ -121,13 +129,13 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
             });
             assembler.defect(DefectKind::Ends, None, problem, hint)?;
         }
-        // A recording that was cut off: D4RL's own files end so.
+        // The last episode was cut off, as in D4RL's own files.
         assembler.end(Ending::Unknown)?;
     }
     Ok(())
 }
 
-/// Whether a file has a timeout, and the first row with a terminal and no timeout.
+/// Returns whether a file has a timeout, and the first row with a terminal and no timeout.
 fn flags(
     rows: u64,
     terminals: Option<&Column>,
@@ -146,7 +154,7 @@ fn flags(
     Ok((has_timeout, lone_terminal))
 }
 
-/// The columns of `infos` that have a row for every state.
+/// Returns the columns of `infos` that have a row for every state.
 fn extra_columns(file: &File, rows: u64, options: &ReadOptions) -> Vec<Column> {
     let Ok(infos) = file.group("infos") else { return Vec::new() };
     let mut names = infos.datasets().unwrap_or_default();

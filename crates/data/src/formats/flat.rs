@@ -1,13 +1,14 @@
-//! From rows that come one after another to episodes.
+//! Assembles consecutive rows into episodes.
 
 use crate::{DataError, Defect, DefectKind, Episode, EpisodeSink, Hint, Spec, episode::Ending};
 use std::path::Path;
 
-/// No episode may be larger in memory: a file whose marks of episodes are lost is one endless episode.
+/// The maximum size of an episode in memory: a file without end-of-episode flags would be one
+/// endless episode.
 pub(crate) const MAX_EPISODE_BYTES: usize = 1 << 30;
 
-/// Puts rows together to episodes, for formats that store a row per state. The last row of an episode is a state without a successor:
-/// its action and reward, whatever the format has there, lead nowhere and are left out.
+/// Assembles rows into episodes, for formats that store a row per state. The last row of an episode
+/// is a state without a successor: its action and reward, whatever their values, are dropped.
 pub(crate) struct Assembler<'a> {
     path: &'a Path,
     sink: &'a mut dyn EpisodeSink,
@@ -18,35 +19,35 @@ pub(crate) struct Assembler<'a> {
     is_broken: bool,
 }
 
-/// One state and what was done there.
+/// A state and the action taken there.
 pub(crate) struct Row<'a> {
     pub observation: &'a [f32],
     pub action: &'a [f32],
-    /// Looked at if the spec has rewards.
+    /// Only used if the spec has rewards.
     pub reward: f32,
-    /// Looked at if the spec has timestamps, in seconds.
+    /// The time in seconds, only used if the spec has timestamps.
     pub timestamp: f64,
 }
 
 impl<'a> Assembler<'a> {
-    /// Tells the sink what comes.
+    /// Passes the spec to the sink.
     pub fn begin(path: &'a Path, sink: &'a mut dyn EpisodeSink, spec: &'a Spec) -> Result<Self, DataError> {
         sink.begin(spec)?;
         let episode = Episode { extras: vec![Vec::new(); spec.extras.len()], ..Episode::default() };
         Ok(Self { path, sink, spec, episode, rows: 0, number: 0, is_broken: false })
     }
 
-    /// The rows of the present episode so far.
+    /// Returns the number of rows of the current episode so far.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The number of the present episode.
+    /// Returns the number of the current episode.
     pub fn number(&self) -> usize {
         self.number
     }
 
-    /// A state with its extra columns.
+    /// Adds a state with its extra columns.
     pub fn row<'r>(
         &mut self,
         row: &Row<'_>,
@@ -66,17 +67,18 @@ impl<'a> Assembler<'a> {
         self.rows += 1;
         if self.spec.episode_bytes(self.rows) > MAX_EPISODE_BYTES {
             let problem = format!("episode {} does not end within {} rows", self.number, self.rows);
-            let hint = "mark the end of each episode; an episode may take 1 GiB";
+            let hint = "mark the end of each episode; an episode may take up to 1 GiB";
             return Err(DataError::malformed(self.path, problem, hint));
         }
         Ok(())
     }
 
-    /// The state after the last row, for formats that store it apart. The last row's action then leads there.
+    /// Ends the current episode with the state after its last row, for formats that store it
+    /// separately. The last row's action leads to this state.
     pub fn end_with(&mut self, observation: &[f32], ending: Ending) -> Result<(), DataError> {
         self.episode.observations.extend(observation);
         for (gathered, extra) in self.episode.extras.iter_mut().zip(&self.spec.extras) {
-            // Extra columns have no row for it: the last one is repeated.
+            // Extra columns have no row for this state, so their last row is repeated.
             let last = gathered.len() - extra.width..gathered.len();
             gathered.extend_from_within(last);
         }
@@ -87,7 +89,7 @@ impl<'a> Assembler<'a> {
         self.close(ending)
     }
 
-    /// The present episode is complete: its last row is its last state.
+    /// Ends the current episode: its last row is its last state.
     pub fn end(&mut self, ending: Ending) -> Result<(), DataError> {
         if self.rows == 0 {
             return Ok(());
@@ -98,10 +100,11 @@ impl<'a> Assembler<'a> {
         self.close(ending)
     }
 
-    /// There are no more rows, and those of the present episode, if any, lack the mark of its end.
+    /// Ends the current episode, if any, at the end of the file, and reports its missing
+    /// end-of-episode flag.
     pub fn end_unclosed(&mut self, hint: &str) -> Result<(), DataError> {
         if let Some(last) = self.rows.checked_sub(1) {
-            let problem = format!("its {} rows are not closed", self.rows);
+            let problem = format!("its {} rows lack an end-of-episode flag", self.rows);
             self.defect(DefectKind::Ends, Some(last), problem, hint.into())?;
         }
         self.end(Ending::Unknown)
@@ -111,7 +114,7 @@ impl<'a> Assembler<'a> {
         self.episode.ending = ending;
         if self.rows == 1 {
             let problem = "it has a single state and no transition".to_owned();
-            let hint = "leave it out, or mark the end of the episode on its last row only";
+            let hint = "remove it, or mark the end of the episode on its last row only";
             self.defect(DefectKind::Empty, Some(0), problem, hint.into())?;
         } else if !self.is_broken {
             let view = self.episode.view(self.spec).expect("rows of the spec's widths");
@@ -124,7 +127,8 @@ impl<'a> Assembler<'a> {
         Ok(())
     }
 
-    /// Tells the sink that the present episode has a defect. A sink that goes on is not given the episode.
+    /// Reports a defect of the current episode to the sink. If the sink continues, it does not
+    /// receive the episode.
     pub fn defect(
         &mut self,
         kind: DefectKind,

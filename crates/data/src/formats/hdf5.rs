@@ -1,13 +1,13 @@
-//! What the two HDF5 formats share: columns of numbers, read in windows of rows.
+//! The part that the two HDF5 formats share: columns of numbers, read in windows of rows.
 
 use super::ReadOptions;
 use crate::DataError;
 use hdf5_pure::{DType, Dataset as H5Dataset, File, FileAccessProperties, MetadataCacheConfig};
 use std::path::Path;
 
-/// No filter expands further: what a file declares beyond this multiple of its size is not in it.
+/// The maximum expansion of any filter: a file cannot contain more than this multiple of its size.
 const MAX_EXPANSION: u64 = 1040;
-/// Rows decoded at a time.
+/// The number of rows decoded at a time.
 pub(super) const WINDOW_ROWS: u64 = 4096;
 
 pub(super) fn open(path: &Path, hint: &str) -> Result<File, DataError> {
@@ -17,7 +17,8 @@ pub(super) fn open(path: &Path, hint: &str) -> Result<File, DataError> {
         .map_err(|error| DataError::malformed(path, format!("not a readable HDF5 file: {error}"), hint))
 }
 
-/// Refuses what would be allocated before it is found not to be there: shapes, chunks and their places in the file.
+/// Rejects shapes, chunks and chunk addresses that the file cannot contain, before memory is
+/// allocated for them.
 fn check_sizes(file_bytes: u64, data: &H5Dataset, numbers: Option<u64>) -> Result<(), String> {
     let read = |error: hdf5_pure::Error| error.to_string();
     let too_much = || "it declares more than the file can hold".to_owned();
@@ -45,7 +46,7 @@ fn check_sizes(file_bytes: u64, data: &H5Dataset, numbers: Option<u64>) -> Resul
     Ok(())
 }
 
-/// A dataset of one or two dimensions.
+/// An HDF5 dataset of one or two dimensions.
 pub(super) struct Column {
     pub name: String,
     data: H5Dataset,
@@ -54,7 +55,8 @@ pub(super) struct Column {
 }
 
 impl Column {
-    /// Looks at a dataset's shape; `Err` says why it is not a column of numbers.
+    /// Opens a column after checking its shape and type; the error explains why it is not a column
+    /// of numbers.
     pub fn open(file: &File, name: &str, data: H5Dataset) -> Result<Self, String> {
         let shape = data.shape().map_err(|error| format!("'{name}': {error}"))?;
         let (rows, width) = match shape[..] {
@@ -65,7 +67,7 @@ impl Column {
         use DType::{Enum, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
         match data.dtype().map_err(|error| format!("'{name}': {error}"))? {
             F32 | F64 | I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64 | Enum(_) => {}
-            other => return Err(format!("'{name}' has type {other}, not numbers")),
+            other => return Err(format!("the type {other} of '{name}' is not numeric")),
         }
         check_sizes(file.file_size(), &data, rows.checked_mul(width))
             .map_err(|problem| format!("'{name}': {problem}"))?;
@@ -73,7 +75,7 @@ impl Column {
         Ok(Self { name: name.to_owned(), data, rows, width })
     }
 
-    /// Rows from `start` on, as many as there are up to `count`.
+    /// Reads up to `count` rows from `start` on.
     pub fn read(&self, start: u64, count: u64) -> Result<Vec<f32>, String> {
         let count = count.min(self.rows.saturating_sub(start));
         let values =
@@ -85,17 +87,17 @@ impl Column {
         Err(format!("'{}' ends at row {end}", self.name))
     }
 
-    /// The name without the groups around it.
+    /// Returns the name without its groups.
     pub fn short_name(&self) -> &str {
         self.name.rsplit('/').next().unwrap_or(&self.name)
     }
 
-    /// Whether it is a further column of `states` rows that is wanted.
+    /// Returns whether this is a requested extra column with `states` rows.
     pub fn is_extra(&self, states: u64, options: &ReadOptions) -> bool {
         self.rows == states && self.width > 0 && options.wants_extra(self.short_name())
     }
 
-    /// All rows.
+    /// Reads all rows.
     pub fn read_all(&self) -> Result<Vec<f32>, String> {
         self.read(0, self.rows)
     }

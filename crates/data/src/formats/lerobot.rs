@@ -1,7 +1,8 @@
 //! LeRobot datasets (v3.0, and v2.x): `meta/info.json` and Parquet files under `data`.
 //!
-//! `observation.state` is the observation unless other columns are named, an embedding for example; `action` the action. Every episode's
-//! frames follow one another; the last frame's action leads out of the recording and is left out.
+//! `observation.state` is the observation unless other columns are named, for example an embedding;
+//! `action` is the action. The frames of an episode are consecutive; the last frame's action leads
+//! out of the episode and is dropped.
 
 use super::{
     ReadOptions,
@@ -18,7 +19,7 @@ use std::{
 
 const HINT: &str = "a LeRobot dataset is a folder with meta/info.json and data/chunk-000/*.parquet";
 
-/// Whether a folder is one.
+/// Returns whether a folder is a LeRobot dataset.
 pub(super) fn is_lerobot(path: &Path) -> bool {
     path.join("meta/info.json").is_file()
 }
@@ -29,14 +30,14 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     let fail = |problem: String| DataError::malformed(&info_file, problem, HINT);
     let text = read_small(&info_file).ok_or_else(|| fail("it cannot be read".into()))?;
     let info: Value = serde_json::from_str(&text).map_err(|error| fail(error.to_string()))?;
-    let version = info["codebase_version"].as_str().unwrap_or("no version");
+    let version = info["codebase_version"].as_str().unwrap_or("(missing)");
     if !version.starts_with("v3.") && !version.starts_with("v2.") {
-        let problem = format!("codebase_version is {version}");
-        return Err(DataError::malformed(&info_file, problem, "versions 2 and 3 can be read"));
+        let problem = format!("codebase_version {version} is not supported");
+        return Err(DataError::malformed(&info_file, problem, "convert it to version 2 or 3"));
     }
     let files = parquet_files(&path.join("data"))?;
     let Some(first) = files.first() else {
-        return Err(DataError::malformed(path, "there is no Parquet file under data", HINT));
+        return Err(DataError::malformed(path, "no Parquet file under data", HINT));
     };
     let columns = ParquetTable::open(first)?.columns().to_vec();
     let choice = Choice::of(first, &columns, options)?;
@@ -51,7 +52,7 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     for file in &files {
         let mut table = ParquetTable::open(file)?;
         if table.columns() != columns {
-            return Err(DataError::malformed(file, "its columns are not those of the first file", HINT));
+            return Err(DataError::malformed(file, "its columns differ from those of the first file", HINT));
         }
         reader.read(&mut table)?;
     }
@@ -59,7 +60,7 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     counting.finish(expected)
 }
 
-/// Names of dimensions and the frame rate.
+/// Adds the names of dimensions and the frame rate to the spec.
 fn describe(info: &Value, spec: &mut Spec) {
     spec.frames_per_second = info["fps"].as_f64().filter(|rate| *rate > 0.0);
     let name = |feature: &mut Feature| {
@@ -79,7 +80,7 @@ fn describe(info: &Value, spec: &mut Spec) {
     spec.extras.iter_mut().for_each(name);
 }
 
-/// All Parquet files below a folder, in the order of their names.
+/// Returns all Parquet files below a folder, in the order of their names.
 fn parquet_files(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
     let mut files = Vec::new();
     let entries = std::fs::read_dir(folder).map_err(DataError::read(folder))?;
@@ -96,7 +97,7 @@ fn parquet_files(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
     Ok(files)
 }
 
-/// The number of frames that the metadata give each episode, where they do.
+/// Returns the number of frames that the metadata declare for each episode, if they do.
 fn declared_lengths(folder: &Path) -> Result<BTreeMap<usize, usize>, DataError> {
     let mut lengths = BTreeMap::new();
     if !folder.is_dir() {
@@ -119,7 +120,7 @@ fn declared_lengths(folder: &Path) -> Result<BTreeMap<usize, usize>, DataError> 
     Ok(lengths)
 }
 
-/// Passes episodes on and compares their lengths with the metadata.
+/// Forwards episodes and compares their lengths with the metadata.
 struct Counting<'a> {
     sink: &'a mut dyn EpisodeSink,
     path: &'a Path,
@@ -129,7 +130,7 @@ struct Counting<'a> {
 }
 
 impl Counting<'_> {
-    /// After the last episode: whether all of them came, with all their frames.
+    /// Checks after the last episode that no episode and no frame is missing.
     fn finish(self, expected: [(&str, Option<usize>); 2]) -> Result<(), DataError> {
         for ((what, expected), found) in expected.into_iter().zip([self.episode, self.frames]) {
             let Some(expected) = expected.filter(|expected| *expected != found) else { continue };
@@ -153,14 +154,14 @@ impl EpisodeSink for Counting<'_> {
         if declared == frames {
             return self.sink.episode(episode);
         }
-        let problem = format!("the metadata give it {declared} frames, the data have {frames}");
-        let hint = "the files are of different versions, or a download is incomplete";
+        let problem = format!("the metadata declare {declared} frames, but the data have {frames}");
+        let hint = "the files belong to different versions, or the download is incomplete";
         let path = self.path.join("meta/episodes");
         self.sink.defect(Defect::of_episode(&path, episode.number, DefectKind::Lengths, problem, hint))
     }
 
     fn defect(&mut self, defect: Defect) -> Result<(), DataError> {
-        // An episode that is not passed on was there all the same.
+        // An episode that is not forwarded still counts.
         self.episode = self.episode.max(defect.episode.map_or(0, |episode| episode + 1));
         self.frames += usize::from(defect.kind == DefectKind::Empty);
         self.sink.defect(defect)

@@ -1,7 +1,9 @@
-//! Minari datasets: a folder with `data/main_data.hdf5`, a group for each episode, and `data/metadata.json`.
+//! Minari datasets: a folder with `data/main_data.hdf5`, a group for each episode, and
+//! `data/metadata.json`.
 //!
-//! `observations` has T + 1 rows, `actions, rewards, terminations, truncations` have T. Of dictionary observations, `observation` is the
-//! observation and the rest (`achieved_goal`, `desired_goal`) become extra columns, as do `infos` with T + 1 rows.
+//! `observations` has T + 1 rows, `actions, rewards, terminations, truncations` have T. Of
+//! dictionary observations, `observation` is the observation and the rest (`achieved_goal`,
+//! `desired_goal`) become extra columns, as do `infos` with T + 1 rows.
 
 use super::{
     ReadOptions,
@@ -23,7 +25,8 @@ use std::{
 const HINT: &str = "a Minari dataset is a folder with data/main_data.hdf5 and data/metadata.json";
 const MAIN_FILE: &str = "main_data.hdf5";
 
-/// The HDF5 file that a path means: itself, or the one in its folder or the folder's `data`.
+/// Returns the HDF5 file of a path: the path itself, or the file in that folder or in its `data`
+/// folder.
 pub(super) fn main_file(path: &Path) -> Option<PathBuf> {
     let places = [path.to_owned(), path.join(MAIN_FILE), path.join("data").join(MAIN_FILE)];
     places.into_iter().find(|place| place.is_file())
@@ -32,7 +35,7 @@ pub(super) fn main_file(path: &Path) -> Option<PathBuf> {
 /// Reads a dataset, one episode at a time.
 pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
     let main = main_file(path)
-        .ok_or_else(|| DataError::malformed(path, format!("there is no {MAIN_FILE} in it"), HINT))?;
+        .ok_or_else(|| DataError::malformed(path, format!("it contains no {MAIN_FILE}"), HINT))?;
     let fail = |problem: String| DataError::malformed(&main, problem, HINT);
     let file = hdf5::open(&main, HINT)?;
     let groups = file.root().iter_groups().map_err(|error| fail(error.to_string()))?;
@@ -46,7 +49,7 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     let layout =
         Layout::of(&file, first, options).map_err(|problem| fail(format!("episode_0: {problem}")))?;
     let mut spec = layout.spec.clone();
-    // Nothing where there are none that can be read.
+    // Null if the metadata are missing or cannot be read.
     let metadata = read_small(&main.with_file_name("metadata.json"));
     let metadata: Value = metadata.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     describe_actions(&metadata, &mut spec);
@@ -61,11 +64,11 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
         let defect = |kind, problem: String, hint: &str| Defect::of_episode(&main, at, kind, problem, hint);
         let episode = match layout.episode(&file, group, *number) {
             Ok(episode) => episode,
-            Err(Trouble::File(problem)) => return Err(fail(format!("episode_{number}: {problem}"))),
-            Err(Trouble::Episode(kind, problem)) => {
+            Err(ReadFailure::File(problem)) => return Err(fail(format!("episode_{number}: {problem}"))),
+            Err(ReadFailure::Episode(kind, problem)) => {
                 let hint = match kind {
                     DefectKind::Ends => "an episode ends at its last step: split it there, or clear the flag",
-                    _ => "T actions lie between T + 1 observations: the last state belongs to the episode",
+                    _ => "an episode of T actions has T + 1 observations, including its last state",
                 };
                 sink.defect(defect(kind, problem, hint))?;
                 continue;
@@ -75,10 +78,10 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
             Ok(view) if view.steps > 0 => sink.episode(&view.numbered(at))?,
             Ok(_) => {
                 let problem = "it has a single state and no transition".to_owned();
-                sink.defect(defect(DefectKind::Empty, problem, "leave it out"))?;
+                sink.defect(defect(DefectKind::Empty, problem, "remove it"))?;
             }
             Err(problem) => {
-                let problem = format!("its columns are not those of the first episode: {problem}");
+                let problem = format!("its columns differ from those of the first episode: {problem}");
                 let hint = "every episode must have the same columns";
                 sink.defect(defect(DefectKind::Lengths, problem, hint))?;
             }
@@ -87,7 +90,7 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     Ok(())
 }
 
-/// Which datasets of an episode's group are what.
+/// The roles of the HDF5 datasets in an episode's group.
 struct Layout {
     spec: Spec,
     observations: Vec<String>,
@@ -95,17 +98,17 @@ struct Layout {
     extras: Vec<String>,
 }
 
-/// Why an episode could not be read: the file is broken, or the episode is.
-enum Trouble {
+/// The reason why an episode could not be read: the file is malformed, or only the episode is.
+enum ReadFailure {
     File(String),
     Episode(DefectKind, String),
 }
 
 impl Layout {
-    /// As the first episode has them.
+    /// Determines the roles from the first episode.
     fn of(file: &File, group: &Group, options: &ReadOptions) -> Result<Self, String> {
         let open = |name: &str| -> Result<Column, String> {
-            let data = group.dataset(name).map_err(|_| format!("it has no '{name}'"))?;
+            let data = group.dataset(name).map_err(|_| format!("no array '{name}'"))?;
             Column::open(file, name, data)
         };
         let inside = |parent: &str| -> Vec<String> {
@@ -117,7 +120,7 @@ impl Layout {
         let parts = |name: &str, wanted: &[String]| -> Vec<String> {
             let members = inside(name);
             if !wanted.is_empty() {
-                // A member of the dictionary may be called by its own name.
+                // A member of the dictionary may be given without the name of the dictionary.
                 let full = |wanted: &String| {
                     let member = format!("{name}/{wanted}");
                     if members.contains(&member) { member } else { wanted.clone() }
@@ -145,7 +148,7 @@ impl Layout {
             .filter_map(|name| open(&name).ok())
             .filter(|column| column.is_extra(states, options))
             .collect();
-        // The last part of a path is enough unless two have it in common.
+        // The last part of a path is the name, unless two columns share it.
         let name = |column: &Column| {
             let is_shared =
                 extras.iter().filter(|other| other.short_name() == column.short_name()).count() > 1;
@@ -156,24 +159,24 @@ impl Layout {
         Ok(Self { spec, observations, actions, extras })
     }
 
-    fn episode(&self, file: &File, group: &Group, number: u64) -> Result<Episode, Trouble> {
-        let open = |name: &str| -> Result<Column, Trouble> {
-            let lost = |_| Trouble::Episode(DefectKind::Lengths, format!("it has no '{name}'"));
-            Column::open(file, name, group.dataset(name).map_err(lost)?).map_err(Trouble::File)
+    fn episode(&self, file: &File, group: &Group, number: u64) -> Result<Episode, ReadFailure> {
+        let open = |name: &str| -> Result<Column, ReadFailure> {
+            let lost = |_| ReadFailure::Episode(DefectKind::Lengths, format!("no array '{name}'"));
+            Column::open(file, name, group.dataset(name).map_err(lost)?).map_err(ReadFailure::File)
         };
         let columns = |names: &[String]| names.iter().map(|name| open(name)).collect::<Result<Vec<_>, _>>();
         let (observations, actions) = (columns(&self.observations)?, columns(&self.actions)?);
         let (states, steps) = (observations[0].rows, actions[0].rows);
-        let lengths = |problem: String| Trouble::Episode(DefectKind::Lengths, problem);
+        let lengths = |problem: String| ReadFailure::Episode(DefectKind::Lengths, problem);
         let expect = |column: &Column, rows: u64| match column.rows == rows {
             true => Ok(()),
             false => {
-                Err(lengths(format!("'{}' has {} rows where {rows} are needed", column.name, column.rows)))
+                Err(lengths(format!("'{}' has {} rows, but {rows} are needed", column.name, column.rows)))
             }
         };
         let rows_of = |column: &Column, rows: u64| {
             expect(column, rows)?;
-            column.read_all().map_err(Trouble::File)
+            column.read_all().map_err(ReadFailure::File)
         };
         if states != steps + 1 {
             let problem = format!("it has {states} observations for {steps} actions, not {}", steps + 1);
@@ -182,7 +185,7 @@ impl Layout {
         observations.iter().try_for_each(|column| expect(column, states))?;
         actions.iter().try_for_each(|column| expect(column, steps))?;
         if self.spec.episode_bytes(steps as usize) > MAX_EPISODE_BYTES {
-            return Err(Trouble::File(format!("it takes more than {} MiB", MAX_EPISODE_BYTES >> 20)));
+            return Err(ReadFailure::File(format!("it takes more than {} MiB", MAX_EPISODE_BYTES >> 20)));
         }
         let attributes = group.attrs().unwrap_or_default();
         let declared = attributes.get("total_steps").and_then(AttrValue::as_i64);
@@ -190,7 +193,7 @@ impl Layout {
             return Err(lengths(format!("total_steps is {declared}, but it has {steps} actions")));
         }
         let flags = |name: &str| match group.dataset(name) {
-            Ok(data) => rows_of(&Column::open(file, name, data).map_err(Trouble::File)?, steps),
+            Ok(data) => rows_of(&Column::open(file, name, data).map_err(ReadFailure::File)?, steps),
             Err(_) => Ok(Vec::new()),
         };
         let (terminations, truncations) = (flags("terminations")?, flags("truncations")?);
@@ -200,11 +203,11 @@ impl Layout {
         };
         if let Some(row) = (0..steps.saturating_sub(1) as usize).find(|&row| is_end(row)) {
             let problem = format!("episode_{number} is marked as ended at step {row} of {steps}");
-            return Err(Trouble::Episode(DefectKind::Ends, problem));
+            return Err(ReadFailure::Episode(DefectKind::Ends, problem));
         }
         Ok(Episode {
-            observations: side_by_side(&observations).map_err(Trouble::File)?,
-            actions: side_by_side(&actions).map_err(Trouble::File)?,
+            observations: concatenate_rows(&observations).map_err(ReadFailure::File)?,
+            actions: concatenate_rows(&actions).map_err(ReadFailure::File)?,
             rewards: if self.spec.has_rewards { flags("rewards")? } else { Vec::new() },
             timestamps: Vec::new(),
             extras: self.extras.iter().map(|name| rows_of(&open(name)?, states)).collect::<Result<_, _>>()?,
@@ -217,8 +220,8 @@ impl Layout {
     }
 }
 
-/// Several columns as one: row by row, one behind the other.
-fn side_by_side(columns: &[Column]) -> Result<Vec<f32>, String> {
+/// Concatenates several columns row by row.
+fn concatenate_rows(columns: &[Column]) -> Result<Vec<f32>, String> {
     if let [column] = columns {
         return column.read_all();
     }
@@ -232,7 +235,8 @@ fn side_by_side(columns: &[Column]) -> Result<Vec<f32>, String> {
     Ok(rows)
 }
 
-/// Takes the bounds of actions from the metadata, where there are any. Python writes infinities that JSON does not have.
+/// Takes the bounds of actions from the metadata, if present. Python writes infinities, which JSON
+/// does not have.
 fn describe_actions(metadata: &Value, spec: &mut Spec) {
     let Some(space) = metadata["action_space"].as_str() else { return };
     let space = space.replace("-Infinity", "null").replace("Infinity", "null").replace("NaN", "null");
@@ -249,20 +253,20 @@ fn describe_actions(metadata: &Value, spec: &mut Spec) {
     }
 }
 
-/// A text that is not larger than metadata can be.
+/// Reads a text file, unless it is larger than any metadata.
 pub(super) fn read_small(path: &Path) -> Option<String> {
     let length = std::fs::metadata(path).ok()?.len();
     (length <= 64 << 20).then(|| std::fs::read_to_string(path).ok()).flatten()
 }
 
-/// Writes a dataset, committing episodes to the file as they come.
+/// Writes a dataset, committing episodes to the file as they arrive.
 pub(super) struct MinariWriter {
     folder: PathBuf,
     open: Option<Open>,
 }
 
 struct Open {
-    /// The dataset under a temporary name beside its destination.
+    /// The dataset under a temporary name next to its destination.
     temporary: AtomicFolder,
     file: File,
     spec: Spec,
@@ -275,16 +279,16 @@ struct Open {
 const COMMIT_BYTES: usize = 32 << 20;
 
 impl MinariWriter {
-    /// A writer of a folder that does not exist yet.
+    /// Creates a writer for a folder that does not exist yet.
     pub fn new(folder: &Path) -> Self {
         Self { folder: folder.into(), open: None }
     }
 
-    /// Completes the dataset and puts it in its place.
+    /// Completes the dataset and moves it to its final path.
     pub fn finish(self) -> Result<(), DataError> {
         let Self { folder, open } = self;
         let Some(open) = open else {
-            return Err(DataError::setting("nothing was written", "give the writer a dataset"));
+            return Err(DataError::setting("nothing was written", "send a dataset to the writer"));
         };
         let fail = DataError::write(&folder);
         open.file.commit().map_err(DataError::refused(&folder))?;
@@ -318,7 +322,7 @@ impl MinariWriter {
     }
 }
 
-/// A Gymnasium box, as Minari serializes it: JSON with Python's infinities.
+/// Returns a Gymnasium `Box` as Minari serializes it: JSON with Python's infinities.
 fn space(feature: &Feature) -> String {
     let bound = |side: fn(&Bounds) -> Option<f32>, open: &str| -> String {
         let values = (0..feature.width).map(|index| match feature.bounds.get(index).and_then(side) {
@@ -342,7 +346,7 @@ impl EpisodeSink for MinariWriter {
         std::fs::create_dir(temporary.path().join("data")).map_err(fail)?;
         let path = temporary.path().join("data").join(MAIN_FILE);
         FileBuilder::new().write(&path).map_err(refused)?;
-        // One flush at the end is enough for a file that nobody sees before.
+        // One flush at the end is enough for a file that is not visible before.
         let access = FileAccessProperties::new().with_sync_policy(SyncPolicy::OnClose);
         let file = File::open_rw_with_options(&path, access).map_err(refused)?;
         self.open =
@@ -351,7 +355,7 @@ impl EpisodeSink for MinariWriter {
     }
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
-        let open = self.open.as_mut().expect("begin comes first");
+        let open = self.open.as_mut().expect("begin is called first");
         let written = open.write(episode).map_err(|error| format!("episode {}: {error}", open.episodes));
         written.map_err(DataError::refused(&self.folder))
     }
@@ -384,7 +388,7 @@ impl Open {
         for (name, ending) in [("terminations", Ending::Terminated), ("truncations", Ending::Truncated)] {
             let mut flags = vec![0u8; episode.steps];
             *flags.last_mut().expect("an episode has a step") = u8::from(episode.ending == ending);
-            // What h5py makes of NumPy's booleans.
+            // The type that h5py uses for NumPy's booleans.
             let boolean = EnumTypeBuilder::with_base(make_i8_type()).raw_value("FALSE", &[0]);
             let boolean = boolean.raw_value("TRUE", &[1]).build()?;
             root.create_dataset(&format!("{group}/{name}"), |data| {

@@ -1,7 +1,7 @@
 //! Readers and writers, one file per format.
 //!
-//! No reader allocates more than a bounded multiple of what a file contains, whatever the file declares; see `docs/guides/data.md` for the multiples and
-//! the fuzzing that checks them.
+//! No reader allocates more than a bounded multiple of what a file contains, whatever the file
+//! declares; see `docs/guides/data.md` for the multiples and the fuzzing that checks them.
 
 pub(crate) mod arrow;
 mod columns;
@@ -27,7 +27,7 @@ named_enum! {
     /// The formats that can be read.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Format, pub fn name {
-        /// The isochrone Arrow format, an Arrow file.
+        /// The isochrone Arrow format.
         Arrow = "arrow",
         /// OGBench's NumPy archive.
         OgBench = "ogbench",
@@ -45,7 +45,7 @@ named_enum! {
 }
 
 impl Format {
-    /// The format of an existing file or folder, by its name and, for HDF5, its contents.
+    /// Detects the format of an existing file or folder by its name and, for HDF5, its contents.
     pub fn detect(path: &Path) -> Result<Self, DataError> {
         let extension =
             path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
@@ -61,9 +61,12 @@ impl Format {
             Some("csv") => Ok(Self::Csv),
             _ => Err(DataError::malformed(
                 path,
-                "its name does not say which format it is",
+                "its file name does not show its format",
                 Remedy::Format.hint(|option| {
-                    format!("name it with {option}, or give a name that ends in .arrow, .npz, .hdf5, .parquet or .csv, or a Minari or LeRobot folder")
+                    format!(
+                        "set the format with {option}, or give a file that ends in .arrow, .npz, .hdf5, \
+                         .parquet or .csv, or a Minari or LeRobot folder"
+                    )
                 }),
             )),
         }
@@ -88,7 +91,7 @@ impl Format {
     }
 }
 
-/// Writes a dataset. Nothing is left of the file unless [`finish`](Self::finish) is reached.
+/// Writes a dataset. The file is removed unless [`finish`](Self::finish) is called.
 pub struct Writer {
     target: Target,
     hasher: ContentHasher,
@@ -102,10 +105,11 @@ enum Target {
 }
 
 impl Writer {
-    /// What an archive cannot hold of any data that know it.
+    /// The name of the endings of episodes in the result of [`leaves_out`](Self::leaves_out).
     pub const ENDINGS: &str = "how episodes ended";
 
-    /// The writer that a name asks for: `.arrow` for the isochrone Arrow format, `.npz` for OGBench's archive, or a folder for Minari.
+    /// Creates the writer that a name specifies: `.arrow` for the isochrone Arrow format, `.npz`
+    /// for OGBench's archive, or a folder for Minari.
     pub fn for_path(path: &Path) -> Result<Self, DataError> {
         let target = match path.extension().and_then(|extension| extension.to_str()) {
             Some("arrow") => Target::Arrow(Box::new(ArrowWriter::new(path))),
@@ -113,14 +117,15 @@ impl Writer {
             None => Target::Minari(MinariWriter::new(path)),
             Some(other) => {
                 let problem = format!("cannot write {}: no writer for .{other}", path.display());
-                let hint = "name the result .arrow or .npz, or give a new folder for a Minari dataset";
+                let hint =
+                    "give a file name that ends in .arrow or .npz, or a new folder for a Minari dataset";
                 return Err(DataError::setting(problem, hint));
             }
         };
         Ok(Self { target, hasher: ContentHasher::default() })
     }
 
-    /// What the format cannot hold of such data, in words.
+    /// Returns descriptions of the parts of such data that the format cannot hold.
     pub fn leaves_out(&self, spec: &Spec) -> Vec<&'static str> {
         let mut losses = Vec::new();
         if !matches!(self.target, Target::Arrow(_)) {
@@ -137,12 +142,12 @@ impl Writer {
         losses
     }
 
-    /// The content hash of what was given so far.
+    /// Returns the content hash of the episodes so far.
     pub fn content_hash(&self) -> String {
         self.hasher.clone().finish()
     }
 
-    /// Completes the file and puts it in its place.
+    /// Completes the file and moves it to its final path.
     pub fn finish(self) -> Result<(), DataError> {
         match self.target {
             Target::Arrow(writer) => writer.finish(&self.hasher.hashes()),

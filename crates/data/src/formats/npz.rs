@@ -1,8 +1,10 @@
-//! OGBench archives: `observations`, `actions`, `terminals`, and what else has a row for every state.
+//! OGBench archives: `observations`, `actions`, `terminals`, and other arrays with a row for every
+//! state.
 //!
-//! Every trajectory has T + 1 rows and `terminals` is 1 on its last. The last row's action leads nowhere; it is left out when read
-//! and written as zeros. Arrays of the same length (`qpos`, `qvel`) become extra columns, `rewards` the rewards; arrays of other
-//! lengths are not per state and are skipped.
+//! Every trajectory has T + 1 rows, and `terminals` is 1 on its last row. The last row's action
+//! leads nowhere; it is dropped when read and written as zeros. Arrays of the same length (`qpos`,
+//! `qvel`) become extra columns, and `rewards` the rewards; arrays of other lengths are not per
+//! state and are skipped.
 
 use super::{
     ReadOptions,
@@ -25,9 +27,9 @@ use zip::{ZipArchive, ZipWriter, write::SimpleFileOptions};
 const HINT: &str =
     "an OGBench file is made with np.savez_compressed(name, observations=..., actions=..., terminals=...)";
 
-/// Without these an archive is not one of trajectories.
+/// The arrays that every archive of trajectories has.
 const NEEDED: [&str; 3] = ["observations", "actions", "terminals"];
-/// Arrays of one archive: each is read through a file handle of its own.
+/// The maximum number of arrays of an archive: each is read through its own file handle.
 const MAX_ARRAYS: usize = 64;
 
 type Archive = ZipArchive<BufReader<File>>;
@@ -38,7 +40,7 @@ fn open(path: &Path) -> Result<Archive, DataError> {
         .map_err(|error| DataError::malformed(path, format!("not an npz archive: {error}"), HINT))
 }
 
-/// Reads an archive, all columns side by side: no more than an episode is held.
+/// Reads all columns of an archive in parallel, so that at most one episode is in memory.
 pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
     let fail = |problem: String| DataError::malformed(path, problem, HINT);
     let archive = open(path)?;
@@ -46,7 +48,7 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
         archive.file_names().filter_map(|name| Some(name.ok()?.strip_suffix(".npy")?.to_owned())).collect();
     for needed in NEEDED {
         if !names.iter().any(|name| name == needed) {
-            return Err(fail(format!("it has no array '{needed}', only {}", names.join(", "))));
+            return Err(fail(format!("no array '{needed}', only {}", names.join(", "))));
         }
     }
     let has_meaning = |name: &str| NEEDED.contains(&name) || name == "rewards";
@@ -55,13 +57,14 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     if names.len() > MAX_ARRAYS {
         return Err(fail(format!("it has {} arrays; up to {MAX_ARRAYS} can be read", names.len())));
     }
-    // Each array is read through an archive of its own: a stream of one cannot be left for another.
+    // Each array is read through its own archive, since an archive can only stream one entry at a
+    // time.
     let mut archives: Vec<Archive> = names.iter().map(|_| open(path)).collect::<Result<_, _>>()?;
     let mut columns = Vec::new();
     for (archive, name) in archives.iter_mut().zip(&names) {
         let corrupt = |error: &dyn std::fmt::Display| fail(format!("array '{name}' is corrupt: {error}"));
         let entry_name = format!("{name}.npy");
-        // Once through, for the checksum: a reader of rows stops before it.
+        // Reads the entry once to its end to verify the checksum: a reader of rows stops before it.
         let mut entry = archive.by_name(&entry_name).map_err(|error| corrupt(&error))?;
         std::io::copy(&mut entry, &mut std::io::sink()).map_err(|error| corrupt(&error))?;
         drop(entry);
@@ -69,7 +72,7 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
         match Rows::open(BufReader::with_capacity(1 << 16, entry)) {
             Ok(rows) => columns.push((name.as_str(), rows)),
             Err(problem) if has_meaning(name) => return Err(fail(format!("array '{name}': {problem}"))),
-            // Not a column; perhaps a text or a picture.
+            // Not a column; perhaps a string or an image.
             Err(_) => {}
         }
     }
@@ -78,8 +81,9 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     let n = observations.rows;
     for (name, rows) in [("actions", &actions), ("terminals", &terminals)] {
         if rows.rows != n {
-            let problem = format!("array '{name}' has {} rows, observations {n}", rows.rows);
-            let hint = "every array has a row for every state, the last of each trajectory included (T + 1)";
+            let problem = format!("array '{name}' has {} rows, but observations have {n}", rows.rows);
+            let hint =
+                "every array has a row for every state, including the last one of each trajectory (T + 1)";
             return Err(DataError::malformed(path, problem, hint));
         }
     }
@@ -122,14 +126,15 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
             assembler.end(Ending::Unknown)?;
         }
     }
-    assembler.end_unclosed("set terminals to 1 on the last row of every trajectory, the last one included")
+    assembler.end_unclosed("set terminals to 1 on the last row of every trajectory, including the last one")
 }
 
 fn take<'r>(columns: &mut Vec<(&str, Rows<'r>)>, name: &str) -> Option<Rows<'r>> {
     columns.iter().position(|(column, _)| *column == name).map(|at| columns.swap_remove(at).1)
 }
 
-/// Writes an archive. Columns are gathered in temporary files beside it, since an archive holds one after another.
+/// Writes an archive. Columns are collected in temporary files next to it, since an archive stores
+/// one column after another.
 pub(super) struct NpzWriter {
     path: PathBuf,
     columns: Vec<Spool>,
@@ -137,7 +142,7 @@ pub(super) struct NpzWriter {
     rows: u64,
 }
 
-/// A column on its way into the archive.
+/// A column in a temporary file, before it is copied into the archive.
 struct Spool {
     name: String,
     width: usize,
@@ -151,12 +156,12 @@ impl Spool {
 }
 
 impl NpzWriter {
-    /// A writer of a file that does not have to exist yet.
+    /// Creates a writer for a file that does not have to exist yet.
     pub fn new(path: &Path) -> Self {
         Self { path: path.into(), columns: Vec::new(), spec: None, rows: 0 }
     }
 
-    /// Completes the archive and puts it in its place.
+    /// Completes the archive and moves it to its final path.
     pub fn finish(self) -> Result<(), DataError> {
         let Self { path, columns, rows, .. } = self;
         let fail = DataError::write(&path);
@@ -175,7 +180,8 @@ impl NpzWriter {
     }
 }
 
-/// Copies a spooled column as an array: flags as booleans, vectors as a matrix, the rest as they are.
+/// Copies a spooled column as an array: flags as booleans, vectors as a matrix, single numbers as a
+/// vector.
 fn copy_array(
     to: &mut dyn Write,
     name: &str,
@@ -192,7 +198,7 @@ fn copy_array(
         (0..rows).try_for_each(|_| array.push(&(next()? != 0.0)))?;
         return array.finish();
     }
-    // Observations and actions are matrices whatever their width; other single numbers are not.
+    // Observations and actions are matrices of any width; other single numbers are not.
     let is_matrix = width != 1 || name == "observations" || name == "actions";
     let shape: &[u64] = if is_matrix { &[rows, width as u64] } else { &[rows] };
     let options = WriteOptions::new().dtype(f32::default_dtype()).shape(shape);
@@ -216,15 +222,15 @@ impl EpisodeSink for NpzWriter {
     }
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
-        let spec = self.spec.as_ref().expect("begin comes first");
-        let nothing = vec![0.0; spec.action.width];
+        let spec = self.spec.as_ref().expect("begin is called first");
+        let zero_action = vec![0.0; spec.action.width];
         let mut columns = self.columns.iter_mut();
-        let mut next = || columns.next().expect("as many as begin made");
+        let mut next = || columns.next().expect("begin created every column");
         let mut write = || {
             next().push(episode.observations)?;
             let actions = next();
             actions.push(episode.actions)?;
-            actions.push(&nothing)?;
+            actions.push(&zero_action)?;
             let terminals = next();
             (0..episode.steps).try_for_each(|_| terminals.push(&[0.0]))?;
             terminals.push(&[1.0])?;

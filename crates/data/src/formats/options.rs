@@ -1,62 +1,64 @@
-//! What a user can say about files that do not say it themselves.
+//! Options for what files do not specify themselves.
 
 use crate::{Bounds, DataError, Remedy, Spec};
 use serde::{Deserialize, Serialize};
 use std::{ops::Range, path::Path};
 
-/// How to read a file.
+/// Options for reading a file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReadOptions {
-    /// Columns that make up an observation, in this order; by default what the format calls so.
+    /// The columns that make up an observation, in this order; by default, those that the format
+    /// calls observations.
     pub observations: Vec<String>,
-    /// Columns that make up an action; by default what the format calls so.
+    /// The columns that make up an action; by default, those that the format calls actions.
     pub actions: Vec<String>,
-    /// Tables: the column that tells episodes apart.
+    /// Tables: the column that identifies episodes.
     pub episode: Option<String>,
     /// Tables: the column with the reward.
     pub reward: Option<String>,
     /// Tables: the column with the time in seconds.
     pub time: Option<String>,
-    /// Which further columns to keep.
+    /// The extra columns to keep.
     pub extras: Extras,
-    /// D4RL: what ends an episode.
+    /// D4RL: the flags that end an episode.
     pub ends: Ends,
-    /// States per second; overrides the file.
+    /// The number of states per second; overrides the file.
     pub frames_per_second: Option<f64>,
-    /// The dimensions of an observation that are the goal space.
+    /// The dimensions of an observation that form the goal space.
     pub goal: Option<Range<usize>>,
     /// The smallest and largest value of an action; overrides the file.
     pub action_bounds: Option<Bounds>,
 }
 
-/// Which further columns to keep.
+/// The extra columns to keep.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Extras {
-    /// All that have a row for every state.
+    /// All columns that have a row for every state.
     #[default]
     All,
-    /// Only these.
+    /// Only the columns with these names.
     Named(Vec<String>),
 }
 
-/// What ends an episode of a D4RL file.
+/// The flags that end an episode of a D4RL file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ends {
-    /// The one of the two flags that occurs; with both, `timeouts` in mazes, and elsewhere the user is asked.
+    /// The flag that occurs in the file. If both do, `timeouts` in mazes; elsewhere, the user has
+    /// to choose.
     #[default]
     Auto,
-    /// `timeouts` only: mazes, where `terminals` mark visits of the goal.
+    /// `timeouts` only: mazes, where `terminals` mark visits to the goal.
     Timeouts,
     /// `terminals` only.
     Terminals,
-    /// Either: locomotion, where a fall resets the environment.
+    /// Either flag: locomotion, where a fall resets the environment.
     Either,
 }
 
-/// Setters that can be chained.
+/// Defines setters that can be chained.
 macro_rules! setters {
     ($($(#[$attribute:meta])* $field:ident($value:ident: $type:ty) = $set:expr;)*) => {
         $($(#[$attribute])*
@@ -67,26 +69,26 @@ macro_rules! setters {
     };
 }
 
-/// Each of these sets the field of the same name.
+/// Chainable setters, each for the field of the same name.
 impl ReadOptions {
     setters! {
-        /// Names the columns that make up an observation.
+        /// Sets the columns that make up an observation.
         observations(columns: impl IntoIterator<Item = impl Into<String>>) =
             columns.into_iter().map(Into::into).collect();
-        /// Names the columns that make up an action.
+        /// Sets the columns that make up an action.
         actions(columns: impl IntoIterator<Item = impl Into<String>>) =
             columns.into_iter().map(Into::into).collect();
-        /// Names the column that tells the episodes of a table apart.
+        /// Sets the column that identifies the episodes of a table.
         episode(column: impl Into<String>) = Some(column.into());
-        /// Chooses the further columns to keep.
+        /// Sets the extra columns to keep.
         extras(extras: Extras) = extras;
-        /// Says what ends an episode of a D4RL file.
+        /// Sets the flags that end an episode of a D4RL file.
         ends(ends: Ends) = ends;
-        /// Says how many states there are per second.
+        /// Sets the number of states per second.
         frames_per_second(rate: f64) = Some(rate);
-        /// Chooses the dimensions of an observation that are the goal space.
+        /// Sets the dimensions of an observation that form the goal space.
         goal(dimensions: Range<usize>) = Some(dimensions);
-        /// Says which values an action may have.
+        /// Sets the smallest and largest value of an action.
         action_bounds(bounds: Bounds) = Some(bounds);
     }
 
@@ -97,11 +99,11 @@ impl ReadOptions {
         }
     }
 
-    /// Adds to the spec of a file these options, and checks that they are possible.
+    /// Applies these options to the spec of a file, and checks that they are valid.
     pub(crate) fn complete(&self, path: &Path, spec: &mut Spec) -> Result<(), DataError> {
         if let Some(rate) = self.frames_per_second {
             if !(rate > 0.0 && rate.is_finite()) {
-                let problem = format!("{rate} frames per second");
+                let problem = format!("a frame rate of {rate} per second");
                 return Err(DataError::setting(problem, "give a positive number"));
             }
             spec.frames_per_second = Some(rate);
@@ -115,7 +117,7 @@ impl ReadOptions {
         if let Extras::Named(names) = &self.extras
             && let Some(missing) = names.iter().find(|name| !has_extra(name))
         {
-            let problem = format!("there is no column '{missing}' with a number for every state");
+            let problem = format!("no column '{missing}' with a number for every state");
             let hint = Remedy::Summary.hint(|tool| format!("{tool} lists the columns"));
             return Err(DataError::malformed(path, problem, hint));
         }

@@ -1,4 +1,4 @@
-//! Parquet tables: numbers, texts, and lists of numbers of one length.
+//! Parquet tables: numbers, strings, and lists of numbers of the same length.
 
 use super::{
     ReadOptions,
@@ -26,14 +26,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-const HINT: &str = "columns hold numbers, texts, or lists of numbers that all have the same length";
+const HINT: &str = "columns hold numbers, strings, or lists of numbers that all have the same length";
 const CHUNK_ROWS: usize = 1024;
-/// What a file declares beyond this multiple of its size, and beyond `FREE_BYTES`, is not believed. Runs of equal values compress without
-/// a limit in Parquet; no recording is made of them alone.
+/// A file that declares more than this multiple of its size plus `FREE_BYTES` is rejected. Runs of
+/// equal values compress without a limit in Parquet, but no dataset consists of them alone.
 const MAX_EXPANSION: u64 = 4096;
 const FREE_BYTES: u64 = 16 << 20;
-/// Numbers of missing lists that are filled in at a time.
-const MAX_MADE_UP: usize = 1 << 20;
+/// The number of values of missing lists that may be filled in at a time.
+const MAX_FILLED_IN: usize = 1 << 20;
 
 /// Reads a table.
 pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
@@ -44,7 +44,7 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
 pub(super) struct ParquetTable {
     path: PathBuf,
     metadata: ArrowReaderMetadata,
-    /// As the file has them.
+    /// All columns of the file, in its order.
     columns: Vec<TableColumn>,
 }
 
@@ -71,19 +71,19 @@ impl ParquetTable {
                     (usize::try_from(*width).unwrap_or(0), false, None)
                 }
                 kind if is_number(kind) => (1, false, None),
-                kind => (1, false, Some(format!("its type {kind} is not one of numbers"))),
+                kind => (1, false, Some(format!("its type {kind} is not numeric"))),
             };
             table.columns.push(TableColumn { name: field.name().clone(), width, is_text, problem });
         }
         Ok(table)
     }
 
-    /// Runs what fails, or panics, on a corrupt file.
+    /// Runs code that fails or panics on a corrupt file.
     fn run<T, E: Display>(&self, run: impl FnOnce() -> Result<T, E>) -> Result<T, DataError> {
         catch_panic(run).map_err(|problem| DataError::malformed(&self.path, problem, HINT))
     }
 
-    /// Batches of the chosen columns, in the order of the file.
+    /// Returns batches of the chosen columns, in the order of the file.
     fn batches(&self, chosen: &[usize]) -> Result<ParquetRecordBatchReader, DataError> {
         let file = File::open(&self.path).map_err(DataError::read(&self.path))?;
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), chosen.iter().copied());
@@ -91,7 +91,8 @@ impl ParquetTable {
         self.run(|| builder.with_projection(mask).with_batch_size(CHUNK_ROWS).build())
     }
 
-    /// The length of a column's first list that is there; lists of other lengths are found when they come.
+    /// Returns the length of a column's first list that is not missing; lists of other lengths are
+    /// detected when they are read.
     fn first_length(&self, at: usize) -> Result<Option<usize>, DataError> {
         fn first<O: OffsetSizeTrait>(lists: &GenericListArray<O>) -> Option<usize> {
             lists.iter().flatten().next().map(|list| list.len())
@@ -140,7 +141,7 @@ impl Table for ParquetTable {
         let mut batches = self.batches(chosen)?;
         while let Some(batch) = self.run(|| batches.next().transpose())? {
             let mut chunk = Chunk { rows: batch.num_rows(), numbers: Vec::new(), episodes: Vec::new() };
-            // The reader keeps the file's order, and so do the columns chosen.
+            // The reader and the chosen columns both keep the order of the file.
             for (&at, array) in chosen.iter().zip(batch.columns()) {
                 let column = &self.columns[at];
                 let fail = |problem: String| {
@@ -148,7 +149,7 @@ impl Table for ParquetTable {
                 };
                 let mut numbers = Vec::new();
                 if Some(at) == episodes {
-                    chunk.episodes = texts(array).map_err(fail)?;
+                    chunk.episodes = strings(array).map_err(fail)?;
                 } else {
                     numbers = vectors(array, column.width).map_err(fail)?;
                 }
@@ -160,8 +161,8 @@ impl Table for ParquetTable {
     }
 }
 
-/// Values as texts, whole numbers with all their digits.
-fn texts(array: &ArrayRef) -> Result<Vec<String>, String> {
+/// Returns values as strings, integers with all their digits.
+fn strings(array: &ArrayRef) -> Result<Vec<String>, String> {
     fn of<'a, T: ToString + 'a>(values: impl Iterator<Item = Option<T>>) -> Vec<String> {
         values.map(|value| value.map_or_else(String::new, |value| value.to_string())).collect()
     }
@@ -174,7 +175,7 @@ fn texts(array: &ArrayRef) -> Result<Vec<String>, String> {
     })
 }
 
-/// `[rows, width]`; what is missing is NaN.
+/// Returns `[rows, width]` values; missing ones are NaN.
 fn vectors(array: &ArrayRef, width: usize) -> Result<Vec<f64>, String> {
     match array.data_type() {
         DataType::List(_) => lists::<i32>(array.as_list(), width),
@@ -193,8 +194,8 @@ fn vectors(array: &ArrayRef, width: usize) -> Result<Vec<f64>, String> {
 
 fn lists<O: OffsetSizeTrait>(array: &GenericListArray<O>, width: usize) -> Result<Vec<f64>, String> {
     let values = numbers(array.values())?;
-    // Missing lists are made up here, and must not be many times what is there.
-    if array.len().saturating_mul(width) > MAX_MADE_UP.max(4 * values.len()) {
+    // Missing lists are filled in here, and must not be many times as large as the data.
+    if array.len().saturating_mul(width) > MAX_FILLED_IN.max(4 * values.len()) {
         return Err(format!("lists of {width} numbers are missing nearly everywhere"));
     }
     let mut rows = Vec::with_capacity(array.len() * width);
@@ -205,7 +206,7 @@ fn lists<O: OffsetSizeTrait>(array: &GenericListArray<O>, width: usize) -> Resul
         }
         let (from, to) = (array.value_offsets()[row].as_usize(), array.value_offsets()[row + 1].as_usize());
         if to - from != width {
-            return Err(format!("a list has {} numbers, the first had {width}", to - from));
+            return Err(format!("a list has {} numbers, but the first has {width}", to - from));
         }
         rows.extend(&values[from..to]);
     }
@@ -233,6 +234,6 @@ fn numbers(array: &ArrayRef) -> Result<Vec<f64>, String> {
             let array: &BooleanArray = array.as_boolean();
             array.iter().map(|value| value.map_or(f64::NAN, |value| f64::from(u8::from(value)))).collect()
         }
-        other => return Err(format!("it has type {other}, not numbers")),
+        other => return Err(format!("its type {other} is not numeric")),
     })
 }

@@ -1,13 +1,13 @@
-//! What a learner is given: rows of transitions with their goals, column by column.
+//! Batches: rows of transitions with their goals, stored column by column.
 
 use crate::Spec;
 
-/// Transitions with goals. Row `i` of every column belongs together.
+/// A batch of transitions with goals. Row `i` of every column belongs to the same transition.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GoalBatch {
     /// The number of the batch.
     pub step: u64,
-    /// Which transition of the dataset each row is.
+    /// The number of each row's transition in the dataset.
     pub transitions: Vec<u64>,
     /// `[rows, observation width]`: s.
     pub observations: Vec<f32>,
@@ -15,29 +15,30 @@ pub struct GoalBatch {
     pub actions: Vec<f32>,
     /// `[rows, observation width]`: s'.
     pub next_observations: Vec<f32>,
-    /// One for each distribution of goals.
+    /// The goals, for each goal distribution.
     pub goals: Vec<GoalRows>,
 }
 
 /// The goals of a batch's rows.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GoalRows {
-    /// `[rows, observation width]`: g, a whole state; [`Spec::goal_space`] says which part of it is the goal.
+    /// `[rows, observation width]`: g, a full state; [`Spec::goal_space`] selects the dimensions of
+    /// the goal.
     pub observations: Vec<f32>,
-    /// `[rows]`: how many steps later in the same episode the goal is; otherwise [`OTHER_EPISODE`].
+    /// `[rows]`: the number of steps to the goal in the same episode; otherwise [`OTHER_EPISODE`].
     pub offsets: Vec<i32>,
 }
 
-/// The offset of goals that are not ahead in the same episode: in another one, or earlier.
+/// The offset of goals that are not ahead in the same episode, but in another one or earlier.
 pub const OTHER_EPISODE: i32 = -1;
 
 impl GoalBatch {
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.transitions.len()
     }
 
-    /// Makes room; contents are whatever they were.
+    /// Resizes the columns; their contents are unspecified.
     pub(super) fn resize(&mut self, rows: usize, goals: usize, spec: &Spec) {
         let (observation, action) = (rows * spec.observation.width, rows * spec.action.width);
         self.transitions.resize(rows, 0);

@@ -1,4 +1,4 @@
-//! Batches made ahead of time, so that the learner never waits for data.
+//! Batches prepared in advance, so that the learner does not wait for data.
 
 use super::{GoalBatch, GoalSampler};
 use std::{
@@ -7,14 +7,15 @@ use std::{
     thread::JoinHandle,
 };
 
-/// Makes batches on threads of its own and hands them out in order.
+/// Prepares batches on its own threads and returns them in order.
 ///
-/// Worker `w` of `n` makes the batches `first + w, first + w + n, ...`; the learner takes from the workers in turn. What is in a batch
-/// depends on its number alone, so any number of workers, and any batch to begin with, gives the same sequence.
+/// Worker `w` of `n` prepares the batches `first + w, first + w + n, ...`; batches are taken from
+/// the workers in turn. The contents of a batch depend only on its number, so the sequence is the
+/// same for any number of workers and any first batch.
 pub struct Loader {
     workers: Vec<Worker>,
     turn: usize,
-    present: Option<GoalBatch>,
+    current: Option<GoalBatch>,
 }
 
 struct Worker {
@@ -24,7 +25,7 @@ struct Worker {
 }
 
 impl Loader {
-    /// Starts making batches from number `first_step` on, up to `ahead` per worker before they are asked for.
+    /// Starts preparing batches from number `first_step` on, up to `ahead` per worker in advance.
     pub fn start(sampler: &GoalSampler, first_step: u64, workers: NonZeroUsize, ahead: NonZeroUsize) -> Self {
         let workers = (0..workers.get())
             .map(|worker| {
@@ -46,25 +47,25 @@ impl Loader {
                 Worker { ready, used, thread }
             })
             .collect();
-        Self { workers, turn: 0, present: None }
+        Self { workers, turn: 0, current: None }
     }
 
-    /// The next batch. The one before goes back to be filled again.
+    /// Returns the next batch. The memory of the previous one is reused.
     pub fn next_batch(&mut self) -> &GoalBatch {
         let n = self.workers.len();
-        if let Some(used) = self.present.take() {
-            let maker = (self.turn + n - 1) % n;
-            // A worker that is gone needs no memory.
-            let _ = self.workers[maker].used.send(used);
+        if let Some(used) = self.current.take() {
+            let previous = (self.turn + n - 1) % n;
+            // A worker that has ended needs no memory.
+            let _ = self.workers[previous].used.send(used);
         }
         let worker = &mut self.workers[self.turn];
         let Ok(batch) = worker.ready.recv() else {
-            // Workers end only by a panic: it continues here.
+            // Workers only end by a panic, which is resumed here.
             let panic = worker.thread.take().and_then(|thread| thread.join().err());
             std::panic::resume_unwind(panic.unwrap_or_else(|| Box::new("a loader thread ended")));
         };
         self.turn = (self.turn + 1) % n;
-        self.present.insert(batch)
+        self.current.insert(batch)
     }
 }
 

@@ -12,7 +12,7 @@
 //! let sampler = GoalSampler::new(&data, config)?;
 //! let batch = sampler.batch(0);
 //! for row in 0..batch.rows() {
-//!     // The goal is as many steps ahead as its offset says.
+//!     // The offset is the number of steps to the goal.
 //!     assert_eq!(batch.goals[0].observations[row] - batch.observations[row], batch.goals[0].offsets[row] as f32);
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())

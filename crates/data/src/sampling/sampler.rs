@@ -5,56 +5,61 @@ use crate::{DataError, Dataset, dataset::Block, mapping::ACCESS_BYTES};
 use isochrone_core::rng::{self, below_from_bits as below};
 use rand_chacha::{ChaCha8Rng, rand_core::Rng};
 
-/// Rows planned, then gathered: far enough ahead that memory is read in parallel, few enough to stay in the second level of cache.
+/// The number of rows that are sampled before they are copied: enough that memory is read in
+/// parallel, few enough to stay in the second-level cache.
 const CHUNK_ROWS: usize = 128;
-/// Random numbers of 64 bits for the most goals: one for the transition, two for each goal.
+/// The maximum number of 64-bit random numbers per row: one for the transition, two for each goal.
 const MAX_DRAWS: usize = 1 + 2 * MAX_GOALS;
-/// As many as a row has random numbers for.
+/// The maximum number of goal distributions.
 const MAX_GOALS: usize = 3;
-/// Rows of a batch, so that steps and rows share the 64 bits of a block's number.
+/// The binary logarithm of the limit on rows of a batch: steps and rows share the 64 bits of a
+/// block number.
 const MAX_ROWS_LOG2: u32 = 24;
 
 /// Samples transitions of a dataset uniformly, with goals.
 ///
-/// A row takes n random numbers, one for its transition and two for each goal; those of row `r` of batch `step` begin at number `n (step 2^24 + r)` of the
-/// `ChaCha8` stream (seed, stream). So every row is a pure function of those four numbers, and of the first row of its episode.
+/// A row takes n random numbers, one for its transition and two for each goal; those of row `r` of
+/// batch `step` start at number `n (step 2^24 + r)` of the `ChaCha8` stream (seed, stream). Every
+/// row is therefore a pure function of these four numbers, and of the first row of its group of
+/// rows from one episode.
 #[derive(Debug, Clone)]
 pub struct GoalSampler {
     data: Dataset,
     config: SamplerConfig,
 }
 
-/// What to draw.
+/// The settings of a [`GoalSampler`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct SamplerConfig {
-    /// Rows of a batch.
+    /// The number of rows of a batch.
     pub batch_size: usize,
-    /// So many rows, one after another, are of the same episode; 1 draws every row from all episodes. Each row alone is uniform in
-    /// either case.
+    /// The number of consecutive rows from the same episode; with 1, every row is sampled from all
+    /// episodes. In both cases, each row by itself is uniform over all transitions.
     pub rows_per_episode: usize,
-    /// One to three distributions; each gives every row a goal.
+    /// One to three goal distributions; each provides one goal for every row.
     pub goals: Vec<GoalDistribution>,
-    /// Random seed of the run.
+    /// The random seed of the run.
     pub seed: u64,
-    /// Tells samplers of one run apart: training, evaluation.
+    /// The random stream, which differs between the samplers of one run, such as training and
+    /// evaluation.
     pub stream: u64,
 }
 
-/// Where the parts of a row lie.
+/// The location of a state and its action.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
     block: usize,
-    /// The state, in its block.
+    /// The index of the state in its block.
     state: usize,
-    /// The action done there, in its block.
+    /// The index of the state's action in its block.
     action: usize,
 }
 
 impl GoalSampler {
-    /// Checks that there is something to draw from.
+    /// Creates a sampler after checking the settings.
     pub fn new(data: &Dataset, config: SamplerConfig) -> Result<Self, DataError> {
         if data.n_transitions() == 0 {
-            let hint = "give episodes of two states or more";
+            let hint = "give episodes with at least two states";
             return Err(DataError::setting("the dataset has no transition", hint));
         }
         if config.batch_size == 0 || config.batch_size >> MAX_ROWS_LOG2 > 0 {
@@ -63,34 +68,34 @@ impl GoalSampler {
         }
         if config.rows_per_episode == 0 || !CHUNK_ROWS.is_multiple_of(config.rows_per_episode) {
             let hint = format!("give a power of two up to {CHUNK_ROWS}");
-            let problem = format!("{} rows of every episode", config.rows_per_episode);
+            let problem = format!("{} rows per episode", config.rows_per_episode);
             return Err(DataError::setting(problem, hint));
         }
         if config.goals.is_empty() || config.goals.len() > MAX_GOALS {
-            let problem = format!("{} distributions of goals", config.goals.len());
+            let problem = format!("{} goal distributions", config.goals.len());
             return Err(DataError::setting(problem, format!("give 1 to {MAX_GOALS}")));
         }
         Ok(Self { data: data.clone(), config })
     }
 
-    /// The data that it draws from.
+    /// Returns the dataset that is sampled.
     pub fn data(&self) -> &Dataset {
         &self.data
     }
 
-    /// Batch number `step`.
+    /// Returns batch number `step`.
     pub fn batch(&self, step: u64) -> GoalBatch {
         let mut batch = GoalBatch::default();
         self.fill(step, &mut batch);
         batch
     }
 
-    /// Batch number `step`, in the memory of an earlier one.
+    /// Fills `batch` with batch number `step`, reusing its memory.
     ///
     /// # Panics
-    /// From step 2^40 on, where random numbers would repeat.
+    /// Panics from step 2^40 on, where random numbers would repeat.
     pub fn fill(&self, step: u64, batch: &mut GoalBatch) {
-        assert!(step >> (64 - MAX_ROWS_LOG2) == 0, "there are 2^40 steps");
+        assert!(step >> (64 - MAX_ROWS_LOG2) == 0, "step is less than 2^40");
         let rows = self.config.batch_size;
         batch.resize(rows, self.config.goals.len(), self.data.spec());
         batch.step = step;
@@ -118,7 +123,7 @@ impl GoalSampler {
         {
             let draw =
                 |at: usize| u64::from_le_bytes(draws[8 * at..8 * at + 8].try_into().expect("eight bytes"));
-            // The first row of an episode's rows chooses the episode.
+            // The first row of a group chooses the episode.
             let range = match episode_of_rows {
                 Some(episode) if !row.is_multiple_of(self.config.rows_per_episode) => {
                     self.data.index().transitions(episode)
@@ -130,7 +135,7 @@ impl GoalSampler {
             episode_of_rows = Some(episode);
             batch.transitions[row] = transition;
             *place = self.place(episode, state);
-            // The cache lines arrive while the next rows are drawn.
+            // The cache lines arrive while the next rows are sampled.
             prefetch(self.observations(place, 2));
             prefetch(self.action(place));
             for (kind, distribution) in self.config.goals.iter().enumerate() {
@@ -147,20 +152,20 @@ impl GoalSampler {
         }
         let goals = &goals[..n_goals];
         if let Some(mapping) = self.data.mapping() {
-            // Asks for all pages before the first is waited for.
+            // Requests all pages before waiting for the first.
             for place in &*states {
-                mapping.want(self.observations(place, 2));
-                mapping.want(self.action(place));
+                mapping.will_need(self.observations(place, 2));
+                mapping.will_need(self.action(place));
             }
             for place in goals.iter().flat_map(|places| &places[..to - from]) {
-                mapping.want(self.observations(place, 1));
+                mapping.will_need(self.observations(place, 1));
             }
             mapping.touched((to - from) * ACCESS_BYTES * 2 * (1 + n_goals));
         }
         self.gather(from, states, goals, batch);
     }
 
-    /// Random numbers of 64 bits that a row has to itself.
+    /// Returns the number of 64-bit random numbers per row.
     fn draws_per_row(&self) -> usize {
         1 + 2 * self.config.goals.len()
     }
@@ -172,13 +177,13 @@ impl GoalSampler {
         Place { block: number, state, action: state - (episode - block.first_episode) }
     }
 
-    /// Some states from a place on.
+    /// Returns the observations of consecutive states, starting at a place.
     fn observations(&self, place: &Place, states: usize) -> &[f32] {
         let width = self.data.spec().observation.width;
         &self.data.blocks()[place.block].observations[place.state * width..(place.state + states) * width]
     }
 
-    /// The action at a place.
+    /// Returns the action at a place.
     fn action(&self, place: &Place) -> &[f32] {
         let width = self.data.spec().action.width;
         &self.data.blocks()[place.block].actions[place.action * width..(place.action + 1) * width]
@@ -205,7 +210,8 @@ impl GoalSampler {
     }
 }
 
-/// Copies a short row without calling a function for it: eight numbers at a time, the last eight overlapping those before.
+/// Copies a short row without a function call: eight numbers at a time, where the last eight may
+/// overlap the previous ones.
 #[inline(always)]
 fn copy_row(to: &mut [f32], from: &[f32]) {
     const LANES: usize = 8;

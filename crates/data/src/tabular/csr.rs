@@ -1,11 +1,11 @@
-//! Compressed sparse rows from outside, checked before use.
+//! Compressed sparse row (CSR) matrices from files, checked before use.
 
 use super::TabularError;
 use isochrone_core::exact::{RowWriter, TabularMdp};
 use serde::Deserialize;
 use std::path::Path;
 
-/// The arrays of a CSR matrix as they came from a file; messages about JSON call it a matrix.
+/// The arrays of a CSR matrix as they are in a file; error messages about JSON call it a matrix.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename = "Matrix")]
 pub(super) struct Csr {
@@ -15,7 +15,8 @@ pub(super) struct Csr {
 }
 
 impl Csr {
-    /// Checks the lengths and the row pointers of a matrix of `n_rows` rows; `name` leads the error messages.
+    /// Checks the lengths and the row pointers of a matrix of `n_rows` rows; `name` is the
+    /// prefix of the error messages.
     pub fn check(&self, path: &Path, name: &str, n_rows: u64) -> Result<(), TabularError> {
         let fail = |problem: String, hint: &str| {
             Err(TabularError::malformed(path, format!("{name}{problem}"), hint))
@@ -25,12 +26,13 @@ impl Csr {
             return fail(problem, "indptr has one entry more than there are rows");
         }
         if self.indices.len() != self.data.len() {
-            let problem = format!("indices has {} entries, data {}", self.indices.len(), self.data.len());
+            let problem =
+                format!("indices has {} entries, but data has {}", self.indices.len(), self.data.len());
             return fail(problem, "both have one entry per transition");
         }
         if self.indptr[0] != 0 || self.indptr[self.indptr.len() - 1] != self.data.len() as i64 {
             let (first, last) = (self.indptr[0], self.indptr[self.indptr.len() - 1]);
-            let problem = format!("indptr runs from {first} to {last}, not from 0 to {}", self.data.len());
+            let problem = format!("indptr goes from {first} to {last}, not from 0 to {}", self.data.len());
             return fail(problem, "indptr begins at 0 and ends at the number of transitions");
         }
         if let Some(row) = self.indptr.windows(2).position(|ends| ends[0] > ends[1]) {
@@ -48,8 +50,8 @@ impl Csr {
     }
 }
 
-/// A process from one checked row per `(action, state)`, found by `locate(action, state)`. Empty rows are
-/// actions that are not available.
+/// Builds an MDP from one checked row per `(action, state)`, given by `locate(action, state)`.
+/// Empty rows are actions that are not available.
 pub(super) fn mdp_from_rows<'a>(
     path: &Path,
     n_states: usize,

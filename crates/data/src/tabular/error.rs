@@ -1,38 +1,38 @@
-//! One error for all readers: the file, the place, the hint.
+//! The error type of the readers: every error names the file and the problem.
 
 use crate::Hint;
 use isochrone_core::exact::{EventChainError, MapError, MdpError};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Why a file could not be used.
+/// The reason why a file could not be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TabularError {
     /// The file could not be read.
-    #[error("{}: {source}; hint: check the name and that it is a readable file", path.display())]
+    #[error("{}: {source}; hint: check that the path is correct and the file readable", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// The error of the system.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The file is not what it should be.
+    /// The file is malformed.
     #[error("{}: {problem}; hint: {hint}", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// Where and what.
+        /// What is wrong, and where.
         problem: String,
         /// What to do about it.
         hint: Hint,
     },
-    /// The file describes an impossible process.
+    /// The file describes an invalid MDP.
     #[error("{}: {source}", path.display())]
     Mdp {
         /// The file.
         path: PathBuf,
-        /// Which row, and why.
+        /// The invalid row, and the reason.
         source: MdpError,
     },
     /// The file is not a valid map.
@@ -40,15 +40,15 @@ pub enum TabularError {
     Map {
         /// The file.
         path: PathBuf,
-        /// Which line, and why.
+        /// The invalid line, and the reason.
         source: MapError,
     },
-    /// The log cannot be turned into a chain.
+    /// No Markov chain can be estimated from the log.
     #[error("{}: {source}", path.display())]
     Log {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: EventChainError,
     },
 }

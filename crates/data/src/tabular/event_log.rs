@@ -5,32 +5,32 @@ use crate::Remedy;
 use isochrone_core::exact::{Event, EventChain};
 use std::{collections::HashMap, path::Path};
 
-/// Which columns to read; `None` looks for common names.
+/// The columns to read; for `None`, common names are searched.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LogColumns {
-    /// The column that tells cases apart.
+    /// The column that identifies cases.
     pub case: Option<String>,
-    /// The column that names what happened.
+    /// The column that names activities.
     pub activity: Option<String>,
-    /// The column that says when.
+    /// The column with the time of each event.
     pub timestamp: Option<String>,
 }
 
-/// A log turned into a Markov chain.
+/// An event log as a Markov chain.
 #[derive(Debug, Clone)]
 pub struct EventLog {
-    /// Names of the activities, in order of first appearance.
+    /// The names of the activities, in order of first appearance.
     pub activities: Vec<String>,
-    /// The chain over them.
+    /// The Markov chain over the activities.
     pub chain: EventChain,
-    /// Number of cases.
+    /// The number of cases.
     pub n_cases: usize,
-    /// Number of events.
+    /// The number of events.
     pub n_events: usize,
 }
 
 impl EventLog {
-    /// The name of a state of the chain.
+    /// Returns the name of a state of the chain.
     pub fn state_name(&self, state: usize) -> &str {
         match self.activities.get(state) {
             Some(name) => name,
@@ -39,27 +39,27 @@ impl EventLog {
         }
     }
 
-    /// The state with this name; activities come before `(start)` and `(end)`.
+    /// Returns the state with this name; activities come before `(start)` and `(end)`.
     pub fn find_state(&self, name: &str) -> Option<usize> {
         (0..self.activities.len() + 2).find(|&state| self.state_name(state) == name)
     }
 }
 
-/// What the two states that are not activities are called.
+/// The names of the two states that are not activities.
 const START: &str = "(start)";
 const END: &str = "(end)";
 
-/// Names that columns usually have, tried in this order and without regard to case. Those with colons are from
+/// Common names of columns, tried in this order and case-insensitively. Those with colons are from
 /// the XES standard (IEEE 1849).
 const CASE_NAMES: &[&str] = &["case", "case_id", "caseid", "case id", "case:concept:name"];
 const ACTIVITY_NAMES: &[&str] = &["activity", "concept:name", "event", "event_name"];
 const TIMESTAMP_NAMES: &[&str] =
     &["timestamp", "time:timestamp", "complete timestamp", "start timestamp", "time", "date", "datetime"];
-/// A larger number of seconds lies beyond the year 5000: it is milliseconds.
+/// A larger number of seconds lies beyond the year 5000, so it must be milliseconds.
 const MAX_SECONDS: f64 = 1e11;
 
-/// Reads an event log and estimates its chain. Events of a case are put in order of time; those at the same
-/// time keep the order of the file.
+/// Reads an event log and estimates its Markov chain. The events of a case are sorted by time;
+/// events at the same time keep the order of the file.
 pub fn read_event_log(path: &Path, columns: &LogColumns) -> Result<EventLog, TabularError> {
     let bytes = super::read(path)?;
     let mut reader =
@@ -69,8 +69,8 @@ pub fn read_event_log(path: &Path, columns: &LogColumns) -> Result<EventLog, Tab
         TabularError::malformed(path, format!("not a table: {error}"), hint)
     };
     let headers = reader.headers().map_err(|error| not_csv(&error))?.clone();
-    let find = |meaning, wanted: &Option<String>, usual| {
-        find_column(path, &headers, meaning, wanted.as_deref(), usual)
+    let find = |meaning, wanted: &Option<String>, common| {
+        find_column(path, &headers, meaning, wanted.as_deref(), common)
     };
     let case_column = find(("case", Remedy::CaseColumn), &columns.case, CASE_NAMES)?;
     let activity_column = find(("activity", Remedy::ActivityColumn), &columns.activity, ACTIVITY_NAMES)?;
@@ -102,8 +102,9 @@ pub fn read_event_log(path: &Path, columns: &LogColumns) -> Result<EventLog, Tab
         if activity == activities.len() {
             let name = field(activity_column)?;
             if [START, END].contains(&name) {
-                let problem =
-                    format!("line {line}: an activity is called {name:?}, which stands for an end of a case");
+                let problem = format!(
+                    "line {line}: the activity name {name:?} is reserved for the start or end of a case"
+                );
                 return Err(TabularError::malformed(path, problem, "give the activity another name"));
             }
             activities.push(name.to_owned());
@@ -121,11 +122,11 @@ pub fn read_event_log(path: &Path, columns: &LogColumns) -> Result<EventLog, Tab
     Ok(EventLog { activities, chain, n_cases: cases.len(), n_events })
 }
 
-/// The delimiter that splits the first line into the most fields.
+/// Returns the delimiter that splits the first line into the most fields.
 fn delimiter(bytes: &[u8]) -> u8 {
     let header = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let count = |delimiter: u8| header.iter().filter(|&&byte| byte == delimiter).count();
-    // The first of equals is the comma: `max_by_key` would take the last.
+    // On a tie the comma wins: `max_by_key` returns the last maximum.
     *b",;\t".iter().rev().max_by_key(|&&delimiter| count(delimiter)).expect("not empty")
 }
 
@@ -134,20 +135,21 @@ fn find_column(
     headers: &csv::StringRecord,
     (meaning, remedy): (&str, Remedy),
     wanted: Option<&str>,
-    usual: &[&str],
+    common: &[&str],
 ) -> Result<usize, TabularError> {
     let position = |name: &str| headers.iter().position(|header| header.eq_ignore_ascii_case(name));
     let found = match wanted {
         Some(name) => headers.iter().position(|header| header == name).or_else(|| position(name)),
-        None => usual.iter().find_map(|name| position(name)),
+        None => common.iter().find_map(|name| position(name)),
     };
     found.ok_or_else(|| {
         let problem = match wanted {
-            Some(name) => format!("no column is called {name:?}"),
+            Some(name) => format!("no column {name:?}"),
             None => format!("no column looks like the {meaning}"),
         };
         let have: Vec<String> = headers.iter().map(|header| format!("{header:?}")).collect();
-        let hint = remedy.hint(|option| format!("columns are {}; choose one with {option}", have.join(", ")));
+        let hint =
+            remedy.hint(|option| format!("the columns are {}; choose one with {option}", have.join(", ")));
         TabularError::malformed(path, problem, hint)
     })
 }
@@ -161,7 +163,7 @@ fn number_of(name: &str, numbers: &mut HashMap<String, usize>) -> usize {
     number
 }
 
-/// Seconds from a number, an instant with an offset, or a local date and time (taken as UTC).
+/// Parses seconds from a number, a time with a UTC offset, or a local date and time (taken as UTC).
 fn parse_seconds(text: &str) -> Option<f64> {
     if let Ok(seconds) = text.parse::<f64>() {
         return (seconds.abs() <= MAX_SECONDS).then_some(seconds);
@@ -180,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_come_in_many_forms() {
+    fn times_are_parsed_in_many_formats() {
         let hour = |text: &str| parse_seconds(text).map(|seconds| seconds / 3600.0);
         let noon = hour("2024-05-17T12:00:00Z").unwrap();
         for same in [
@@ -200,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn the_delimiter_is_seen_in_the_header() {
+    fn the_delimiter_is_detected_in_the_header() {
         assert_eq!(delimiter(b"case;activity;time\n1,5;a;b"), b';');
         assert_eq!(delimiter(b"case\tactivity\ttime"), b'\t');
         assert_eq!(delimiter(b"case"), b',');

@@ -9,9 +9,9 @@
 //! ```
 //!
 //! `states` is a list of names or a count; `actions` is a list of names, or absent. A transition is
-//! `[state, action, successor, probability]` with names or numbers from 0. In place of `transitions`, `csr` gives
-//! one matrix per action as `{"indptr": [...], "indices": [...], "data": [...]}`; empty rows are actions that are
-//! not available.
+//! `[state, action, successor, probability]` with names or numbers from 0. In place of
+//! `transitions`, `csr` gives one matrix per action as `{"indptr": [...], "indices": [...], "data":
+//! [...]}`; empty rows are actions that are not available.
 
 use super::{
     NamedMdp, TabularError,
@@ -38,13 +38,13 @@ enum States {
     Names(Vec<String>),
 }
 
-/// A state or an action: by number or by name.
+/// A state or an action, given by number or by name.
 enum Key {
     Number(usize),
     Name(String),
 }
 
-/// Reads a process from a JSON file.
+/// Reads an MDP from a JSON file.
 pub fn read_mdp_json(path: &Path) -> Result<NamedMdp, TabularError> {
     let bytes = super::read(path)?;
     let file: File = serde_json::from_slice(&bytes)
@@ -66,7 +66,7 @@ pub fn read_mdp_json(path: &Path) -> Result<NamedMdp, TabularError> {
             mdp_from_rows(path, n_states, matrices.len(), |action, state| (&matrices[action], state))?
         }
         _ => {
-            let problem = "needs either 'transitions' or 'csr', and not both";
+            let problem = "exactly one of 'transitions' and 'csr' is required";
             return Err(TabularError::malformed(path, problem, EXAMPLE));
         }
     };
@@ -85,7 +85,7 @@ fn from_transitions(
         let find = |key: Key, names: &HashMap<&str, usize>, what: &str| match key {
             Key::Number(number) => Ok(number),
             Key::Name(name) => names.get(name.as_str()).copied().ok_or_else(|| {
-                let problem = format!("transitions[{index}]: no {what} is called {name:?}");
+                let problem = format!("transitions[{index}]: no {what} {name:?}");
                 TabularError::malformed(path, problem, format!("declare it in \"{what}s\", or use a number"))
             }),
         };
@@ -104,7 +104,7 @@ fn numbers_by_name<'a>(
     for (number, name) in names.iter().enumerate() {
         if let Some(first) = numbers.insert(name.as_str(), number) {
             let problem = format!("{field}[{number}]: {name:?} is also {field}[{first}]");
-            return Err(TabularError::malformed(path, problem, "give each a name of its own"));
+            return Err(TabularError::malformed(path, problem, "give each its own name"));
         }
     }
     Ok(numbers)

@@ -4,8 +4,9 @@
 //! scipy.sparse.save_npz("mdp.npz", scipy.sparse.vstack([P_left, P_right]).tocsr())
 //! ```
 //!
-//! One CSR matrix of shape (actions x states, states): the transition matrices of the actions stacked on top of
-//! each other. A Markov chain is a square matrix. Empty rows are actions that are not available.
+//! One CSR matrix of shape (actions x states, states): the transition matrices of the actions
+//! stacked on top of each other. A Markov chain is a square matrix. Empty rows are actions that are
+//! not available.
 
 use super::{
     NamedMdp, TabularError,
@@ -18,13 +19,13 @@ use std::{
 };
 
 const HINT: &str = "write the file with scipy.sparse.save_npz(name, vstack([P_0, P_1, ...]).tocsr())";
-/// No array of a file may unpack to more. Deflate expands by up to a factor of 1032.
+/// The maximum size of an unpacked array. Deflate expands by up to a factor of 1032.
 const MAX_ARRAY_BYTES: u64 = 4 << 30;
 
 type Array<'b> = npyz::NpyFile<npy::Checked<&'b [u8]>>;
 type Archive = zip::ZipArchive<Cursor<Vec<u8>>>;
 
-/// Reads a process from an `.npz` file.
+/// Reads an MDP from an `.npz` file.
 pub fn read_mdp_npz(path: &Path) -> Result<NamedMdp, TabularError> {
     let bytes = super::read(path)?;
     let mut archive = zip::ZipArchive::new(Cursor::new(bytes))
@@ -58,7 +59,8 @@ impl Reader<'_> {
         TabularError::malformed(self.path, problem, HINT)
     }
 
-    /// SciPy stores the layout's name: reading columns as rows would give a wrong answer in silence.
+    /// Checks the name of the layout that SciPy stores: reading columns as rows would silently give
+    /// a wrong result.
     fn check_format(&mut self) -> Result<(), TabularError> {
         let bytes = self.array_bytes("format")?;
         let npy = self.open("format", &bytes)?;
@@ -73,7 +75,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The elements of an array of type `T`, or of the narrower type `N`.
+    /// Returns the elements of an array of type `T`, or of the narrower type `N`.
     fn numbers<T: npyz::Deserialize, N: npyz::Deserialize + Into<T>>(
         &mut self,
         name: &str,
@@ -91,7 +93,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The unpacked bytes of an array, however long the archive says it is.
+    /// Returns the unpacked bytes of an array, whatever length the archive declares.
     fn array_bytes(&mut self, name: &str) -> Result<Vec<u8>, TabularError> {
         unpack(self.archive, name).map_err(|problem| self.fail(problem))
     }
@@ -100,7 +102,7 @@ impl Reader<'_> {
         npy::open(bytes).map_err(|problem| self.fail(format!("array '{name}': {problem}")))
     }
 
-    /// Collects the elements that are really there: the length declared is not trusted with an allocation.
+    /// Collects the elements that exist; the declared length is not used to allocate memory.
     fn collect<T>(
         &self,
         name: &str,
@@ -119,7 +121,7 @@ impl Reader<'_> {
 fn unpack(archive: &mut Archive, name: &str) -> Result<Vec<u8>, String> {
     let entry = archive
         .by_name(&npyz::npz::file_name_from_array_name(name))
-        .map_err(|_| format!("no array called '{name}' can be read"))?;
+        .map_err(|_| format!("no readable array '{name}'"))?;
     let mut bytes = Vec::new();
     entry
         .take(MAX_ARRAY_BYTES + 1)

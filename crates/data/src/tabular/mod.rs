@@ -1,7 +1,7 @@
-//! Readers of the files that describe a process.
+//! Readers of tabular MDPs and Markov chains: text maps, MDP files and event logs.
 //!
-//! Every error names the file and what is wrong in it, and ends in a hint. No reader allocates more than a
-//! small multiple of what the file really contains, whatever sizes it declares.
+//! Every error names the file and the problem, and ends with a hint. No reader allocates more than
+//! a small multiple of what the file contains, whatever sizes it declares.
 
 mod csr;
 mod error;
@@ -17,36 +17,36 @@ pub use mdp_npz::read_mdp_npz;
 use isochrone_core::exact::{GridWorld, TabularMdp};
 use std::path::Path;
 
-/// A process with the names of its states and actions, if the file gives any.
+/// An MDP with the names of its states and actions, if the file has any.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedMdp {
-    /// The process.
+    /// The MDP.
     pub mdp: TabularMdp,
-    /// Names of the states; empty if they have none.
+    /// The names of the states; empty if they have none.
     pub states: Vec<String>,
-    /// Names of the actions; empty if they have none.
+    /// The names of the actions; empty if they have none.
     pub actions: Vec<String>,
 }
 
 impl NamedMdp {
-    /// The name of a state, or its number.
+    /// Returns the name of a state, or its number.
     pub fn state_name(&self, state: usize) -> String {
         self.states.get(state).cloned().unwrap_or_else(|| state.to_string())
     }
 
-    /// The name of an action, or its number.
+    /// Returns the name of an action, or its number.
     pub fn action_name(&self, action: usize) -> String {
         self.actions.get(action).cloned().unwrap_or_else(|| action.to_string())
     }
 
-    /// The state with this name or, failing that, this number.
+    /// Returns the state with this name or, if there is none, this number.
     pub fn find_state(&self, name: &str) -> Option<usize> {
         let by_number = || name.parse().ok().filter(|&state| state < self.mdp.n_states());
         self.states.iter().position(|state| state == name).or_else(by_number)
     }
 }
 
-/// Reads a text map.
+/// Reads a gridworld from a text map.
 pub fn read_map(path: &Path) -> Result<GridWorld, TabularError> {
     let bytes = read(path)?;
     let text = String::from_utf8(bytes).map_err(|error| {

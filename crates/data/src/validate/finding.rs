@@ -1,20 +1,20 @@
-//! What was found, where, and what to do about it.
+//! Findings: what is wrong, where, and what to do about it.
 
 use crate::{Defect, DefectKind, Hint};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Findings kept for each rule; the rest are counted.
+/// The maximum number of findings kept for each rule and severity; the rest are only counted.
 const MAX_KEPT: usize = 20;
 
 named_enum! {
-    /// What a dataset is checked for.
+    /// The rules that a dataset is checked against.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Rule, pub fn name {
-        /// Columns fit each other: T actions between T + 1 states.
+        /// The lengths of columns are consistent: T actions between T + 1 states.
         Lengths = "lengths",
-        /// The ends of episodes are marked, once each: terminals against timeouts.
+        /// The end of every episode is marked once: terminals against timeouts.
         Ends = "ends",
         /// Every episode has a transition.
         Empty = "empty",
@@ -24,43 +24,43 @@ named_enum! {
         NotFinite = "not-finite",
         /// Every dimension of an observation or action varies.
         Constant = "constant",
-        /// No episode is there twice.
+        /// No episode occurs twice.
         Duplicate = "duplicate",
-        /// No episode begins inside another.
+        /// No episode starts inside another one.
         Overlap = "overlap",
-        /// Actions are inside their range.
+        /// Actions are within their range.
         ActionRange = "action-range",
         /// States follow one another without jumps.
         Jump = "jump",
         /// Time runs forward at its typical rate.
         FrameRate = "frame-rate",
-        /// The contents are those that the file was written with.
+        /// The contents match the checksum of the file.
         ContentHash = "content-hash",
     }
 }
 
 named_enum! {
-    /// How bad it is.
+    /// The severity of a finding.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
     #[serde(rename_all = "lowercase")]
     pub enum Severity, pub fn name {
-        /// Training on it would be wrong.
+        /// Training on the data would be wrong.
         Error = "error",
-        /// A person should look.
+        /// The data should be inspected.
         Warning = "warning",
     }
 }
 
-/// One thing that was found.
+/// A problem that was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// Which rule it breaks.
+    /// The rule that is violated.
     pub rule: Rule,
-    /// How bad it is.
+    /// The severity of the finding.
     pub severity: Severity,
-    /// The episode, counted from 0; none if it is about the whole dataset.
+    /// The episode, counted from 0; `None` if the finding concerns the entire dataset.
     pub episode: Option<usize>,
-    /// The row inside the episode.
+    /// The row of the episode.
     pub row: Option<usize>,
     /// What is wrong.
     pub problem: String,
@@ -82,29 +82,29 @@ impl Finding {
     }
 }
 
-/// Everything that was found.
+/// The result of validating a dataset.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Validation {
-    /// Up to twenty findings of each rule, in the order of the data.
+    /// Up to twenty findings of each rule and severity, in the order of the data.
     pub findings: Vec<Finding>,
-    /// How many there are of each rule, by severity.
+    /// The number of findings of each rule, by severity.
     pub counts: BTreeMap<Rule, BTreeMap<Severity, u64>>,
-    /// Rules that could not be checked, and why.
+    /// The rules that could not be checked, with the reason.
     pub unchecked: BTreeMap<Rule, String>,
 }
 
 impl Validation {
-    /// How many findings of this severity there are.
+    /// Returns the number of findings of a severity.
     pub fn count(&self, severity: Severity) -> u64 {
         self.counts.values().filter_map(|counts| counts.get(&severity)).sum()
     }
 
-    /// How many findings of a rule there are.
+    /// Returns the number of findings of a rule.
     pub fn count_of(&self, rule: Rule) -> u64 {
         self.counts.get(&rule).map_or(0, |counts| counts.values().sum())
     }
 
-    /// Counts a finding, and keeps it unless there are many of its kind.
+    /// Counts a finding, and keeps it unless there are already many of its kind.
     pub(super) fn add(&mut self, finding: Finding) {
         let count = self.counts.entry(finding.rule).or_default().entry(finding.severity).or_default();
         *count += 1;
@@ -113,7 +113,7 @@ impl Validation {
         }
     }
 
-    /// The findings by rule, those of one rule in the order of the data.
+    /// Sorts the findings by severity and rule, and those of one rule in the order of the data.
     pub(super) fn sorted(mut self) -> Self {
         self.findings.sort_by_key(|finding| (finding.severity, finding.rule));
         self

@@ -1,7 +1,9 @@
 //! Common dataset problems, found before training.
 //!
-//! Two passes over a dataset: a [`DatasetSummary`] learns what is typical, then every episode is compared with it. Each [`Finding`] says the episode,
-//! the row, and what to do. An error means that training on the data would be wrong; a warning, that a person should look.
+//! Validation takes two passes over a dataset: the first computes a [`DatasetSummary`], the second
+//! compares every episode with it. Each [`Finding`] names the episode, the row, and what to do. An
+//! error means that training on the data would be wrong; a warning means that the data should be
+//! inspected.
 
 mod check;
 mod finding;
@@ -17,12 +19,13 @@ use check::Checker;
 use fingerprint::Fingerprints;
 use std::path::Path;
 
-/// Validates a file, in two passes.
+/// Validates a file in two passes.
 pub fn validate(path: &Path, format: Format, options: &ReadOptions) -> Result<Validation, DataError> {
     validate_with_progress(path, format, options, &mut |_| {})
 }
 
-/// The same, with a callback that is given the number of steps of each episode; every episode is read twice.
+/// As [`validate`], with a callback that receives the number of steps of each episode; every
+/// episode is read twice.
 pub fn validate_with_progress(
     path: &Path,
     format: Format,
@@ -34,12 +37,12 @@ pub fn validate_with_progress(
     let FirstPass { summary, fingerprints, validation } = first;
     let Some(spec) = summary.spec.clone() else { return Ok(validation.sorted()) };
     let mut checker = Checker::new(&spec, &summary, &fingerprints, validation);
-    checker.whole_set(&summary);
+    checker.check_dataset(&summary);
     format.read(path, options, &mut ProgressSink { sink: &mut checker, progress })?;
     Ok(checker.finish())
 }
 
-/// Learns what is typical, and collects the defects that the reader finds.
+/// Computes the summary, and collects the defects that the reader detects.
 #[derive(Default)]
 struct FirstPass {
     summary: DatasetSummary,
@@ -54,7 +57,7 @@ impl EpisodeSink for FirstPass {
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
         let width = self.summary.spec.as_ref().map_or(0, |spec| spec.observation.width);
-        self.fingerprints.learn(width, episode);
+        self.fingerprints.add(width, episode);
         self.summary.episode(episode)
     }
 

@@ -14,14 +14,14 @@ fn full_spec() -> Spec {
     spec
 }
 
-/// A table as people have it; the last state of an episode has no action.
+/// Writes a typical table; the last state of an episode has no action.
 fn write_csv(data: &Dataset, path: &Path) {
     let mut text = "episode,x,y,z,a,b,reward,time,speed\n".to_owned();
     for episode in (0..data.n_episodes()).map(|number| data.episode(number)) {
         for at in 0..=episode.steps {
             let observed: Vec<String> =
                 episode.observations[3 * at..3 * at + 3].iter().map(f32::to_string).collect();
-            let done = match at < episode.steps {
+            let action = match at < episode.steps {
                 true => format!(
                     "{},{},{}",
                     episode.actions[2 * at],
@@ -31,7 +31,7 @@ fn write_csv(data: &Dataset, path: &Path) {
                 false => ",,".to_owned(),
             };
             let (time, speed) = (episode.timestamps[at], episode.extras[0][at]);
-            text += &format!("{},{},{done},{time},{speed}\n", episode.number, observed.join(","));
+            text += &format!("{},{},{action},{time},{speed}\n", episode.number, observed.join(","));
         }
     }
     std::fs::write(path, text).unwrap();
@@ -76,15 +76,15 @@ fn other_contents_have_another_hash() {
         change(&mut walks);
         gather(&spec, &walks).content_hash().to_owned()
     };
-    let whole = hash(&|_| {});
-    assert_eq!(whole.len(), 64);
+    let original = hash(&|_| {});
+    assert_eq!(original.len(), 64);
     for (what, other) in [
         ("observation", hash(&|walks| walks[1].observations[2] += 1.0)),
         ("action", hash(&|walks| walks[0].actions[3] += 1.0)),
         ("order", hash(&|walks| walks.swap(0, 1))),
         ("number of episodes", hash(&|walks| walks.truncate(1))),
     ] {
-        assert_ne!(whole, other, "{what}");
+        assert_ne!(original, other, "{what}");
     }
 }
 
@@ -105,7 +105,7 @@ fn arrays_become_a_dataset() {
 }
 
 #[test]
-fn arrays_that_do_not_fit_are_refused_with_the_episode_and_the_reason() {
+fn invalid_arrays_are_rejected_with_the_episode_and_the_reason() {
     let good = || (vec![0.0, 0.0, 1.0, 0.0], vec![1.0]);
     let refused = |bad: (Vec<f32>, Vec<f32>)| {
         let error = Dataset::from_arrays(2, 1, [good(), bad]).unwrap_err();
@@ -145,9 +145,9 @@ fn optional_columns_are_checked_too() {
         change(&mut walk);
         walk.view(&spec).unwrap_err().to_string()
     };
-    assert!(problem(&|walk| walk.rewards.clear()).starts_with("rewards have 0 rows, where 4"));
-    assert!(problem(&|walk| walk.timestamps.push(9.0)).starts_with("timestamps have 6 rows, where 5"));
-    assert!(problem(&|walk| walk.extras[1].truncate(3)).starts_with("joints have 3 numbers"));
+    assert!(problem(&|walk| walk.rewards.clear()).starts_with("column 'rewards' has 0 rows, but 4"));
+    assert!(problem(&|walk| walk.timestamps.push(9.0)).starts_with("column 'timestamps' has 6 rows, but 5"));
+    assert!(problem(&|walk| walk.extras[1].truncate(3)).starts_with("column 'joints' has 3 numbers"));
     assert!(problem(&|walk| walk.extras.clear()).starts_with("0 extra columns"));
 }
 

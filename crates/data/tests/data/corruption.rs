@@ -1,4 +1,4 @@
-//! A file that is not as it was written is refused, wherever the difference is.
+//! A file that differs from what was written is rejected, wherever the difference is.
 
 use crate::support::{gather, random_walks, write};
 use isochrone_data::{
@@ -8,8 +8,8 @@ use isochrone_data::{
 };
 use std::path::{Path, PathBuf};
 
-/// A file with every kind of column.
-fn whole_file(folder: &Path) -> (PathBuf, Vec<u8>) {
+/// Writes a file with every kind of column.
+fn intact_file(folder: &Path) -> (PathBuf, Vec<u8>) {
     let mut spec = Spec::new(3, 2);
     (spec.has_rewards, spec.has_timestamps) = (true, true);
     spec.extras = vec![Feature::new("speed", 1), Feature::new("joints", 2)];
@@ -22,36 +22,36 @@ fn whole_file(folder: &Path) -> (PathBuf, Vec<u8>) {
     (path, bytes)
 }
 
-fn with_flipped_bit(whole: &[u8], at: usize) -> Vec<u8> {
-    let mut bytes = whole.to_vec();
+fn with_flipped_bit(intact: &[u8], at: usize) -> Vec<u8> {
+    let mut bytes = intact.to_vec();
     bytes[at] ^= 1 << (at % 8);
     bytes
 }
 
 #[test]
-fn no_flipped_bit_is_loaded() {
+fn no_file_with_a_flipped_bit_is_loaded() {
     let folder = tempfile::tempdir().unwrap();
-    let (path, whole) = whole_file(folder.path());
+    let (path, intact) = intact_file(folder.path());
     assert!(Dataset::load(&path, ReadOptions::default()).is_ok());
     let mut corrupt = 0;
-    for at in (0..whole.len()).step_by(5) {
-        std::fs::write(&path, with_flipped_bit(&whole, at)).unwrap();
+    for at in (0..intact.len()).step_by(5) {
+        std::fs::write(&path, with_flipped_bit(&intact, at)).unwrap();
         match Dataset::load(&path, ReadOptions::default()) {
-            Ok(_) => panic!("byte {at} of {} was changed, and the file was loaded", whole.len()),
+            Ok(_) => panic!("byte {at} of {} was changed, and the file was loaded", intact.len()),
             Err(DataError::Defect(defect)) if defect.kind == DefectKind::Corrupt => corrupt += 1,
-            // The structure is broken, too.
+            // The structure is invalid, too.
             Err(_) => {}
         }
     }
-    assert!(10 * corrupt > whole.len(), "{corrupt} changes of {} leave the structure sound", whole.len());
+    assert!(10 * corrupt > intact.len(), "{corrupt} changes of {} leave the structure valid", intact.len());
 }
 
 #[test]
-fn validation_says_that_a_file_is_corrupt() {
+fn validation_reports_that_a_file_is_corrupt() {
     let folder = tempfile::tempdir().unwrap();
-    let (path, whole) = whole_file(folder.path());
-    for at in (0..whole.len()).step_by(13) {
-        std::fs::write(&path, with_flipped_bit(&whole, at)).unwrap();
+    let (path, intact) = intact_file(folder.path());
+    for at in (0..intact.len()).step_by(13) {
+        std::fs::write(&path, with_flipped_bit(&intact, at)).unwrap();
         match validate(&path, Format::Arrow, &ReadOptions::default()) {
             Ok(found) => assert_eq!(found.count_of(Rule::ContentHash), 1, "byte {at}"),
             Err(error) => assert!(error.to_string().contains("x.arrow: "), "byte {at}: {error}"),
@@ -60,9 +60,9 @@ fn validation_says_that_a_file_is_corrupt() {
 }
 
 #[test]
-fn a_file_of_an_earlier_version_is_refused_in_one_line() {
+fn a_file_of_an_earlier_version_is_rejected_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
-    let (path, mut bytes) = whole_file(folder.path());
+    let (path, mut bytes) = intact_file(folder.path());
     let key = b"isochrone.checksum";
     let at = bytes.windows(key.len()).position(|window| window == key).unwrap();
     bytes[at] = b'_';

@@ -1,4 +1,5 @@
-//! Files made by the packages that people use (`tests/fixtures/make.py`) hold what NumPy says they hold.
+//! Files made by the packages of each format (`tests/fixtures/make.py`) match their summary by
+//! NumPy.
 
 use crate::support::{assert_summary, episodes, fixture_json, fixtures, read};
 use isochrone_data::{
@@ -10,8 +11,8 @@ fn fixture(name: &str) -> Dataset {
     read(&fixtures().join(name), &ReadOptions::default()).unwrap()
 }
 
-/// Every fixture holds the same three walks.
-fn same_walks(data: &Dataset, what: &str) {
+/// Asserts that a fixture holds the same three walks as every other.
+fn assert_same_walks(data: &Dataset, what: &str) {
     let summary = fixture_json("summary.json");
     assert_summary(data, &summary, what);
     if data.spec().has_rewards {
@@ -24,10 +25,10 @@ fn same_walks(data: &Dataset, what: &str) {
 #[test]
 fn ogbench() {
     let data = fixture("ogbench.npz");
-    same_walks(&data, "ogbench");
+    assert_same_walks(&data, "ogbench");
     assert!(data.spec().has_rewards);
     let names: Vec<_> = data.spec().extras.iter().map(|extra| (extra.name.as_str(), extra.width)).collect();
-    assert_eq!(names, [("qpos", 2)], "what has no row for every state is not a column");
+    assert_eq!(names, [("qpos", 2)], "an array without a row for every state is not a column");
     let episode = data.episode(1);
     assert_eq!(episode.extras[0][..2], episode.observations[..2]);
 }
@@ -37,7 +38,7 @@ fn d4rl() {
     for name in ["d4rl.hdf5", "d4rl-contiguous.hdf5"] {
         assert_eq!(Format::detect(&fixtures().join(name)).unwrap(), Format::D4rl);
         let data = fixture(name);
-        same_walks(&data, name);
+        assert_same_walks(&data, name);
         let extras: Vec<_> = data.spec().extras.iter().map(|extra| extra.name.as_str()).collect();
         assert_eq!(extras, ["goal", "qpos"]);
         assert_eq!(data.episode(0).ending, Ending::Truncated);
@@ -60,20 +61,20 @@ fn minari() {
     {
         let path = format!("minari/{name}");
         let data = fixture(&path);
-        same_walks(&data, name);
+        assert_same_walks(&data, name);
         assert_eq!(data.spec().extras.iter().map(|extra| extra.name.as_str()).collect::<Vec<_>>(), extras);
         let endings: Vec<Ending> = episodes(&data).iter().map(|episode| episode.ending).collect();
         assert_eq!(endings, [Ending::Terminated, Ending::Truncated, Ending::Truncated]);
         assert_eq!(data.spec().action.bounds, [Bounds { low: Some(-1.0), high: Some(1.0) }; 2]);
-        // The file itself can be named as well.
-        same_walks(&fixture(&format!("{path}/data/main_data.hdf5")), name);
+        // The path of the file itself works as well.
+        assert_same_walks(&fixture(&format!("{path}/data/main_data.hdf5")), name);
     }
 }
 
 #[test]
 fn lerobot() {
     let data = fixture("lerobot");
-    same_walks(&data, "lerobot");
+    assert_same_walks(&data, "lerobot");
     let spec = data.spec();
     assert_eq!(spec.frames_per_second, Some(10.0));
     assert_eq!(spec.observation.dimensions, ["x", "y", "height"]);
@@ -108,7 +109,7 @@ fn tables() {
     };
     for name in ["table.csv", "table-snappy.parquet", "table-zstd.parquet", "table-gzip.parquet"] {
         let data = read(&fixtures().join(name), &options).unwrap();
-        same_walks(&data, name);
+        assert_same_walks(&data, name);
         assert_eq!(data.spec().observation.dimension(2), "height");
         assert_eq!(data.spec().action.dimensions, ["action_x", "action_y"]);
         assert!(data.spec().has_timestamps && data.spec().has_rewards);
@@ -123,7 +124,7 @@ fn the_same_episodes_have_the_same_hash_in_every_format() {
     };
     assert_eq!(hash("table.csv", &["x", "y", "height"]), hash("table-zstd.parquet", &["x", "y", "height"]));
     assert_eq!(hash("d4rl.hdf5", &[]), hash("d4rl-contiguous.hdf5", &[]));
-    // One of them has rewards.
+    // Only one of them has rewards.
     assert_eq!(hash("ogbench.npz", &[]), hash("lerobot", &[]));
 }
 
@@ -136,33 +137,35 @@ fn table(text: &str) -> Result<Dataset, String> {
 }
 
 #[test]
-fn long_numbers_of_episodes_are_told_apart() {
+fn long_episode_numbers_are_distinguished() {
     let text =
         "episode,obs_x\n20240101123000001,1\n20240101123000001,2\n20240101123000002,3\n20240101123000002,4\n";
-    assert_eq!(table(text).unwrap().n_episodes(), 2, "as float64 the two numbers are one");
+    assert_eq!(table(text).unwrap().n_episodes(), 2, "as float64, the two numbers would be equal");
 }
 
 #[test]
-fn flags_that_are_missing_end_nothing() {
+fn missing_flags_do_not_end_an_episode() {
     let data = table("done,obs_x\n,1\n,2\n1,3\n,4\n1,5\n").unwrap();
     assert_eq!((0..2).map(|episode| data.index().steps(episode)).collect::<Vec<_>>(), [2, 1]);
-    assert!(table("done,obs_x\n0,1\n0,2\n1,3\n0,4\n0,5\n").unwrap_err().contains("not closed"));
+    assert!(
+        table("done,obs_x\n0,1\n0,2\n1,3\n0,4\n0,5\n").unwrap_err().contains("lack an end-of-episode flag")
+    );
 }
 
 #[test]
-fn dates_and_remarks_are_passed_over() {
+fn dates_and_remarks_are_skipped() {
     let data = table("case,timestamp,obs_x,remark\na,2024-01-01,1,fine\na,2024-01-02,2,fine\n").unwrap();
     assert!(!data.spec().has_timestamps && data.spec().extras.is_empty());
 }
 
 #[test]
-fn columns_of_one_name_are_refused() {
+fn columns_with_the_same_name_are_rejected() {
     let error = table("episode,obs_x,v,v\n1,1,2,3\n1,2,3,4\n").unwrap_err();
     assert!(error.contains("two columns are called 'v'"), "{error}");
 }
 
 #[test]
-fn a_flipped_bit_in_an_archive_is_found() {
+fn a_flipped_bit_in_an_archive_is_detected() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.npz");
     let mut zip = zip::ZipWriter::new(std::fs::File::create(&path).unwrap());
@@ -175,8 +178,8 @@ fn a_flipped_bit_in_an_archive_is_found() {
         std::io::copy(&mut entry, &mut zip).unwrap();
     }
     zip.finish().unwrap();
-    let whole = read(&path, &ReadOptions::default()).unwrap();
-    let value = whole.episode(1).observations[4].to_le_bytes();
+    let intact = read(&path, &ReadOptions::default()).unwrap();
+    let value = intact.episode(1).observations[4].to_le_bytes();
     let mut bytes = std::fs::read(&path).unwrap();
     let at = bytes.windows(4).position(|window| window == value).unwrap();
     bytes[at] ^= 1;
@@ -186,7 +189,7 @@ fn a_flipped_bit_in_an_archive_is_found() {
 }
 
 #[test]
-fn a_width_that_no_recording_has_is_refused_before_anything_is_made_for_it() {
+fn an_excessive_width_is_rejected_before_memory_is_allocated() {
     use std::io::Write as _;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.npz");
@@ -202,5 +205,5 @@ fn a_width_that_no_recording_has_is_refused_before_anything_is_made_for_it() {
     }
     zip.finish().unwrap();
     let error = read(&path, &ReadOptions::default()).unwrap_err().to_string();
-    assert!(error.contains("its observation has 900000000000000 numbers"), "{error}");
+    assert!(error.contains("the width of the observation is 900000000000000"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! A mapped file gives the batches that memory gives.
+//! A mapped file gives the same batches as memory.
 
 use crate::support::{gather, random_walks, write};
 use isochrone_core::Discount;
@@ -18,18 +18,23 @@ fn mapped_and_resident_data_give_the_same_batches() {
     write(&data, &path);
     let mapped = Dataset::open(&path, Access::Random).unwrap();
     let mixture = GoalMixture { current: 0.1, geometric: 0.5, uniform: 0.2, random: 0.2 };
-    let law = GoalDistribution::new(
+    let goals = GoalDistribution::new(
         GoalDistributionConfig { mixture, ..GoalDistributionConfig::default() },
         Discount::new(0.99).unwrap(),
     )
     .unwrap();
     let sampler = |data: Dataset| {
-        let config =
-            SamplerConfig { batch_size: 512, rows_per_episode: 1, goals: vec![law, law], seed: 5, stream: 0 };
+        let config = SamplerConfig {
+            batch_size: 512,
+            rows_per_episode: 1,
+            goals: vec![goals, goals],
+            seed: 5,
+            stream: 0,
+        };
         GoalSampler::new(&data, config).unwrap()
     };
     let (resident, mapped) = (sampler(data), sampler(mapped));
-    // Far enough that pages are given back and read again.
+    // Enough steps that pages are released and read again.
     for step in 0..60 {
         assert_eq!(resident.batch(step), mapped.batch(step), "batch {step}");
     }

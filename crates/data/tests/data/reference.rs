@@ -1,4 +1,4 @@
-//! The reference datasets, as NumPy sees them and as we do.
+//! The reference datasets, compared with NumPy.
 
 use crate::support::{assert_summary, fixture_json, read};
 use isochrone_data::{
@@ -7,7 +7,8 @@ use isochrone_data::{
 };
 use std::path::{Path, PathBuf};
 
-/// The folder beside the checkout. Absent elsewhere: the tests then say so and skip.
+/// Returns the folder next to the checkout. If it does not exist, the tests report so and are
+/// skipped.
 fn reference_folder() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     if folder.is_dir() {
@@ -18,7 +19,7 @@ fn reference_folder() -> Option<PathBuf> {
 }
 
 #[test]
-fn reference_sets_match_numpy() {
+fn reference_datasets_match_numpy() {
     let Some(folder) = reference_folder() else { return };
     let expected = fixture_json("reference.json");
     let expected = expected.as_object().unwrap();
@@ -30,7 +31,7 @@ fn reference_sets_match_numpy() {
 }
 
 #[test]
-fn reference_sets_pass_validation() {
+fn reference_datasets_pass_validation() {
     let Some(folder) = reference_folder() else { return };
     for name in fixture_json("reference.json").as_object().unwrap().keys() {
         let found = validate(&folder.join(name), Format::OgBench, &ReadOptions::default()).unwrap();

@@ -1,13 +1,13 @@
-//! What is written is read back, through every writer and reader.
+//! Data are read back as they were written, with every writer and reader.
 
 use crate::support::{episodes, fixtures, gather, random_walks, read, write};
 use isochrone_data::{Access, Bounds, Dataset, Ending, Episode, Feature, Spec, formats::ReadOptions};
 use proptest::prelude::*;
 
-/// What a format keeps of an episode.
+/// Returns the part of an episode that a format keeps.
 type Keeps = fn(&Episode) -> Episode;
 
-/// Every writer, and what it keeps.
+/// Every writer, and the part of an episode that it keeps.
 const WRITERS: &[(&str, Keeps)] = &[
     ("data.arrow", Episode::clone),
     ("data.npz", |episode| Episode { ending: Ending::Unknown, timestamps: Vec::new(), ..episode.clone() }),
@@ -18,7 +18,7 @@ fn full_spec() -> Spec {
     let mut spec = Spec::new(3, 2);
     spec.has_rewards = true;
     spec.has_timestamps = true;
-    // Not in the order of their names, which some formats keep.
+    // Not sorted by name, as some formats store them.
     spec.extras = vec![Feature::new("speed", 1), Feature::new("joints", 2)];
     spec.frames_per_second = Some(10.0);
     spec.goal = Some(0..2);
@@ -29,14 +29,14 @@ fn full_spec() -> Spec {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
     #[test]
-    fn every_writer_is_read_back(
+    fn the_files_of_every_writer_are_read_back(
         steps in prop::collection::vec(1usize..40, 1..12),
         seed in any::<u64>(),
         parts in any::<[bool; 3]>(),
         special in prop::sample::select(vec![0.0f32, -0.0, f32::MIN_POSITIVE, f32::MAX, 1e-42]),
     ) {
         let mut spec = full_spec();
-        // Minari always has rewards; the others are tried without.
+        // Minari always has rewards; the others are tested without them.
         spec.has_rewards = parts[0];
         spec.has_timestamps = parts[1];
         if parts[2] {
@@ -80,7 +80,7 @@ proptest! {
 }
 
 #[test]
-fn the_layout_keeps_everything_and_its_hash() {
+fn the_arrow_format_keeps_everything_and_its_hash() {
     let spec = full_spec();
     let data = gather(&spec, &random_walks(&spec, [30, 1, 7], 3));
     let folder = tempfile::tempdir().unwrap();
@@ -96,7 +96,7 @@ fn the_layout_keeps_everything_and_its_hash() {
 }
 
 #[test]
-fn the_layout_has_many_batches_when_it_is_large() {
+fn a_large_arrow_file_has_several_record_batches() {
     let spec = Spec::new(64, 8);
     // 25 MB in episodes of 0.3 MB: several record batches.
     let data = gather(&spec, &random_walks(&spec, std::iter::repeat_n(1000, 90), 5));
@@ -111,7 +111,7 @@ fn the_layout_has_many_batches_when_it_is_large() {
 }
 
 #[test]
-fn states_without_actions_can_be_kept() {
+fn states_without_actions_can_be_written() {
     let spec = Spec::new(2, 0);
     let data = gather(&spec, &random_walks(&spec, [5, 3], 1));
     let folder = tempfile::tempdir().unwrap();
@@ -123,7 +123,7 @@ fn states_without_actions_can_be_kept() {
 }
 
 #[test]
-fn every_reader_leads_to_every_writer() {
+fn every_format_converts_to_every_other() {
     let options = ReadOptions {
         observations: ["x", "y", "height"].map(String::from).to_vec(),
         ..ReadOptions::default()
@@ -157,7 +157,7 @@ fn every_reader_leads_to_every_writer() {
 }
 
 #[test]
-fn nothing_is_left_of_a_file_that_was_not_finished() {
+fn an_unfinished_file_is_removed() {
     use isochrone_data::{EpisodeSink as _, formats::Writer};
     let spec = full_spec();
     let walks = random_walks(&spec, [4], 9);

@@ -1,4 +1,4 @@
-//! Batches follow their laws, and are the same whoever makes them.
+//! Batches follow their distributions, and do not depend on the thread that makes them.
 
 use crate::support::{gather, random_walks};
 use isochrone_core::Discount;
@@ -13,7 +13,7 @@ use std::{collections::BTreeMap, num::NonZeroUsize};
 
 const GAMMA: f64 = 0.9;
 
-/// Episodes whose states say where they are: (episode, step).
+/// Returns episodes whose states are their own positions: (episode, step).
 fn numbered(steps: &[usize]) -> Dataset {
     let spec = Spec::new(2, 1);
     let episode = |(number, &steps): (usize, &usize)| Episode {
@@ -28,7 +28,7 @@ fn mixture(current: f64, geometric: f64, uniform: f64, random: f64) -> GoalMixtu
     GoalMixture { current, geometric, uniform, random }
 }
 
-fn law(config: GoalDistributionConfig) -> GoalDistribution {
+fn distribution(config: GoalDistributionConfig) -> GoalDistribution {
     GoalDistribution::new(config, Discount::new(GAMMA).unwrap()).unwrap()
 }
 
@@ -37,14 +37,15 @@ fn sampler(data: &Dataset, batch_size: usize, goals: Vec<GoalDistribution>) -> G
         .unwrap()
 }
 
-/// The probability of exceeding a chi-square statistic, by Wilson and Hilferty's cube root: good to a percent or so.
+/// Returns the probability of exceeding a chi-square statistic, by Wilson and Hilferty's cube root,
+/// which is accurate to about a percent.
 fn chi_square_tail(statistic: f64, degrees: usize) -> f64 {
     let k = degrees as f64;
     let z = ((statistic / k).cbrt() - (1.0 - 2.0 / (9.0 * k))) / (2.0 / (9.0 * k)).sqrt();
     0.5 * (1.0 - erf(z / std::f64::consts::SQRT_2))
 }
 
-/// Abramowitz and Stegun 7.1.26.
+/// The error function, by Abramowitz and Stegun 7.1.26.
 fn erf(x: f64) -> f64 {
     let t = 1.0 / (1.0 + 0.327_591_1 * x.abs());
     let poly = t
@@ -53,8 +54,14 @@ fn erf(x: f64) -> f64 {
     x.signum() * (1.0 - poly * (-x * x).exp())
 }
 
-/// Compares counts with probabilities; cells that expect less than 5 are pooled.
-fn assert_law(counts: &BTreeMap<u64, u64>, probability: impl Fn(u64) -> f64, cells: u64, what: &str) {
+/// Compares counts with probabilities by a chi-square test; cells with an expected count below 5
+/// are pooled.
+fn assert_distribution(
+    counts: &BTreeMap<u64, u64>,
+    probability: impl Fn(u64) -> f64,
+    cells: u64,
+    what: &str,
+) {
     let n = counts.values().sum::<u64>() as f64;
     let (mut statistic, mut degrees) = (0.0, 0);
     let mut pooled = (0.0, 0.0);
@@ -73,16 +80,16 @@ fn assert_law(counts: &BTreeMap<u64, u64>, probability: impl Fn(u64) -> f64, cel
         degrees += 1;
     }
     let total: f64 = (0..cells).map(&probability).sum();
-    assert!((total - 1.0).abs() < 1e-9, "{what}: the law itself sums to {total}");
+    assert!((total - 1.0).abs() < 1e-9, "{what}: the probabilities sum to {total}");
     assert!(counts.keys().all(|&cell| cell < cells), "{what}: {counts:?}");
     let tail = chi_square_tail(statistic, degrees - 1);
     assert!(tail > 1e-3, "{what}: chi-square {statistic:.1} with {} degrees has tail {tail:e}", degrees - 1);
 }
 
-/// How often each offset occurs from the first state of one long episode.
+/// Counts how often each offset occurs from the first state of one long episode.
 fn offsets_from_start(config: GoalDistributionConfig, steps: usize) -> BTreeMap<u64, u64> {
     let data = numbered(&[steps]);
-    let sampler = sampler(&data, 4096, vec![law(config)]);
+    let sampler = sampler(&data, 4096, vec![distribution(config)]);
     let mut counts = BTreeMap::new();
     for step in 0..100 {
         let batch = sampler.batch(step);
@@ -95,17 +102,17 @@ fn offsets_from_start(config: GoalDistributionConfig, steps: usize) -> BTreeMap<
 }
 
 #[test]
-fn clipped_offsets_follow_their_law() {
+fn clipped_offsets_follow_their_distribution() {
     let steps = 20;
     let counts = offsets_from_start(GoalDistributionConfig::default(), steps);
     let last = steps as u64;
     let probability =
         |k: u64| if k < last { (1.0 - GAMMA) * GAMMA.powi(k as i32) } else { GAMMA.powi(k as i32) };
-    assert_law(&counts, probability, last + 1, "clip");
+    assert_distribution(&counts, probability, last + 1, "clip");
 }
 
 #[test]
-fn offsets_can_begin_at_one() {
+fn offsets_can_start_at_one() {
     let steps = 15;
     let config = GoalDistributionConfig { min_offset: MinOffset::One, ..GoalDistributionConfig::default() };
     let counts = offsets_from_start(config, steps);
@@ -114,24 +121,24 @@ fn offsets_can_begin_at_one() {
         k if k == steps as i32 => GAMMA.powi(k - 1),
         k => (1.0 - GAMMA) * GAMMA.powi(k - 1),
     };
-    assert_law(&counts, probability, steps as u64 + 1, "smallest offset 1");
+    assert_distribution(&counts, probability, steps as u64 + 1, "smallest offset 1");
 }
 
 #[test]
-fn uniform_offsets_follow_their_law() {
+fn uniform_offsets_follow_their_distribution() {
     let steps = 12;
     let config =
         GoalDistributionConfig { mixture: mixture(0.0, 0.0, 1.0, 0.0), ..GoalDistributionConfig::default() };
     let counts = offsets_from_start(config, steps);
-    assert_law(&counts, |_| 1.0 / (steps + 1) as f64, steps as u64 + 1, "uniform");
+    assert_distribution(&counts, |_| 1.0 / (steps + 1) as f64, steps as u64 + 1, "uniform");
 }
 
 #[test]
-fn transitions_and_random_goals_are_all_alike() {
+fn transitions_and_random_goals_are_uniform() {
     let data = numbered(&[3, 1, 10, 6, 30]);
     let config =
         GoalDistributionConfig { mixture: mixture(0.0, 0.0, 0.0, 1.0), ..GoalDistributionConfig::default() };
-    let sampler = sampler(&data, 1000, vec![law(config)]);
+    let sampler = sampler(&data, 1000, vec![distribution(config)]);
     let (mut transitions, mut states) = (BTreeMap::new(), BTreeMap::new());
     let first_state: Vec<u64> = (0..5).map(|episode| data.index().states(episode).start).collect();
     for step in 0..50 {
@@ -142,8 +149,8 @@ fn transitions_and_random_goals_are_all_alike() {
             *states.entry(first_state[goal[0] as usize] + goal[1] as u64).or_default() += 1;
         }
     }
-    assert_law(&transitions, |_| 1.0 / 50.0, 50, "transitions");
-    assert_law(&states, |_| 1.0 / 55.0, 55, "random goals");
+    assert_distribution(&transitions, |_| 1.0 / 50.0, 50, "transitions");
+    assert_distribution(&states, |_| 1.0 / 55.0, 55, "random goals");
 }
 
 #[test]
@@ -151,8 +158,9 @@ fn mixtures_have_their_proportions() {
     let data = numbered(&[400; 50]);
     let config =
         GoalDistributionConfig { mixture: mixture(0.2, 0.3, 0.2, 0.3), ..GoalDistributionConfig::default() };
-    let sampler = sampler(&data, 5000, vec![law(config)]);
-    // Current: offset 0, or geometric or uniform with k = 0. Elsewhere: random, of which 1 in 50 is in the same episode.
+    let sampler = sampler(&data, 5000, vec![distribution(config)]);
+    // Kind 0: current, or another kind with offset 0. Kind 2: random goals, of which 1 in 50 is in
+    // the same episode.
     let mut counts = BTreeMap::new();
     for step in 0..20 {
         let batch = sampler.batch(step);
@@ -166,35 +174,38 @@ fn mixtures_have_their_proportions() {
             *counts.entry(kind).or_default() += 1;
         }
     }
-    let same = 0.3 / 50.0;
-    // A uniform goal is the state itself with probability 1 / n, n = 2..=401 states left, all alike.
-    let uniform_here = (2..=401).map(|n| 1.0 / f64::from(n)).sum::<f64>() / 400.0;
-    let here = 0.2 + 0.3 * (1.0 - GAMMA) + 0.2 * uniform_here + same / 401.0;
-    let elsewhere = 0.3 - same;
-    let law = [here, 1.0 - here - elsewhere, elsewhere];
-    assert_law(&counts, |kind| law[kind as usize], 3, "mixture");
+    let same_episode = 0.3 / 50.0;
+    // A uniform goal is the state itself with probability 1 / n, where the number of remaining
+    // states n is uniform in 2..=401.
+    let uniform_current = (2..=401).map(|n| 1.0 / f64::from(n)).sum::<f64>() / 400.0;
+    let current = 0.2 + 0.3 * (1.0 - GAMMA) + 0.2 * uniform_current + same_episode / 401.0;
+    let other_episode = 0.3 - same_episode;
+    let probabilities = [current, 1.0 - current - other_episode, other_episode];
+    assert_distribution(&counts, |kind| probabilities[kind as usize], 3, "mixture");
 }
 
 #[test]
-fn rows_are_what_they_say() {
+fn rows_match_the_dataset() {
     let data = numbered(&[3, 1, 10, 6, 30]);
-    let future = law(GoalDistributionConfig {
+    let future = distribution(GoalDistributionConfig {
         mixture: mixture(0.1, 0.6, 0.3, 0.0),
         ..GoalDistributionConfig::default()
     });
-    let random = law(GoalDistributionConfig {
+    let random = distribution(GoalDistributionConfig {
         mixture: mixture(0.0, 0.0, 0.0, 1.0),
         ..GoalDistributionConfig::default()
     });
-    let next =
-        law(GoalDistributionConfig { mixture: mixture(0.0, 0.5, 0.5, 0.0), min_offset: MinOffset::One });
+    let next = distribution(GoalDistributionConfig {
+        mixture: mixture(0.0, 0.5, 0.5, 0.0),
+        min_offset: MinOffset::One,
+    });
     let sampler = sampler(&data, 777, vec![future, random, next]);
     for step in 0..40 {
         let batch = sampler.batch(step);
         for row in 0..batch.rows() {
             let pair = |values: &[f32]| (values[2 * row] as usize, values[2 * row + 1] as usize);
             let (episode, at) = pair(&batch.observations);
-            assert_eq!(pair(&batch.next_observations), (episode, at + 1), "the next state is the next state");
+            assert_eq!(pair(&batch.next_observations), (episode, at + 1), "next observation");
             assert_eq!(batch.actions[row], (episode * 1000 + at) as f32);
             for (kind, goals) in batch.goals.iter().enumerate() {
                 let (goal_episode, goal_at) = pair(&goals.observations);
@@ -214,28 +225,29 @@ fn rows_are_what_they_say() {
 fn states_without_actions_can_be_sampled() {
     let spec = Spec::new(2, 0);
     let data = gather(&spec, &random_walks(&spec, [5, 9], 2));
-    let batch = sampler(&data, 64, vec![law(GoalDistributionConfig::default())]).batch(0);
+    let batch = sampler(&data, 64, vec![distribution(GoalDistributionConfig::default())]).batch(0);
     assert_eq!((batch.observations.len(), batch.actions.len()), (128, 0));
 }
 
 #[test]
 fn rows_do_not_depend_on_the_batch_size() {
     let data = numbered(&[30, 40, 50]);
-    let laws = vec![law(GoalDistributionConfig::default())];
-    let (small, large) = (sampler(&data, 100, laws.clone()).batch(9), sampler(&data, 257, laws).batch(9));
+    let distributions = vec![distribution(GoalDistributionConfig::default())];
+    let (small, large) =
+        (sampler(&data, 100, distributions.clone()).batch(9), sampler(&data, 257, distributions).batch(9));
     assert_eq!(small.transitions[..], large.transitions[..100]);
     assert_eq!(small.goals[0].observations[..], large.goals[0].observations[..200]);
 }
 
-/// Rows of an episode come together; each alone is still uniform over all transitions.
+/// Rows of an episode are grouped; each row by itself is still uniform over all transitions.
 #[test]
-fn rows_of_one_episode_come_together() {
+fn rows_of_one_episode_are_grouped() {
     let steps = [30, 7, 13];
     let data = numbered(&steps);
     let config = |rows_per_episode| SamplerConfig {
         batch_size: 256,
         rows_per_episode,
-        goals: vec![law(GoalDistributionConfig::default())],
+        goals: vec![distribution(GoalDistributionConfig::default())],
         seed: 11,
         stream: 3,
     };
@@ -248,7 +260,7 @@ fn rows_of_one_episode_come_together() {
                 rows.iter().map(|&row| data.index().episode_of_transition(row).0).collect();
             assert!(episodes.iter().all(|episode| *episode == episodes[0]), "{episodes:?}");
         }
-        // Few rows of each group: those of a group share their episode.
+        // Few rows of each group, since the rows of a group share their episode.
         for &transition in
             batch.transitions.iter().step_by(16).chain(batch.transitions.iter().skip(5).step_by(16))
         {
@@ -256,7 +268,7 @@ fn rows_of_one_episode_come_together() {
         }
     }
     let total = steps.iter().sum::<usize>() as u64;
-    assert_law(&counts, |_| 1.0 / total as f64, total, "transitions");
+    assert_distribution(&counts, |_| 1.0 / total as f64, total, "transitions");
     for wrong in [0, 3, 256] {
         assert!(GoalSampler::new(&data, config(wrong)).is_err(), "{wrong}");
     }
@@ -269,7 +281,7 @@ fn streams_and_steps_differ() {
         let config = SamplerConfig {
             batch_size: 64,
             rows_per_episode: 1,
-            goals: vec![law(GoalDistributionConfig::default())],
+            goals: vec![distribution(GoalDistributionConfig::default())],
             seed,
             stream,
         };
@@ -289,7 +301,7 @@ fn any_number_of_loader_threads_and_any_resume_point_give_the_same_batches() {
     let data = gather(&spec, &random_walks(&spec, [50, 80, 20, 33], 4));
     let config =
         GoalDistributionConfig { mixture: mixture(0.1, 0.4, 0.2, 0.3), ..GoalDistributionConfig::default() };
-    let sampler = sampler(&data, 130, vec![law(config)]);
+    let sampler = sampler(&data, 130, vec![distribution(config)]);
     let expected: Vec<GoalBatch> = (0..60).map(|step| sampler.batch(step)).collect();
     let number = |n: usize| NonZeroUsize::new(n).unwrap();
     for workers in [1, 2, 4] {
@@ -305,7 +317,7 @@ fn any_number_of_loader_threads_and_any_resume_point_give_the_same_batches() {
 }
 
 #[test]
-fn impossible_settings_are_refused() {
+fn invalid_settings_are_rejected() {
     let discount = Discount::new(GAMMA).unwrap();
     for parts in
         [(0.5, 0.6, 0.0, 0.0), (-0.5, 1.5, 0.0, 0.0), (f64::NAN, 1.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0)]
@@ -318,12 +330,12 @@ fn impossible_settings_are_refused() {
         assert!(error.contains("sum to 1"), "{error}");
     }
     let data = numbered(&[3]);
-    let one = law(GoalDistributionConfig::default());
+    let one = distribution(GoalDistributionConfig::default());
     for (batch_size, goals) in [(0, vec![one]), (1 << 24, vec![one]), (8, vec![]), (8, vec![one; 4])] {
         let config = SamplerConfig { batch_size, rows_per_episode: 1, goals, seed: 0, stream: 0 };
         assert!(GoalSampler::new(&data, config).is_err());
     }
-    let nothing = gather(&Spec::new(2, 1), &[]);
+    let empty = gather(&Spec::new(2, 1), &[]);
     let config = SamplerConfig { batch_size: 8, rows_per_episode: 1, goals: vec![one], seed: 0, stream: 0 };
-    assert!(GoalSampler::new(&nothing, config).is_err());
+    assert!(GoalSampler::new(&empty, config).is_err());
 }

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers of the tests.
 
 use isochrone_core::rng;
 use isochrone_data::{
@@ -8,36 +8,36 @@ use isochrone_data::{
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// The folder of files that Python packages made.
+/// Returns the folder of files that Python packages made.
 pub fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
 }
 
-/// A JSON file beside the fixtures.
+/// Reads a JSON file of the fixtures.
 pub fn fixture_json(name: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(fixtures().join(name)).unwrap()).unwrap()
 }
 
-/// Reads a file into memory, in the format that its name says.
+/// Reads a file into memory, in the detected format.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Dataset, DataError> {
     let mut builder = DatasetBuilder::default();
     Format::detect(path)?.read(path, options, &mut builder)?;
     Ok(builder.finish())
 }
 
-/// Writes a dataset in the format that the name asks for.
+/// Writes a dataset in the format that the file name specifies.
 pub fn write(data: &Dataset, path: &Path) {
     let mut writer = Writer::for_path(path).unwrap();
     data.send(&mut writer).unwrap();
     writer.finish().unwrap();
 }
 
-/// All episodes, owned.
+/// Returns copies of all episodes.
 pub fn episodes(data: &Dataset) -> Vec<Episode> {
     (0..data.n_episodes()).map(|episode| data.episode(episode).to_owned()).collect()
 }
 
-/// Puts episodes into a dataset.
+/// Collects episodes in a dataset.
 pub fn gather(spec: &Spec, episodes: &[Episode]) -> Dataset {
     let mut builder = DatasetBuilder::default();
     builder.begin(spec).unwrap();
@@ -47,13 +47,13 @@ pub fn gather(spec: &Spec, episodes: &[Episode]) -> Dataset {
     builder.finish()
 }
 
-/// Episodes of random walks: no two states are alike.
+/// Returns episodes of random walks, in which no two states are equal.
 pub fn random_walks(spec: &Spec, steps: impl IntoIterator<Item = usize>, seed: u64) -> Vec<Episode> {
     let mut random = rng::stream(seed, 0);
     let mut draw = move || rng::unit_f64(&mut random) as f32 * 2.0 - 1.0;
     let mut many = |count: usize| -> Vec<f32> { (0..count).map(|_| draw()).collect() };
-    let walk = |moves: Vec<f32>, width: usize| {
-        let mut states = moves;
+    let walk = |increments: Vec<f32>, width: usize| {
+        let mut states = increments;
         for at in width..states.len() {
             states[at] = states[at - width] + 0.1 * states[at];
         }
@@ -74,7 +74,7 @@ pub fn random_walks(spec: &Spec, steps: impl IntoIterator<Item = usize>, seed: u
     steps.into_iter().map(&mut episode).collect()
 }
 
-/// Compares a dataset with what NumPy said of the same file.
+/// Compares a dataset with NumPy's summary of the same file.
 pub fn assert_summary(data: &Dataset, expected: &Value, what: &str) {
     let numbers = |key: &str| -> Vec<f64> {
         expected[key].as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect()

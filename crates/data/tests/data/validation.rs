@@ -1,4 +1,4 @@
-//! Every rule finds what it is for, names the place, and finds nothing in clean data.
+//! Every rule finds its problem, names the location, and finds nothing in clean data.
 
 use crate::support::{gather, random_walks, write};
 use hdf5_pure::FileBuilder;
@@ -9,13 +9,13 @@ use isochrone_data::{
 };
 use std::path::{Path, PathBuf};
 
-/// A table of walks: state, action, time, episode, frame.
+/// A table of walks: episode, frame, time, state, action.
 struct Table {
     rows: Vec<[f64; 6]>,
 }
 
 impl Table {
-    /// Three walks of twelve states that wander without repeating.
+    /// Returns three walks of twelve states without repetition.
     fn clean() -> Self {
         let mut rows = Vec::new();
         for episode in 0..3 {
@@ -35,7 +35,7 @@ impl Table {
         Self { rows }
     }
 
-    /// With something changed at a row of an episode.
+    /// Changes a row of an episode.
     fn with(mut self, episode: usize, row: usize, change: impl FnOnce(&mut [f64; 6])) -> Self {
         change(&mut self.rows[12 * episode + row]);
         self
@@ -54,7 +54,7 @@ impl Table {
     }
 }
 
-/// The findings of a rule, which must be the only ones there are.
+/// Returns the findings, all of which must be of this rule.
 fn only(found: &Validation, rule: Rule) -> &[Finding] {
     assert!(!found.findings.is_empty(), "{rule:?} finds nothing");
     assert!(found.findings.iter().all(|finding| finding.rule == rule), "{:#?}", found.findings);
@@ -62,7 +62,7 @@ fn only(found: &Validation, rule: Rule) -> &[Finding] {
     &found.findings
 }
 
-fn place(finding: &Finding) -> (Option<usize>, Option<usize>, Severity) {
+fn location(finding: &Finding) -> (Option<usize>, Option<usize>, Severity) {
     (finding.episode, finding.row, finding.severity)
 }
 
@@ -74,7 +74,7 @@ fn clean_data_pass() {
 }
 
 #[test]
-fn rules_without_the_data_they_need_say_so() {
+fn rules_without_the_data_they_need_are_reported_as_unchecked() {
     let spec = Spec::new(2, 1);
     let mut walks = random_walks(&spec, [30, 30], 1);
     walks.iter_mut().for_each(|walk| walk.actions.iter_mut().for_each(|action| *action *= 40.0));
@@ -90,10 +90,10 @@ fn rules_without_the_data_they_need_say_so() {
 fn not_finite() {
     let found = Table::clean().with(1, 4, |row| row[4] = f64::NAN).validate(&ReadOptions::default());
     let findings = only(&found, Rule::NotFinite);
-    assert_eq!(place(&findings[0]), (Some(1), Some(4), Severity::Error));
+    assert_eq!(location(&findings[0]), (Some(1), Some(4), Severity::Error));
     assert!(findings[0].problem.contains("obs_y is NaN"), "{}", findings[0].problem);
     let found = Table::clean().with(2, 0, |row| row[5] = f64::INFINITY).validate(&ReadOptions::default());
-    assert_eq!(place(&only(&found, Rule::NotFinite)[0]), (Some(2), Some(0), Severity::Error));
+    assert_eq!(location(&only(&found, Rule::NotFinite)[0]), (Some(2), Some(0), Severity::Error));
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn constant() {
     table.rows.iter_mut().for_each(|row| row[4] = 7.0);
     let found = table.validate(&ReadOptions::default());
     let findings = only(&found, Rule::Constant);
-    assert_eq!(place(&findings[0]), (None, None, Severity::Warning));
+    assert_eq!(location(&findings[0]), (None, None, Severity::Warning));
     assert!(findings[0].problem.contains("obs_y is always 7"), "{}", findings[0].problem);
 }
 
@@ -122,7 +122,7 @@ fn duplicate() {
     }));
     let found = table.validate(&ReadOptions::default());
     let findings = only(&found, Rule::Duplicate);
-    assert_eq!(place(&findings[0]), (Some(3), Some(0), Severity::Error));
+    assert_eq!(location(&findings[0]), (Some(3), Some(0), Severity::Error));
     assert!(findings[0].problem.contains("episode 0"), "{}", findings[0].problem);
 }
 
@@ -137,7 +137,7 @@ fn overlap() {
     }));
     let found = table.validate(&ReadOptions::default());
     let findings = only(&found, Rule::Overlap);
-    assert_eq!(place(&findings[0]), (Some(2), Some(3), Severity::Warning));
+    assert_eq!(location(&findings[0]), (Some(2), Some(3), Severity::Warning));
     assert!(findings[0].problem.contains("episode 3 begins with"), "{}", findings[0].problem);
 }
 
@@ -159,11 +159,11 @@ fn action_range() {
     };
     assert_eq!(Table::clean().validate(&options).findings, []);
     let found = Table::clean().with(1, 2, |row| row[5] = -0.51).validate(&options);
-    assert_eq!(place(&only(&found, Rule::ActionRange)[0]), (Some(1), Some(2), Severity::Error));
+    assert_eq!(location(&only(&found, Rule::ActionRange)[0]), (Some(1), Some(2), Severity::Error));
 }
 
 #[test]
-fn actions_that_look_bounded_are_held_to_it() {
+fn actions_that_look_bounded_are_checked_against_the_bounds() {
     let spec = Spec::new(2, 1);
     let mut walks = random_walks(&spec, [200, 200], 6);
     walks[1].actions[17] = 1.5;
@@ -171,17 +171,17 @@ fn actions_that_look_bounded_are_held_to_it() {
     let path = folder.path().join("x.arrow");
     write(&gather(&spec, &walks), &path);
     let found = validate(&path, Format::Arrow, &ReadOptions::default()).unwrap();
-    assert_eq!(place(&only(&found, Rule::ActionRange)[0]), (Some(1), Some(17), Severity::Warning));
+    assert_eq!(location(&only(&found, Rule::ActionRange)[0]), (Some(1), Some(17), Severity::Warning));
 }
 
 #[test]
 fn jump() {
     let mut table = Table::clean();
-    // The world was reset in the middle of an episode, and the rest of it is elsewhere.
+    // The environment was reset in the middle of an episode, and the rest of it is elsewhere.
     (6..12).for_each(|row| table.rows[12 + row][3] += 60.0);
     let found = table.validate(&ReadOptions::default());
     let findings = only(&found, Rule::Jump);
-    assert_eq!((findings.len(), place(&findings[0])), (1, (Some(1), Some(5), Severity::Warning)));
+    assert_eq!((findings.len(), location(&findings[0])), (1, (Some(1), Some(5), Severity::Warning)));
     assert!(findings[0].problem.contains("obs_x goes from"), "{}", findings[0].problem);
 }
 
@@ -191,18 +191,20 @@ fn frame_rate() {
     (5..12).for_each(|row| table.rows[row][2] += 0.4);
     let found = table.validate(&ReadOptions::default());
     let findings = only(&found, Rule::FrameRate);
-    assert_eq!((findings.len(), place(&findings[0])), (1, (Some(0), Some(4), Severity::Warning)));
+    assert_eq!((findings.len(), location(&findings[0])), (1, (Some(0), Some(4), Severity::Warning)));
     assert!(findings[0].problem.contains("0.5000 s"), "{}", findings[0].problem);
     let found = Table::clean().with(2, 7, |row| row[2] = 0.0).validate(&ReadOptions::default());
     let backwards = found.findings.iter().find(|finding| finding.severity == Severity::Error).unwrap();
     assert_eq!((backwards.rule, backwards.episode, backwards.row), (Rule::FrameRate, Some(2), Some(6)));
-    // A rate that the timestamps do not have is one error, not one for every row.
+    // A rate that differs from the timestamps is one error, not one for every row.
     let options = ReadOptions { frames_per_second: Some(50.0), ..ReadOptions::default() };
     let found = Table::clean().validate(&options);
     let findings = only(&found, Rule::FrameRate);
-    assert_eq!((findings.len(), place(&findings[0])), (1, (None, None, Severity::Error)));
+    assert_eq!((findings.len(), location(&findings[0])), (1, (None, None, Severity::Error)));
     assert!(
-        findings[0].problem.contains("declared frame rate is 50 per second, the timestamps have 10.00"),
+        findings[0]
+            .problem
+            .contains("declared frame rate is 50 per second, but that of the timestamps is 10.00"),
         "{}",
         findings[0].problem
     );
@@ -214,7 +216,7 @@ fn frames() {
     table.rows.remove(12 + 5);
     let found = table.validate(&ReadOptions::default());
     let finding = found.findings.iter().find(|finding| finding.rule == Rule::Frames).unwrap();
-    assert_eq!((place(finding), found.count_of(Rule::Frames)), ((Some(1), Some(5), Severity::Error), 1));
+    assert_eq!((location(finding), found.count_of(Rule::Frames)), ((Some(1), Some(5), Severity::Error), 1));
     assert!(finding.problem.contains("frame_index 6"), "{}", finding.problem);
 }
 
@@ -223,19 +225,19 @@ fn empty() {
     let mut table = Table::clean();
     table.rows.push([4.0, 0.0, 0.0, 0.3, 0.3, 0.1]);
     let found = table.validate(&ReadOptions::default());
-    assert_eq!(place(&only(&found, Rule::Empty)[0]), (Some(3), Some(0), Severity::Error));
+    assert_eq!(location(&only(&found, Rule::Empty)[0]), (Some(3), Some(0), Severity::Error));
 }
 
 #[test]
 fn ends_of_tables() {
     let mut table = Table::clean();
-    // The first episode's number comes back.
+    // The number of the first episode occurs again.
     (24..36).for_each(|row| table.rows[row][0] = 0.0);
     let found = table.validate(&ReadOptions::default());
-    assert_eq!(place(&only(&found, Rule::Ends)[0]), (Some(2), Some(0), Severity::Error));
+    assert_eq!(location(&only(&found, Rule::Ends)[0]), (Some(2), Some(0), Severity::Error));
 }
 
-/// A D4RL file of 40 rows that walk by 0.1 and are reset to 5 at row 20.
+/// Writes a D4RL file of 40 rows that increase by 0.1 and are reset by 5 at row 20.
 fn d4rl(folder: &Path, terminal: Option<usize>, timeouts: &[usize], has_goal: bool) -> PathBuf {
     let path = folder.join("x.hdf5");
     let flags = |rows: &[usize]| -> Vec<u8> { (0..40).map(|row| u8::from(rows.contains(&row))).collect() };
@@ -264,22 +266,23 @@ fn d4rl(folder: &Path, terminal: Option<usize>, timeouts: &[usize], has_goal: bo
 #[test]
 fn terminals_against_timeouts() {
     let folder = tempfile::tempdir().unwrap();
-    // Terminal at the reset, timeout at the end: split at timeouts alone, the two halves would be one episode.
+    // Terminal at the reset, timeout at the end: split at timeouts alone, the two halves would be
+    // one episode.
     let path = d4rl(folder.path(), Some(19), &[39], false);
     let found = validate(&path, Format::D4rl, &ReadOptions::default()).unwrap();
     let finding = only(&found, Rule::Ends).first().unwrap();
-    assert_eq!(place(finding), (Some(0), Some(19), Severity::Error));
+    assert_eq!(location(finding), (Some(0), Some(19), Severity::Error));
     assert!(finding.hint.text.contains("`ReadOptions::ends` to either"), "{}", finding.hint);
-    // The hint helps.
+    // Following the hint resolves the error.
     let options = ReadOptions { ends: Ends::Either, ..ReadOptions::default() };
     assert_eq!(validate(&path, Format::D4rl, &options).unwrap().findings, []);
-    // Where a goal is recorded, a terminal is a visit of it.
+    // If the file stores a goal, a terminal is a visit to it.
     let path = d4rl(folder.path(), Some(7), &[19, 39], true);
     assert_eq!(validate(&path, Format::D4rl, &ReadOptions::default()).unwrap().findings, []);
-    // If the world was reset there after all, the jump is found.
+    // If the environment was reset there after all, the jump is found.
     let path = d4rl(folder.path(), Some(19), &[39], true);
     let found = validate(&path, Format::D4rl, &ReadOptions::default()).unwrap();
-    assert_eq!(place(&only(&found, Rule::Jump)[0]), (Some(0), Some(19), Severity::Warning));
+    assert_eq!(location(&only(&found, Rule::Jump)[0]), (Some(0), Some(19), Severity::Warning));
 }
 
 #[test]
@@ -293,7 +296,7 @@ fn no_ends_at_all() {
 
 #[test]
 fn terminals_on_the_last_two_rows() {
-    // OGBench's own compact form in memory, saved by mistake.
+    // OGBench's compact in-memory form, saved by mistake.
     let spec = Spec::new(2, 1);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.npz");
@@ -305,7 +308,7 @@ fn terminals_on_the_last_two_rows() {
     assert!(findings[0].hint.text.contains("on its last row only"));
     set_terminals(&path, &[20]);
     let found = validate(&path, Format::OgBench, &ReadOptions::default()).unwrap();
-    assert_eq!(place(&only(&found, Rule::Ends)[0]), (Some(1), Some(20), Severity::Error));
+    assert_eq!(location(&only(&found, Rule::Ends)[0]), (Some(1), Some(20), Severity::Error));
 }
 
 /// Replaces an archive's terminals.
@@ -345,7 +348,7 @@ fn lengths() {
     file.write(&path).unwrap();
     let found = validate(&path, Format::Minari, &ReadOptions::default()).unwrap();
     let findings = only(&found, Rule::Lengths);
-    assert_eq!(place(&findings[0]), (Some(1), None, Severity::Error));
+    assert_eq!(location(&findings[0]), (Some(1), None, Severity::Error));
     assert!(
         findings[0].problem.contains("10 observations for 10 actions, not 11"),
         "{}",
@@ -367,7 +370,7 @@ fn content_hash() {
     bytes[at] ^= 1;
     std::fs::write(&path, bytes).unwrap();
     let found = validate(&path, Format::Arrow, &ReadOptions::default()).unwrap();
-    assert_eq!(place(&only(&found, Rule::ContentHash)[0]), (None, None, Severity::Error));
+    assert_eq!(location(&only(&found, Rule::ContentHash)[0]), (None, None, Severity::Error));
 }
 
 #[test]
@@ -388,13 +391,13 @@ fn findings_count_broken_episodes() {
 }
 
 #[test]
-fn nothing_is_not_a_data_set() {
+fn an_empty_table_is_an_error() {
     let found = Table { rows: Vec::new() }.validate(&ReadOptions::default());
-    assert_eq!(place(&only(&found, Rule::Empty)[0]), (None, None, Severity::Error));
+    assert_eq!(location(&only(&found, Rule::Empty)[0]), (None, None, Severity::Error));
 }
 
 #[test]
-fn time_that_stands_still() {
+fn constant_timestamps_are_errors() {
     let mut table = Table::clean();
     table.rows.iter_mut().for_each(|row| row[2] = 3.0);
     let found = table.validate(&ReadOptions::default());
@@ -403,7 +406,7 @@ fn time_that_stands_still() {
 }
 
 #[test]
-fn missing_episodes_of_a_robot() {
+fn missing_episodes_of_a_lerobot_dataset_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let root = crate::support::fixtures().join("lerobot");
     for name in
@@ -415,5 +418,5 @@ fn missing_episodes_of_a_robot() {
     }
     let found = validate(folder.path(), Format::LeRobot, &ReadOptions::default()).unwrap();
     let finding = found.findings.iter().find(|finding| finding.rule == Rule::Lengths).unwrap();
-    assert!(finding.problem.contains("count 3 episodes, the data have 1"), "{}", finding.problem);
+    assert!(finding.problem.contains("declare 3 episodes, but the data have 1"), "{}", finding.problem);
 }

@@ -1,11 +1,11 @@
-//! An allocator that remembers how much was held at most.
+//! An allocator that tracks the peak of allocated memory.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-/// Passes everything to the system and counts.
+/// Forwards every call to the system's allocator and counts bytes.
 pub struct Counting;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
@@ -20,7 +20,8 @@ unsafe impl GlobalAlloc for Counting {
         unsafe { System.alloc(layout) }
     }
 
-    // Zeroed memory comes from the system page by page as it is touched; what was asked for counts all the same.
+    // The system provides zeroed memory page by page as it is touched; all requested bytes count
+    // nevertheless.
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let held = HELD.fetch_add(layout.size(), Relaxed) + layout.size();
         PEAK.fetch_max(held, Relaxed);
@@ -33,7 +34,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// The bytes held at most while something ran, beyond those held before.
+/// Returns the result of `run`, and the peak of the bytes held meanwhile beyond those held before.
 pub fn peak_of<T>(run: impl FnOnce() -> T) -> (T, usize) {
     let before = HELD.load(Relaxed);
     PEAK.store(before, Relaxed);

@@ -1,6 +1,8 @@
-//! Damaged files of every format: an error or a dataset, never a panic, never an allocation beyond the stated multiple of the file.
+//! Corrupt files of every format give an error or a dataset, but never a panic or an allocation
+//! beyond the documented multiple of the file.
 //!
-//! `cargo nextest run` tries a few thousand; `just fuzz` a million of each. An input that fails is left under `target/fuzz`.
+//! `cargo nextest run` tests a few thousand inputs, `just fuzz` a million of each format. An input
+//! that fails is saved under `target/fuzz`.
 
 mod allocation;
 mod mutation;
@@ -20,10 +22,10 @@ use std::{
 #[global_allocator]
 static ALLOCATOR: allocation::Counting = allocation::Counting;
 
-/// What every reader may hold at once: this, and a multiple of the file.
+/// The number of bytes that every reader may hold at once, in addition to a multiple of the file.
 const FREE_BYTES: usize = 64 << 20;
 
-/// Takes everything, as a validator would, and holds what it learns.
+/// A sink that accepts everything, as a validator does, and holds a summary.
 #[derive(Default)]
 struct Drain(DatasetSummary);
 
@@ -50,42 +52,43 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
-/// Memory if there is a file system for it, so that a million files do not wear out a disk.
+/// Returns a temporary folder, in memory if possible, so that a million files do not wear out a
+/// disk.
 fn scratch() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap()
 }
 
-/// Makes a damaged file of a whole one.
-type Damage = fn(&[u8], &mut ChaCha8Rng) -> Vec<u8>;
+/// Returns a corrupt copy of an intact file.
+type Corruption = fn(&[u8], &mut ChaCha8Rng) -> Vec<u8>;
 
-/// Damages one of `targets` again and again and reads `root` each time.
+/// Corrupts one of `targets` repeatedly and reads `root` each time.
 struct Campaign<'a> {
     format: Format,
     options: &'a ReadOptions,
-    /// What is given to the reader.
+    /// The path that the reader receives.
     root: PathBuf,
-    /// The file that is damaged, and what it holds when whole.
+    /// The files to corrupt, with their intact contents.
     targets: Vec<(PathBuf, Vec<u8>)>,
-    /// Bytes that may be held for each byte of the file.
+    /// The number of bytes that may be held for each byte of the file.
     multiple: usize,
-    /// Damages the contents of an archive rather than the archive, half of the time.
-    inside: Option<Damage>,
+    /// Corrupts the contents of an archive rather than the archive, half of the time.
+    inside: Option<Corruption>,
 }
 
 impl Campaign<'_> {
     fn run(&self) {
         let (inputs, seed) = (setting("ISOCHRONE_FUZZ_INPUTS", 2_000), setting("ISOCHRONE_FUZZ_SEED", 1));
         let mut random = rng::stream(seed, self.format as u64);
-        let (mut accepted, mut most_bytes, mut most_multiple) = (0u64, 0, 0.0f64);
+        let (mut accepted, mut max_bytes, mut max_multiple) = (0u64, 0, 0.0f64);
         let quiet = std::panic::take_hook();
         std::panic::set_hook(Box::new(|_| {}));
         for input in 0..inputs {
-            let (path, whole) = &self.targets[rng::below(&mut random, self.targets.len())];
+            let (path, intact) = &self.targets[rng::below(&mut random, self.targets.len())];
             let bytes = match self.inside {
-                Some(inside) if rng::below(&mut random, 2) == 0 => inside(whole, &mut random),
+                Some(inside) if rng::below(&mut random, 2) == 0 => inside(intact, &mut random),
                 _ => {
-                    let mut bytes = whole.clone();
+                    let mut bytes = intact.clone();
                     mutation::mutate(&mut bytes, &mut random);
                     bytes
                 }
@@ -100,40 +103,40 @@ impl Campaign<'_> {
             let limit = FREE_BYTES + self.multiple * bytes.len();
             if outcome.is_err() || peak > limit {
                 std::panic::set_hook(quiet);
-                let kept = self.keep(input, &bytes);
+                let saved = self.save(input, &bytes);
                 match outcome {
                     Err(_) => panic!(
                         "{}: input {input} of seed {seed} panics: {}",
                         self.format.name(),
-                        kept.display()
+                        saved.display()
                     ),
                     Ok(_) => panic!(
                         "{}: input {input} of seed {seed} ({} bytes) takes {peak} bytes: {}",
                         self.format.name(),
                         bytes.len(),
-                        kept.display()
+                        saved.display()
                     ),
                 }
             }
             accepted += u64::from(matches!(outcome, Ok(Ok(()))));
-            most_bytes = most_bytes.max(peak);
-            most_multiple = most_multiple.max(peak as f64 / bytes.len().max(1) as f64);
+            max_bytes = max_bytes.max(peak);
+            max_multiple = max_multiple.max(peak as f64 / bytes.len().max(1) as f64);
             if self.targets.len() > 1 {
-                // One damaged file at a time.
-                std::fs::write(path, whole).unwrap();
+                // Only one file is corrupt at a time.
+                std::fs::write(path, intact).unwrap();
             }
         }
         std::panic::set_hook(quiet);
         println!(
-            "{}: {inputs} inputs of seed {seed}, {accepted} accepted; at most {} KiB held, {most_multiple:.0} times the file",
+            "{}: {inputs} inputs of seed {seed}, {accepted} accepted; at most {} KiB held, {max_multiple:.0} times the file",
             self.format.name(),
-            most_bytes >> 10
+            max_bytes >> 10
         );
-        // Otherwise the damages are too heavy to reach anything.
+        // Otherwise the corruption is too strong to test anything beyond the first checks.
         assert!(accepted > 0 || inputs < 1000, "no input was accepted");
     }
 
-    fn keep(&self, input: u64, bytes: &[u8]) -> PathBuf {
+    fn save(&self, input: u64, bytes: &[u8]) -> PathBuf {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/fuzz");
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join(format!("{}-{input}", self.format.name()));
@@ -142,38 +145,38 @@ impl Campaign<'_> {
     }
 }
 
-/// One file.
+/// Corrupts a format that consists of a single file.
 fn single(format: Format, file: &str, options: &ReadOptions, multiple: usize) {
     let folder = scratch();
-    let whole = std::fs::read(fixtures().join(file)).unwrap();
+    let intact = std::fs::read(fixtures().join(file)).unwrap();
     let name = Path::new(file).file_name().unwrap();
     let root = folder.path().join(name);
-    let targets = vec![(root.clone(), whole)];
+    let targets = vec![(root.clone(), intact)];
     Campaign { format, options, root, targets, multiple, inside: None }.run();
 }
 
 #[test]
 fn ogbench() {
     let folder = scratch();
-    let whole = std::fs::read(fixtures().join("ogbench.npz")).unwrap();
+    let intact = std::fs::read(fixtures().join("ogbench.npz")).unwrap();
     let root = folder.path().join("x.npz");
-    let targets = vec![(root.clone(), whole)];
+    let targets = vec![(root.clone(), intact)];
     let options = &ReadOptions::default();
     // Deflate expands 1032 times, bytes become float32, and vectors grow by doubling.
-    Campaign { format: Format::OgBench, options, root, targets, multiple: 8300, inside: Some(damage_array) }
+    Campaign { format: Format::OgBench, options, root, targets, multiple: 8300, inside: Some(corrupt_array) }
         .run();
 }
 
-/// An archive in which one array is damaged and the checksums are right.
-fn damage_array(whole: &[u8], random: &mut ChaCha8Rng) -> Vec<u8> {
-    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(whole)).unwrap();
-    let damaged = rng::below(random, archive.len());
+/// Returns an archive in which one array is corrupt and the checksums are valid.
+fn corrupt_array(intact: &[u8], random: &mut ChaCha8Rng) -> Vec<u8> {
+    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(intact)).unwrap();
+    let corrupt = rng::below(random, archive.len());
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     for at in 0..archive.len() {
         let mut entry = archive.by_index(at).unwrap();
         let mut bytes = Vec::new();
         entry.read_to_end(&mut bytes).unwrap();
-        if at == damaged {
+        if at == corrupt {
             mutation::mutate(&mut bytes, random);
         }
         let options =
@@ -249,7 +252,7 @@ fn csv() {
 }
 
 #[test]
-fn layout() {
+fn arrow() {
     let folder = scratch();
     let root = folder.path().join("x.arrow");
     let mut builder = isochrone_data::DatasetBuilder::default();

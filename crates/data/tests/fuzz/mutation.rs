@@ -1,9 +1,9 @@
-//! Small damages to real files.
+//! Small mutations of real files.
 
 use isochrone_core::rng::below;
 use rand_chacha::{ChaCha8Rng, rand_core::Rng as _};
 
-/// Numbers at which code breaks.
+/// Numbers that often trigger errors.
 const INTERESTING: [u64; 14] = [
     0,
     1,
@@ -21,7 +21,7 @@ const INTERESTING: [u64; 14] = [
     u64::MAX,
 ];
 
-/// Damages some bytes in one to six ways.
+/// Applies one to six mutations.
 pub fn mutate(bytes: &mut Vec<u8>, random: &mut ChaCha8Rng) {
     for _ in 0..=below(random, 6) {
         mutate_once(bytes, random);
@@ -34,7 +34,7 @@ fn mutate_once(bytes: &mut Vec<u8>, random: &mut ChaCha8Rng) {
         bytes.push(random.next_u32() as u8);
         return;
     }
-    // Containers keep what matters at their ends.
+    // The structure of container files is near their ends.
     let at = match below(random, 4) {
         0 => n - 1 - below(random, n.min(400)),
         1 => below(random, n.min(400)),
@@ -61,7 +61,7 @@ fn mutate_once(bytes: &mut Vec<u8>, random: &mut ChaCha8Rng) {
             bytes.splice(to..to, piece);
         }
         _ => {
-            // Another digit: what text formats believe.
+            // Another digit, which is still valid in text formats.
             if let Some(digit) = bytes[at..].iter_mut().find(|byte| byte.is_ascii_digit()) {
                 *digit = b'0' + below(random, 10) as u8;
             }

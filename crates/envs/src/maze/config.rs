@@ -1,33 +1,33 @@
-//! A maze, a body that moves in it, and the rules of a benchmark.
+//! The configuration of a maze environment: a maze, a body, and the rules of a benchmark.
 
 use super::{CELL, MOTORS, Maze, MazeCell, Task};
 use crate::Point;
 use isochrone_data::{Bounds, Feature, Spec};
 
-/// A body.
+/// The body of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Body {
-    /// A ball that is pushed; it has no momentum.
+    /// A ball without momentum.
     Point,
-    /// Four legs with eight motors.
+    /// A torso with four legs and eight motors.
     Ant,
 }
 
-/// A benchmark: its tasks, and its rules about starts, goals and time.
+/// A benchmark, which defines tasks, starts, goals and the step limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Benchmark {
-    /// OGBench: five tasks, starts and goals up to a meter from the centers of their cells, goals
-    /// are full states.
+    /// OGBench: five tasks. Starts and goals are up to one meter from the centers of their cells
+    /// along each axis; goals are full states.
     Ogbench,
-    /// D4RL: one task, from the corner, to a place at or beyond the center of the goal's cell;
-    /// goals are places.
+    /// D4RL: one task, from the corner to a position at or beyond the center of the goal cell;
+    /// goals are xy positions.
     D4rl,
 }
 
 /// A maze environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MazeConfig {
-    /// The benchmark whose rules hold.
+    /// The benchmark whose rules apply.
     pub benchmark: Benchmark,
     /// The body.
     pub body: Body,
@@ -35,34 +35,35 @@ pub struct MazeConfig {
     pub maze: Maze,
 }
 
-/// How far a full push moves the ball along an axis in a step, in meters.
+/// The distance that an action of 1 moves the ball along an axis in one step, in meters.
 pub const PUSH: f64 = 0.2;
 
 /// Control steps per second: five physics steps of 0.02 s each.
 pub const STEPS_PER_SECOND: f64 = 10.0;
 
 impl Body {
-    /// Positions: of the ball; or place, orientation and joints of the ant.
+    /// Returns the number of positions (`qpos`): xy for the ball; position, orientation and joint
+    /// angles for the ant.
     pub fn positions(self) -> usize {
         self.of(2, 15)
     }
 
-    /// Velocities.
+    /// Returns the number of velocities (`qvel`).
     pub fn velocities(self) -> usize {
         self.of(2, 14)
     }
 
-    /// Numbers of an observation.
+    /// Returns the number of values in an observation.
     pub fn observation_width(self) -> usize {
         self.of(2, 29)
     }
 
-    /// Numbers of an action.
+    /// Returns the number of values in an action.
     pub fn action_width(self) -> usize {
         self.of(2, 8)
     }
 
-    /// What belongs to this body.
+    /// Returns the value that belongs to this body.
     pub(super) fn of<T>(self, point: T, ant: T) -> T {
         match self {
             Self::Point => point,
@@ -72,7 +73,7 @@ impl Body {
 }
 
 impl MazeConfig {
-    /// The mazes of both benchmarks.
+    /// Returns the mazes of both benchmarks.
     pub fn all() -> impl Iterator<Item = Self> {
         let mazes = [Maze::Medium, Maze::Large, Maze::Giant, Maze::Teleport];
         let ogbench = [Body::Point, Body::Ant]
@@ -82,7 +83,7 @@ impl MazeConfig {
         ogbench.chain(d4rl.map(|maze| Self { benchmark: Benchmark::D4rl, body: Body::Ant, maze }))
     }
 
-    /// Its name in the registry, such as `pointmaze-medium`.
+    /// Returns the name in the registry, such as `pointmaze-medium`.
     pub fn name(self) -> String {
         let body = match (self.benchmark, self.body) {
             (Benchmark::Ogbench, Body::Point) => "pointmaze",
@@ -92,27 +93,27 @@ impl MazeConfig {
         format!("{body}-{}", self.maze.name())
     }
 
-    /// The maze environment of this name.
+    /// Returns the maze environment with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::all().find(|config| config.name() == name)
     }
 
-    /// Actions after which an episode is truncated.
+    /// Returns the number of steps after which an episode is truncated.
     pub fn max_episode_steps(self) -> usize {
         if self.benchmark == Benchmark::D4rl && self.maze == Maze::Umaze { 700 } else { 1000 }
     }
 
-    /// An episode succeeds within this distance of the goal, in meters.
+    /// Returns the distance from the goal within which an episode succeeds, in meters.
     pub fn success_radius(self) -> f64 {
         self.body.of(1.0, 0.5)
     }
 
-    /// How many tasks there are.
+    /// Returns the number of tasks.
     pub fn n_tasks(self) -> usize {
         if self.benchmark == Benchmark::D4rl { 1 } else { self.maze.tasks().len() }
     }
 
-    /// The start and the goal of an episode, given numbers drawn uniformly from `[0, 1)`.
+    /// Returns the start and the goal of an episode; `uniform` samples from `[0, 1)`.
     ///
     /// # Panics
     /// If there is no such task.
@@ -124,7 +125,7 @@ impl MazeConfig {
         (self.start_in(start, &mut uniform), self.goal_in(goal, &mut uniform))
     }
 
-    /// The start of an episode in a cell.
+    /// Returns the start position of an episode that starts in a cell.
     pub fn start_in(self, cell: MazeCell, uniform: impl FnMut() -> f64) -> Point {
         match self.benchmark {
             Benchmark::Ogbench => within_a_meter(cell, uniform),
@@ -132,7 +133,7 @@ impl MazeConfig {
         }
     }
 
-    /// The place of a goal in a cell; by the rules of D4RL at its center or beyond.
+    /// Returns the position of a goal in a cell. In D4RL, it is at or beyond the center.
     pub fn goal_in(self, cell: MazeCell, mut uniform: impl FnMut() -> f64) -> Point {
         match self.benchmark {
             Benchmark::Ogbench => within_a_meter(cell, uniform),
@@ -140,7 +141,7 @@ impl MazeConfig {
         }
     }
 
-    /// The columns of datasets: observations, actions, and beside them the full state of the physics.
+    /// Returns the columns of datasets: observations, actions, and the full simulator state.
     pub(super) fn columns(self) -> Spec {
         let (positions, velocities, actions) = match self.body {
             Body::Point => {
@@ -165,20 +166,20 @@ impl MazeConfig {
         };
         spec.extras = vec![column("qpos", positions), column("qvel", velocities)];
         spec.frames_per_second = Some(STEPS_PER_SECOND);
-        // Goals of D4RL are places.
+        // D4RL goals are xy positions.
         spec.goal = (self.benchmark == Benchmark::D4rl).then_some(0..2);
         spec
     }
 }
 
-/// Names of numbers: of the whole body, then of the hip and the ankle of some legs, which get an ending.
-fn names(of_body: &str, legs: &[usize], ending: &str) -> Vec<String> {
-    let joint = |joint: &str, leg: usize| format!("{joint} {}{ending}", leg + 1);
+/// Returns dimension names: those of the body, then hip and ankle of each leg with a suffix.
+fn names(of_body: &str, legs: &[usize], suffix: &str) -> Vec<String> {
+    let joint = |joint: &str, leg: usize| format!("{joint} {}{suffix}", leg + 1);
     let joints = legs.iter().flat_map(|&leg| [joint("hip", leg), joint("ankle", leg)]);
     of_body.split_whitespace().map(str::to_owned).chain(joints).collect()
 }
 
-/// Somewhere within a quarter of a cell of its center, along both axes.
+/// Samples a point within a quarter of a cell, one meter, of the center along both axes.
 fn within_a_meter(cell: MazeCell, mut uniform: impl FnMut() -> f64) -> Point {
     cell.center().map(|center| center + (2.0 * uniform() - 1.0) * CELL / 4.0)
 }

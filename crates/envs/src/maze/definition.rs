@@ -7,12 +7,13 @@ use crate::{BodyShape, CollectionPolicy, EnvDefinition, EnvError, EnvSpec, Recta
 use isochrone_core::EnvFactory;
 use isochrone_data::{EpisodeSink, Spec};
 
-/// The mazes of both benchmarks.
+/// Returns the mazes of both benchmarks.
 pub(crate) fn definitions() -> Vec<Box<dyn EnvDefinition>> {
     MazeConfig::all().map(|config| Box::new(config) as Box<dyn EnvDefinition>).collect()
 }
 
-/// The version of the physics library, in a build that has one; results depend on it.
+/// Returns the MuJoCo version, on which results depend; `None` if this build does not include
+/// MuJoCo.
 pub fn mujoco_version() -> Option<String> {
     #[cfg(feature = "mujoco")]
     return Some(mujoco_rs::mujoco_version().to_owned());
@@ -28,20 +29,20 @@ impl EnvDefinition for MazeConfig {
     fn description(&self) -> String {
         let body = match self.body {
             Body::Point => "a ball",
-            Body::Ant => "a walking ant",
+            Body::Ant => "an ant",
         };
         let maze = match self.maze {
-            Maze::Umaze => "a corridor with one bend",
+            Maze::Umaze => "a U-shaped corridor",
             Maze::Medium => "a maze of 8 by 8 cells",
             Maze::Large => "a maze of 9 by 12 cells",
             Maze::Giant => "a maze of 12 by 16 cells",
-            Maze::Teleport => "a maze with teleporters, one of whose exits is a trap",
+            Maze::Teleport => "a maze with stochastic teleporters",
         };
         let benchmark = match self.benchmark {
             Benchmark::Ogbench => "OGBench",
             Benchmark::D4rl => "D4RL",
         };
-        format!("{body} in {maze}, by the rules of {benchmark}")
+        format!("{body} in {maze} ({benchmark})")
     }
 
     fn spec(&self) -> EnvSpec {
@@ -89,7 +90,7 @@ impl EnvDefinition for MazeConfig {
         {
             let mut kinds = MazePolicy::of(self.benchmark).iter().copied();
             let kind = kinds.find(|kind| kind.in_maze(*self) == *policy);
-            let kind = kind.expect("the policy is one of this environment");
+            let kind = kind.expect("the policy belongs to this environment");
             MazeModel::new(*self).collect(kind, episodes, seed, sink)?;
         }
         Ok(())

@@ -9,18 +9,19 @@ use isochrone_core::{
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// Places along the side of a cell.
+/// The number of grid points along the side of a cell.
 const PER_CELL: i64 = (CELL / PUSH) as i64;
 
-/// The ball's radius.
+/// The radius of the ball, in meters.
 const RADIUS: f64 = 0.7;
 
-/// A point maze as an MDP over places `PUSH` apart: its actions are the eight pushes to neighbors,
-/// and to stay. An entrance leads to one of the exits.
+/// A point maze as an MDP over grid points `PUSH` apart. The actions are to move to one of the
+/// eight neighbors, and to stay. An entrance leads to one of the exits.
 ///
-/// The table approximates the maze: starts and goals are rounded to it, and pushes that are not
-/// full are left out. What succeeds in the table succeeds in the maze, up to a step and 0.15 m;
-/// what fails for lack of time might succeed by pushes that are not in the table.
+/// The MDP approximates the maze: starts and goals are rounded to grid points, and pushes of less
+/// than full strength are left out. A policy that succeeds in the MDP succeeds in the maze, up to
+/// one step and 0.15 m; one that exceeds the step limit might succeed with actions that the MDP
+/// lacks.
 pub struct PointMazeMdp {
     maze: Maze,
     process: TabularMdp,
@@ -28,12 +29,12 @@ pub struct PointMazeMdp {
     states: HashMap<(i64, i64), usize>,
 }
 
-/// Nearest place of the table.
+/// Returns the nearest grid point.
 fn rounded(place: Point) -> (i64, i64) {
     ((place[0] / PUSH).round() as i64, (place[1] / PUSH).round() as i64)
 }
 
-/// Whether the ball can be at a place: no wall is nearer than its radius.
+/// Returns whether the ball can be at a position: no wall is nearer than its radius.
 fn has_room(layout: &Layout, place: Point) -> bool {
     let MazeCell(row, column) = MazeCell::of(place);
     let around = (row.saturating_sub(1)..=row + 1)
@@ -47,16 +48,16 @@ fn has_room(layout: &Layout, place: Point) -> bool {
 }
 
 impl PointMazeMdp {
-    /// Episodes of every task that the optimal success rate beside a result is averaged over.
+    /// The number of episodes per task over which reported optimal success rates are averaged.
     pub const EPISODES: usize = 20;
 
-    /// Builds the table of a maze.
+    /// Builds the MDP of a maze.
     pub fn new(maze: Maze) -> Self {
         Self::with_entrances(maze, true)
     }
 
-    /// Builds the table of a maze whose teleporters nobody may enter: how long it takes to walk.
-    pub fn on_foot(maze: Maze) -> Self {
+    /// Builds the MDP of a maze in which no action enters a teleporter.
+    pub fn without_teleporters(maze: Maze) -> Self {
         Self::with_entrances(maze, false)
     }
 
@@ -95,26 +96,32 @@ impl PointMazeMdp {
                 }
             }
         }
-        Self { maze, process: table.finish().expect("every place can be stayed at"), places, states }
+        Self {
+            maze,
+            process: table.finish().expect("the agent can stay at every grid point"),
+            places,
+            states,
+        }
     }
 
-    /// The MDP.
+    /// Returns the MDP.
     pub fn process(&self) -> &TabularMdp {
         &self.process
     }
 
-    /// The state nearest to a place, if the ball has room there.
+    /// Returns the state nearest to a position; `None` if the ball has no room there.
     pub fn state(&self, place: Point) -> Option<usize> {
         self.states.get(&rounded(place)).copied()
     }
 
-    /// The states within a radius of a place.
+    /// Returns the states within a radius of a position.
     pub fn around(&self, place: Point, radius: f64) -> Vec<usize> {
         (0..self.places.len()).filter(|&state| distance(self.places[state], place) <= radius).collect()
     }
 
-    /// The largest success rate of any policy, for every task of the benchmark: the probability to reach the
-    /// goal within the step limit, averaged over `episodes` starts and goals of each task, in parallel.
+    /// Returns the optimal success rate for every task of the benchmark: the maximum probability of
+    /// reaching the goal within the step limit, averaged over `episodes` starts and goals of each
+    /// task. Episodes are solved in parallel.
     pub fn optimal_success(&self, episodes: usize, seed: u64) -> Vec<f64> {
         let config = MazeConfig { benchmark: Benchmark::Ogbench, body: Body::Point, maze: self.maze };
         let of_task = |task: usize| {
@@ -125,8 +132,8 @@ impl PointMazeMdp {
                 let probabilities = reach_within(&self.process, &goals, config.max_episode_steps());
                 self.state(start).map_or(0.0, |start| probabilities[start])
             };
-            let chances: Vec<f64> = (0..episodes).into_par_iter().map(of_episode).collect();
-            chances.iter().sum::<f64>() / episodes as f64
+            let probabilities: Vec<f64> = (0..episodes).into_par_iter().map(of_episode).collect();
+            probabilities.iter().sum::<f64>() / episodes as f64
         };
         (0..config.n_tasks()).map(of_task).collect()
     }
@@ -144,9 +151,12 @@ mod tests {
     }
 
     #[test]
-    fn every_goal_of_the_teleport_maze_can_be_reached_on_foot() {
-        assert_eq!(PointMazeMdp::on_foot(Maze::Teleport).optimal_success(2, 1), [1.0; 5]);
+    fn every_goal_of_the_teleport_maze_can_be_reached_without_teleporters() {
+        assert_eq!(PointMazeMdp::without_teleporters(Maze::Teleport).optimal_success(2, 1), [1.0; 5]);
         let rows = |mdp: &PointMazeMdp| mdp.process().n_rows();
-        assert!(rows(&PointMazeMdp::on_foot(Maze::Teleport)) < rows(&PointMazeMdp::new(Maze::Teleport)));
+        assert!(
+            rows(&PointMazeMdp::without_teleporters(Maze::Teleport))
+                < rows(&PointMazeMdp::new(Maze::Teleport))
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Cells, walls, and shortest paths from cell to cell.
+//! Cells, walls, and shortest paths over cells.
 
 use crate::geometry::{Point, Rectangle, distance};
 use serde::Deserialize;
@@ -7,18 +7,18 @@ use std::{collections::VecDeque, iter};
 /// The side of a cell, in meters.
 pub const CELL: f64 = 4.0;
 
-/// A cell: its row and its column. Places are in meters: the center of the cell in row 1 and column
-/// 1 is the origin; columns go along x, rows along y.
+/// A cell: its row and its column. Positions are in meters: the center of the cell in row 1 and
+/// column 1 is the origin; the column number increases along x, the row number along y.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 pub struct MazeCell(pub usize, pub usize);
 
-/// The order of neighbors: of two that are equally near to a goal, the oracle prefers the first.
+/// The order of neighbors. Of two neighbors equally near to a goal, the oracle prefers the first.
 const NEIGHBORS: [(isize, isize); 4] = [(-1, 0), (0, -1), (1, 0), (0, 1)];
 
 /// A body within this distance of the center of an entrance is teleported.
 const TELEPORT_RADIUS: f64 = 1.5;
 
-/// A map of walls.
+/// The map of a maze: walls, and the entrances and exits of teleporters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
     columns: usize,
@@ -29,18 +29,19 @@ pub struct Layout {
 }
 
 impl MazeCell {
-    /// Its center.
+    /// Returns the center of the cell.
     pub fn center(self) -> Point {
         [CELL * self.1 as f64 - CELL, CELL * self.0 as f64 - CELL]
     }
 
-    /// The square that it covers.
+    /// Returns the square that the cell covers.
     pub fn square(self) -> Rectangle {
         let [x, y] = self.center();
         [[x - CELL / 2.0, y - CELL / 2.0], [x + CELL / 2.0, y + CELL / 2.0]]
     }
 
-    /// The cell that a place lies in; places beyond the first row or column count to it.
+    /// Returns the cell that contains a position. Positions before the first row or column are
+    /// assigned to it.
     pub fn of(place: Point) -> Self {
         let index = |meters: f64| ((meters + 1.5 * CELL) / CELL).max(0.0) as usize;
         Self(index(place[1]), index(place[0]))
@@ -61,12 +62,12 @@ impl Layout {
         Self { columns, is_wall, entrances, exits }
     }
 
-    /// Rows of cells, along y.
+    /// Returns the number of rows, along y.
     pub fn rows(&self) -> usize {
         self.is_wall.len() / self.columns
     }
 
-    /// Columns of cells, along x.
+    /// Returns the number of columns, along x.
     pub fn columns(&self) -> usize {
         self.columns
     }
@@ -75,7 +76,7 @@ impl Layout {
         cell.0 * self.columns + cell.1
     }
 
-    /// Whether a cell is free; everything outside the map is a wall.
+    /// Returns whether a cell is free; everything outside the map is a wall.
     pub fn is_free(&self, cell: MazeCell) -> bool {
         cell.0 < self.rows() && cell.1 < self.columns && !self.is_wall[self.index(cell)]
     }
@@ -84,17 +85,17 @@ impl Layout {
         (0..self.is_wall.len()).map(|index| MazeCell(index / self.columns, index % self.columns))
     }
 
-    /// Cells that are walls, row by row.
+    /// Returns the cells that are walls, row by row.
     pub fn walls(&self) -> impl Iterator<Item = MazeCell> {
         self.cells().filter(|&cell| !self.is_free(cell))
     }
 
-    /// Cells that are free, row by row.
+    /// Returns the cells that are free, row by row.
     pub fn free(&self) -> impl Iterator<Item = MazeCell> {
         self.cells().filter(|&cell| self.is_free(cell))
     }
 
-    /// Free cells where a path can turn: all but those in the middle of a straight corridor.
+    /// Returns the free cells except those in the middle of a straight corridor.
     pub fn vertices(&self) -> impl Iterator<Item = MazeCell> {
         self.free().filter(|&MazeCell(row, column)| {
             let vertical = [row - 1, row + 1].map(|row| self.is_free(MazeCell(row, column)));
@@ -103,18 +104,19 @@ impl Layout {
         })
     }
 
-    /// The exits of the teleporters, which are equally likely.
+    /// Returns the exits of the teleporters, which are equally likely.
     pub fn exits(&self) -> &[MazeCell] {
         &self.exits
     }
 
-    /// Whether a body at this place is teleported.
+    /// Returns whether a body at this position is teleported.
     pub fn is_entrance(&self, place: Point) -> bool {
         self.entrances.iter().any(|entrance| distance(place, entrance.center()) <= TELEPORT_RADIUS)
     }
 
-    /// Cells between every cell and a goal cell, row by row, by breadth-first search over four
-    /// neighbors; `None` where there is no path. Teleporters are not used.
+    /// Returns the path length from every cell to a goal cell, in cells, row by row; `None` if
+    /// there is no path. This is a breadth-first search over the four neighbors; teleporters are
+    /// not used.
     pub fn cells_to(&self, goal: MazeCell) -> Vec<Option<u32>> {
         let mut cells = vec![None; self.is_wall.len()];
         if !self.is_free(goal) {
@@ -134,20 +136,21 @@ impl Layout {
         cells
     }
 
-    /// Free cells that are exactly this many cells away.
+    /// Returns the free cells that are exactly this many cells away.
     pub fn at_distance(&self, from: MazeCell, cells: u32) -> Vec<MazeCell> {
         let away = self.cells_to(from);
         self.free().filter(|&cell| away[self.index(cell)] == Some(cells)).collect()
     }
 
-    /// The cell to go to next, given [`cells_to`](Self::cells_to) a goal; the same cell at the
-    /// goal, and where there is no path.
+    /// Returns the next cell on the path, given [`cells_to`](Self::cells_to) a goal; the current
+    /// cell at the goal, and if there is no path.
     pub fn next_cell(&self, from: MazeCell, cells_to_goal: &[Option<u32>]) -> MazeCell {
         if !self.is_free(from) {
             return from;
         }
         let around = from.neighbors().filter(|&next| self.is_free(next));
-        // The first of the nearest: where there is no path, no cell is nearer than another.
+        // The first of the nearest cells. If there is no path, all have the same key, and `from` is
+        // first.
         iter::once(from).chain(around).min_by_key(|&cell| cells_to_goal[self.index(cell)]).unwrap_or(from)
     }
 }
@@ -158,7 +161,7 @@ mod tests {
     use crate::maze::maps::Maze;
 
     #[test]
-    fn cells_and_places_agree() {
+    fn cells_and_positions_agree() {
         assert_eq!(MazeCell(1, 1).center(), [0.0, 0.0]);
         assert_eq!(MazeCell(2, 5).center(), [16.0, 4.0]);
         for cell in Maze::Giant.layout().free() {
@@ -170,10 +173,10 @@ mod tests {
     }
 
     #[test]
-    fn straight_corridors_are_no_vertices() {
+    fn cells_in_straight_corridors_are_not_vertices() {
         let layout = Maze::Medium.layout();
         let vertices: Vec<MazeCell> = layout.vertices().collect();
-        // A dead end, a bend, a junction; and a cell between two others.
+        // A dead end, a bend and a junction are vertices; a cell between two others is not.
         for cell in [MazeCell(1, 6), MazeCell(3, 2), MazeCell(6, 6)] {
             assert!(vertices.contains(&cell), "{cell:?}");
         }
@@ -181,21 +184,21 @@ mod tests {
     }
 
     #[test]
-    fn following_next_cells_takes_as_many_cells_as_the_search_says() {
+    fn following_next_cells_takes_as_many_cells_as_the_search_reports() {
         for maze in Maze::ALL {
             let layout = maze.layout();
             for goal in layout.free() {
                 let cells_to = layout.cells_to(goal);
                 for start in layout.free() {
-                    let mut walked = 0;
+                    let mut moved = 0;
                     let mut here = start;
                     while layout.next_cell(here, &cells_to) != here {
                         here = layout.next_cell(here, &cells_to);
-                        walked += 1;
+                        moved += 1;
                     }
                     match cells_to[layout.index(start)] {
-                        Some(cells) => assert_eq!((here, walked), (goal, cells)),
-                        None => assert_eq!((here, walked), (start, 0), "no path, no move"),
+                        Some(cells) => assert_eq!((here, moved), (goal, cells)),
+                        None => assert_eq!((here, moved), (start, 0), "without a path, the agent stays"),
                     }
                 }
             }
@@ -203,16 +206,16 @@ mod tests {
     }
 
     #[test]
-    fn one_exit_of_the_teleporters_is_a_closed_pocket() {
+    fn one_teleporter_exit_is_a_trap() {
         let layout = Maze::Teleport.layout();
-        let from_pocket = layout.cells_to(MazeCell(1, 7));
-        assert_eq!(from_pocket.iter().flatten().count(), 1);
+        let from_trap = layout.cells_to(MazeCell(1, 7));
+        assert_eq!(from_trap.iter().flatten().count(), 1);
         assert!(layout.exits().contains(&MazeCell(1, 7)));
-        // No path leads to a wall, or out of the map.
+        // No path leads to a wall or out of the map.
         for goal in [MazeCell(0, 0), MazeCell(3, 99)] {
             assert!(layout.cells_to(goal).iter().all(Option::is_none), "{goal:?}");
         }
-        assert_eq!(layout.next_cell(MazeCell(99, 99), &from_pocket), MazeCell(99, 99));
+        assert_eq!(layout.next_cell(MazeCell(99, 99), &from_trap), MazeCell(99, 99));
         assert!(layout.is_entrance([20.0, 10.5]) && !layout.is_entrance([20.0, 10.4]));
     }
 }

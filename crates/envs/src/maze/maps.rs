@@ -1,13 +1,13 @@
-//! The maps and tasks of the mazes, from a data file.
+//! The maps and tasks of the mazes, read from `assets/mazes.toml`.
 
 use super::layout::{Layout, MazeCell};
 use serde::Deserialize;
 use std::{collections::BTreeMap, sync::OnceLock};
 
-/// A maze by its size.
+/// A maze.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Maze {
-    /// One bend; of D4RL.
+    /// A U-shaped corridor, from D4RL.
     Umaze,
     /// 8 by 8 cells.
     Medium,
@@ -15,16 +15,17 @@ pub enum Maze {
     Large,
     /// 12 by 16 cells.
     Giant,
-    /// 9 by 12 cells, with teleporters that lead to one of three exits; one exit is a closed pocket.
+    /// 9 by 12 cells, with teleporters that lead to one of three exits; one exit is a dead end that
+    /// cannot be left.
     Teleport,
 }
 
-/// A task of a benchmark: to get from a cell to another.
+/// A task of a benchmark: a start cell and a goal cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct Task {
-    /// The cell of the start.
+    /// The start cell.
     pub start: MazeCell,
-    /// The cell of the goal.
+    /// The goal cell.
     pub goal: MazeCell,
 }
 
@@ -40,14 +41,14 @@ struct Entry {
     exits: Vec<MazeCell>,
 }
 
-/// Map, tasks, and D4RL's goal.
+/// The map, the tasks, and D4RL's goal.
 type Facts = (Layout, Vec<Task>, Option<MazeCell>);
 
 impl Maze {
-    /// All of them, the smallest first.
+    /// All mazes.
     pub const ALL: [Self; 5] = [Self::Umaze, Self::Medium, Self::Large, Self::Giant, Self::Teleport];
 
-    /// Its name.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Umaze => "umaze",
@@ -58,17 +59,17 @@ impl Maze {
         }
     }
 
-    /// Its map.
+    /// Returns the map.
     pub fn layout(self) -> &'static Layout {
         &self.facts().0
     }
 
-    /// The tasks of its benchmark; number 1 is the first.
+    /// Returns the tasks of the benchmark; the first is the benchmark's task 1.
     pub fn tasks(self) -> &'static [Task] {
         &self.facts().1
     }
 
-    /// The task of D4RL, where it has this maze.
+    /// Returns the D4RL task; `None` if D4RL does not have this maze.
     pub fn d4rl_task(self) -> Option<Task> {
         self.facts().2.map(|goal| Task { start: MazeCell(1, 1), goal })
     }
@@ -92,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_task_is_between_free_cells_and_every_map_is_walled() {
+    fn tasks_are_between_free_cells_and_maps_are_enclosed_by_walls() {
         for maze in Maze::ALL {
             let layout = maze.layout();
             let (rows, columns) = (layout.rows(), layout.columns());

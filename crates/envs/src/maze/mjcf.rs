@@ -1,4 +1,4 @@
-//! Models for MuJoCo, written from a map.
+//! MuJoCo models (MJCF), generated from a map.
 
 use super::layout::{Layout, MazeCell};
 use std::fmt::Write as _;
@@ -6,21 +6,22 @@ use std::fmt::Write as _;
 /// Half the height of a wall, in meters.
 const HALF_HEIGHT: f64 = 1.0;
 
-/// Which way the ankles of the four legs bend: the legs are mirrored, not turned.
+/// The direction in which the ankle of each leg bends: the legs are mirrored, not rotated.
 pub const ANKLE_SIGNS: [f64; 4] = [1.0, -1.0, -1.0, 1.0];
 
-/// Where the four legs point, counted against the clock from the first.
+/// The directions of the four legs, counterclockwise.
 pub(super) const LEGS: [(f64, f64); 4] = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)];
 
-/// The legs in the order of their motors, hip before ankle: it is the benchmark's, and datasets have it.
+/// The legs in the order of their motors, hip before ankle. This is the benchmark's order, which
+/// its datasets use.
 pub const MOTORS: [usize; 4] = [3, 0, 1, 2];
 
-/// The axes of the ankles, across the legs; of opposite legs they are the same, so that their
-/// angles have opposite signs.
+/// The ankle axes, perpendicular to the legs. Opposite legs have the same axis, so their angles
+/// have opposite signs.
 pub(super) const ANKLE_AXES: [[f64; 3]; 4] =
     [[-1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0], [1.0, 1.0, 0.0]];
 
-/// A ball that is pushed about: two slide joints, nothing else.
+/// Returns the model of a ball with two slide joints.
 pub fn point_model(layout: &Layout) -> String {
     let body = r#"    <body name="torso">
       <joint name="x" type="slide" axis="1 0 0"/>
@@ -34,10 +35,10 @@ pub fn point_model(layout: &Layout) -> String {
     model("point", defaults, body, "", layout)
 }
 
-/// A torso on four legs of two joints each, with eight motors.
+/// Returns the model of a torso with four legs of two joints each, and eight motors.
 ///
-/// The margin of contacts is half of that of the benchmarks: since MuJoCo 3.5 the margins of two
-/// geoms are added, before that the larger counted, and the benchmarks were defined then.
+/// The contact margin is half that of the benchmarks: since MuJoCo 3.5 the margins of two geoms are
+/// added, whereas earlier versions, for which the benchmarks were defined, used the larger one.
 pub fn ant_model(layout: &Layout) -> String {
     let mut body = String::from(
         r#"    <body name="torso" pos="0 0 0.75">

@@ -1,4 +1,4 @@
-//! Mazes of square cells: maps, tasks and teleporters of OGBench and D4RL, the models of their
+//! Mazes of square cells: the maps, tasks and teleporters of OGBench and D4RL, MuJoCo models of the
 //! bodies, and optimal success rates. Only `physics` needs MuJoCo.
 
 mod ant;

@@ -3,23 +3,23 @@
 use super::{Benchmark, Body, Maze, MazeConfig};
 use crate::CollectionPolicy;
 
-/// How the agent moves whose episodes are collected.
+/// The behavior of the agent whose episodes are collected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MazePolicy {
-    /// Goes from goal to goal.
+    /// Moves from goal to goal.
     Navigate,
-    /// Goes four cells and stays: no episode contains states that are far apart.
+    /// Moves four cells and stays there: no episode contains states that are far apart.
     Stitch,
-    /// Takes a random direction every second, with much noise.
+    /// Changes to a random direction every second, with strong noise.
     Explore,
-    /// Goes from hand-picked starts to hand-picked goals, as in D4RL.
+    /// Moves from hand-picked starts to hand-picked goals, as in D4RL.
     Play,
-    /// Goes from any cell to any cell, as in D4RL.
+    /// Moves from any cell to any cell, as in D4RL.
     Diverse,
 }
 
 impl MazePolicy {
-    /// The policies of a benchmark.
+    /// Returns the policies of a benchmark.
     pub(super) fn of(benchmark: Benchmark) -> &'static [Self] {
         match benchmark {
             Benchmark::Ogbench => &[Self::Navigate, Self::Stitch, Self::Explore],
@@ -27,7 +27,7 @@ impl MazePolicy {
         }
     }
 
-    /// The sizes of its standard dataset: those of the benchmark.
+    /// Returns the policy with the dataset size and action noise of the benchmark.
     pub(super) fn in_maze(self, MazeConfig { benchmark, body, maze }: MazeConfig) -> CollectionPolicy {
         let name = match self {
             Self::Navigate => "navigate",

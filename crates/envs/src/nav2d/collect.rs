@@ -1,4 +1,4 @@
-//! Data collection: walks along one street each.
+//! Data collection: each episode follows one street.
 
 use super::streets::{Nav2d, sample};
 use isochrone_core::rng;
@@ -6,7 +6,7 @@ use isochrone_data::{Bounds, DataError, Dataset, DatasetBuilder, Ending, Episode
 use rand_chacha::ChaCha8Rng;
 
 impl Nav2d {
-    /// The columns of datasets.
+    /// Returns the columns of datasets.
     pub fn dataset_spec() -> Spec {
         let mut spec = Spec::new(2, 2);
         spec.observation.dimensions = vec!["x".into(), "y".into()];
@@ -15,12 +15,13 @@ impl Nav2d {
         spec
     }
 
-    /// Collects walks of a geometric number of steps from random sites. Each follows its street, with a
-    /// heading that drifts, and never turns into another: it ends where noise carries it off its street. So
-    /// the dataset covers all four streets, and no episode leads from one to the next.
+    /// Collects episodes of geometrically distributed length from random sites. Each episode
+    /// follows its street with a drifting heading and never turns into another street: it ends
+    /// where noise carries the agent off its street. The dataset covers all four streets, and no
+    /// episode leads from one to another.
     ///
     /// # Errors
-    /// What `sink` refuses.
+    /// If `sink` rejects an episode.
     pub fn collect(&self, episodes: usize, seed: u64, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
         let spec = Self::dataset_spec();
         sink.begin(&spec)?;
@@ -44,12 +45,12 @@ impl Nav2d {
         builder.finish()
     }
 
-    /// One walk; shorter than its sampled length where its street ends.
+    /// Collects one episode. It is shorter than its sampled length if the agent leaves the street.
     fn walk(&self, random: &mut ChaCha8Rng) -> Episode {
         let collection = &self.map().collection;
         let mut site = rng::below(random, self.sites().len());
         let street = self.sites()[site].street;
-        // Geometric: every step is the last with the same probability.
+        // Geometric distribution: every step is the last with the same probability.
         let steps =
             (1.0 - rng::unit_f64(random)).ln() / (1.0 - 1.0 / collection.mean_steps.max(1.0 + 1e-9)).ln();
         let steps = (steps.ceil() as usize).clamp(collection.min_steps, collection.max_steps);

@@ -1,21 +1,21 @@
-//! Smooth curves through points, measured by their length.
+//! Smooth curves through points, parameterized by arc length.
 
 use crate::geometry::{Point, distance};
 
-/// Straight pieces between two points that the description gives.
+/// The number of straight pieces between two control points.
 const PIECES: usize = 64;
 
 /// A curve as a fine polyline.
 #[derive(Debug, Clone)]
 pub struct Curve {
     vertices: Vec<Point>,
-    /// Length of the curve up to each vertex.
+    /// The arc length up to each vertex.
     lengths: Vec<f64>,
 }
 
 impl Curve {
-    /// The Catmull-Rom spline through points: it passes each of them, in the direction from the one
-    /// before to the one after. Two points or more.
+    /// Returns the Catmull-Rom spline through two or more points: its direction at each point is
+    /// that from the previous point to the next.
     pub fn through(points: &[Point]) -> Self {
         let at = |index: isize| points[index.clamp(0, points.len() as isize - 1) as usize];
         let mut vertices = vec![points[0]];
@@ -37,12 +37,12 @@ impl Curve {
         Self { vertices, lengths }
     }
 
-    /// Its length.
+    /// Returns the length of the curve.
     pub fn length(&self) -> f64 {
         self.lengths[self.lengths.len() - 1]
     }
 
-    /// The point after some length, and the direction there, of length one.
+    /// Returns the point at an arc length, and the unit tangent there.
     pub fn at(&self, length: f64) -> (Point, Point) {
         let piece = self.lengths.partition_point(|&passed| passed <= length).clamp(1, self.lengths.len() - 1);
         let (from, to) = (self.vertices[piece - 1], self.vertices[piece]);
@@ -52,8 +52,8 @@ impl Curve {
         (point, [0, 1].map(|axis| (to[axis] - from[axis]) / extent))
     }
 
-    /// How far a point is from the curve, and the direction of the curve where it is nearest.
-    pub fn beside(&self, point: Point) -> (f64, Point) {
+    /// Returns the distance of a point from the curve, and the unit tangent at the nearest point.
+    pub fn nearest(&self, point: Point) -> (f64, Point) {
         let mut nearest = (f64::INFINITY, [0.0; 2]);
         for (piece, lengths) in self.vertices.windows(2).zip(self.lengths.windows(2)) {
             let extent = lengths[1] - lengths[0];
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_passes_its_points_and_is_smooth() {
+    fn a_curve_passes_through_its_points_and_is_smooth() {
         let points = [[0.0, -20.0], [-30.0, -20.0], [-30.0, 20.0], [0.0, 20.0]];
         let curve = Curve::through(&points);
         for wanted in points {

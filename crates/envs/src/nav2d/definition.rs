@@ -1,11 +1,11 @@
-//! The environment as an entry of the registry.
+//! The navigation environment as an entry of the registry.
 
 use super::streets::Nav2d;
 use crate::definition::{CollectionPolicy, EnvDefinition, EnvError, EnvSpec};
 use isochrone_core::EnvFactory;
 use isochrone_data::{EpisodeSink, Spec};
 
-/// The environment of the study.
+/// Returns the environment of the study.
 pub(crate) fn definitions() -> Vec<Box<dyn EnvDefinition>> {
     vec![Box::new(Standard)]
 }
@@ -19,7 +19,7 @@ impl EnvDefinition for Standard {
     }
 
     fn description(&self) -> String {
-        "one-way streets in the plane that cross; no dataset episode turns from one into another".into()
+        "crossing one-way streets in the plane; each dataset episode stays on one street".into()
     }
 
     fn spec(&self) -> EnvSpec {

@@ -5,8 +5,7 @@ use crate::{definition::TASK_STREAMS, geometry::distance};
 use isochrone_core::{Environment, StepResult, rng};
 use rand_chacha::ChaCha8Rng;
 
-/// An agent on its way from a site to a far one. Every step has the reward -1; the episode
-/// terminates at the goal.
+/// The navigation environment. Every step has the reward -1; the episode terminates at the goal.
 #[derive(Debug, Clone)]
 pub struct Nav2dEnvironment {
     streets: Nav2d,
@@ -18,7 +17,7 @@ pub struct Nav2dEnvironment {
 }
 
 impl Nav2d {
-    /// An environment on these streets, at the first task of seed 0.
+    /// Returns an environment on these streets, reset to the first task of seed 0.
     pub fn environment(&self) -> Nav2dEnvironment {
         let mut environment = Nav2dEnvironment {
             streets: self.clone(),
@@ -32,8 +31,8 @@ impl Nav2d {
         environment
     }
 
-    /// The start and the goal of a task: two random sites far from each other, the second reachable
-    /// from the first.
+    /// Returns the start and the goal of a task: two random sites far from each other, the second
+    /// reachable from the first.
     pub fn task(&self, seed: u64, number: u64) -> (usize, usize) {
         self.sample_task(&mut rng::stream(seed, TASK_STREAMS + number))
     }
@@ -49,17 +48,17 @@ impl Nav2d {
 }
 
 impl Nav2dEnvironment {
-    /// The current site.
+    /// Returns the current site.
     pub fn site(&self) -> usize {
         self.site
     }
 
-    /// The site of the goal.
+    /// Returns the goal site.
     pub fn goal_site(&self) -> usize {
         self.goal_site
     }
 
-    /// Moves the agent to another site, with another goal.
+    /// Moves the agent to another site and sets another goal.
     pub fn set_sites(&mut self, site: usize, goal_site: usize) {
         (self.site, self.goal_site) = (site, goal_site);
         self.observation = self.streets.observe(site, &mut self.random);
@@ -95,7 +94,7 @@ impl Environment for Nav2dEnvironment {
     }
 
     fn step(&mut self, action: &[f32]) -> StepResult {
-        // A push that is not finite counts as zero.
+        // Action values that are not finite count as zero.
         let push = |axis: usize| if action[axis].is_finite() { f64::from(action[axis]) } else { 0.0 };
         let transitions = self.streets.transitions(self.site, [push(0), push(1)]);
         if let Some(next) = sample(&transitions, &mut self.random) {
@@ -104,8 +103,8 @@ impl Environment for Nav2dEnvironment {
         }
         let [here, goal] = [self.site, self.goal_site].map(|site| self.streets.sites()[site].place);
         let success = distance(here, goal) <= self.streets.map().success_radius;
-        // A dead end does not terminate the episode: an early failure must not have a larger return
-        // than a late success.
+        // A dead end does not terminate the episode, so that an early failure does not have a
+        // larger return than a late success.
         StepResult { reward: -1.0, success, terminated: success }
     }
 }

@@ -1,4 +1,4 @@
-//! The streets as a tabular MDP: they are finite, so that only the directions between the headings are lost.
+//! The streets as a tabular MDP. The states are exact; only the actions are discretized.
 
 use super::streets::Nav2d;
 use crate::geometry::Point;
@@ -8,17 +8,18 @@ use isochrone_core::{
 };
 use rayon::prelude::*;
 
-/// Directions that an exact policy chooses from.
+/// The number of directions that the exact policy chooses from.
 pub const HEADINGS: usize = 32;
 
-/// A full push in a direction, counted counterclockwise from east.
+/// Returns the unit action in a direction; directions are numbered counterclockwise from east.
 pub fn heading(number: usize) -> Point {
     let (sin, cos) = f64::sin_cos(std::f64::consts::TAU * number as f64 / HEADINGS as f64);
     [cos, sin]
 }
 
 impl Nav2d {
-    /// The MDP over the sites; the actions are the headings. At a dead end, every action stays.
+    /// Returns the MDP over the sites, whose actions are the headings. At a dead end, every action
+    /// stays.
     pub fn to_mdp(&self) -> TabularMdp {
         let mut rows = RowWriter::new(self.sites().len());
         for site in 0..self.sites().len() {
@@ -34,7 +35,7 @@ impl Nav2d {
     }
 }
 
-/// The optimal policy for every goal. It knows the dynamics, and still observes sites through noise.
+/// The optimal policy for every goal. It knows the dynamics, but still observes sites with noise.
 pub struct ExactPolicy {
     streets: Nav2d,
     /// Distances to the sites around each goal.
@@ -52,8 +53,8 @@ impl ExactPolicy {
         Self { streets: streets.clone(), to_goals }
     }
 
-    /// `E[gamma^H]` from a site to a goal: with a discount near one, the probability of success in
-    /// unlimited time.
+    /// Returns `E[gamma^H]` from a site to a goal: with a discount near one, the probability of
+    /// success without a step limit.
     pub fn discounted_success(&self, from: usize, goal: usize) -> f64 {
         (-self.to_goals[goal].nats(from)).exp()
     }

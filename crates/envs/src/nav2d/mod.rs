@@ -1,14 +1,15 @@
 //! One-way streets in the plane.
 //!
-//! The states are *sites*: points laid along streets with some noise. From a site one can only get
-//! to those near it that lie ahead, as both streets see it. An action is a push in the plane; where
-//! it leads is random, the more likely the nearer to where it aims:
+//! The states are *sites*: points placed along streets with some noise. A site leads only to nearby
+//! sites that lie ahead of it, along a street of each. An action is a displacement in the plane;
+//! the next site is random, and sites near the target of the action are more likely:
 //!
 //! ```text
 //! P(q | p, a) ~ exp(-|q - (p + speed a)|^2 / (2 std^2))    over the sites q ahead of p
 //! ```
 //!
-//! An observation is the site with a little noise. A site from which nothing lies ahead is a dead end.
+//! An observation is the position of the site with a little noise. A site without sites ahead is a
+//! dead end.
 
 mod collect;
 mod curve;

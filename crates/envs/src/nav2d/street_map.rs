@@ -1,17 +1,17 @@
-//! The description of the streets: a data file.
+//! The description of the streets, a TOML file.
 
 use crate::geometry::Point;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// A description that no streets can be built from.
+/// Why streets cannot be built from a description.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[error("nav2d: {problem}; hint: compare with `StreetMap::STANDARD`")]
 pub struct StreetMapError {
     pub(super) problem: String,
 }
 
-/// The description of streets; `assets/nav2d.toml` documents each number.
+/// The description of streets; `assets/nav2d.toml` documents the fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the file documents them")]
@@ -30,7 +30,7 @@ pub struct StreetMap {
     pub streets: Vec<Street>,
 }
 
-/// How datasets are collected.
+/// The data collection settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the file documents them")]
@@ -46,25 +46,25 @@ pub struct Collection {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Street {
-    /// Its name.
+    /// The name of the street.
     pub name: String,
-    /// Points that it passes, in this order.
+    /// The points that the street passes through, in this order.
     pub points: Vec<Point>,
 }
 
-/// The largest coordinate of a street.
+/// The maximum absolute coordinate of a street.
 const MAX_COORDINATE: f64 = 1e4;
-/// Sites along a unit of a street; more would not fit in memory.
+/// The maximum number of sites per unit of street length; more would not fit in memory.
 const MAX_SITES_PER_UNIT: f64 = 20.0;
 
 impl StreetMap {
     /// The streets of the study.
     pub const STANDARD: &str = include_str!("../../assets/nav2d.toml");
 
-    /// Reads a description.
+    /// Parses a description.
     ///
     /// # Errors
-    /// If it is not TOML, lacks a number or has an impossible one.
+    /// If the text is not valid TOML, or a field is missing or out of range.
     pub fn parse(text: &str) -> Result<Self, StreetMapError> {
         let map: Self =
             toml::from_str(text).map_err(|error| StreetMapError { problem: error.message().to_owned() })?;
@@ -75,7 +75,7 @@ impl StreetMap {
     fn check(&self) -> Result<(), StreetMapError> {
         let wrong = |problem: String| Err(StreetMapError { problem });
         let (positive, not_negative) = ("a positive number", "zero or a positive number");
-        for (name, value, wanted) in [
+        for (name, value, expected) in [
             ("sites_per_unit", self.sites_per_unit, positive),
             ("speed", self.speed, positive),
             ("transition_std", self.transition_std, positive),
@@ -88,9 +88,9 @@ impl StreetMap {
             ("collection.drift_kept", self.collection.drift_kept, not_negative),
             ("collection.drift_added", self.collection.drift_added, not_negative),
         ] {
-            let is_enough = value > 0.0 || (value == 0.0 && wanted == not_negative);
-            if !(value.is_finite() && is_enough) {
-                return wrong(format!("{name} = {value} is not {wanted}"));
+            let is_in_range = value > 0.0 || (value == 0.0 && expected == not_negative);
+            if !(value.is_finite() && is_in_range) {
+                return wrong(format!("{name} = {value} is not {expected}"));
             }
         }
         let sites_per_unit = self.sites_per_unit;
@@ -100,17 +100,17 @@ impl StreetMap {
         let Collection { min_steps, max_steps, drift_kept, .. } = self.collection;
         if min_steps == 0 || max_steps < min_steps || drift_kept >= 1.0 {
             return wrong(format!(
-                "episodes of {min_steps} to {max_steps} steps with drift_kept = {drift_kept}: lengths must increase from 1 or more, and drift_kept must be below 1"
+                "min_steps = {min_steps}, max_steps = {max_steps}, drift_kept = {drift_kept}: min_steps must be at least 1, max_steps at least min_steps, and drift_kept below 1"
             ));
         }
         if self.max_episode_steps == 0 || self.streets.is_empty() {
-            return wrong("there must be at least one street and one step".into());
+            return wrong("max_episode_steps is 0, or there are no streets".into());
         }
         for Street { name, points } in &self.streets {
             let is_inside = points.iter().flatten().all(|coordinate| coordinate.abs() <= MAX_COORDINATE);
             if points.len() < 2 || !is_inside || points.windows(2).any(|pair| pair[0] == pair[1]) {
                 return wrong(format!(
-                    "the street {name} is not two or more different points within {MAX_COORDINATE} of the origin"
+                    "street {name}: fewer than two points, two equal points in a row, or a coordinate beyond {MAX_COORDINATE}"
                 ));
             }
         }

@@ -1,4 +1,4 @@
-//! Sites along the streets, and where actions lead from them.
+//! Sites along the streets, and the transitions between them.
 
 use super::{StreetMap, StreetMapError, curve::Curve};
 use crate::geometry::{Point, distance};
@@ -9,11 +9,11 @@ use std::sync::{Arc, OnceLock};
 /// A point that the agent can be at.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Site {
-    /// Where it is, in the plane.
+    /// The position in the plane.
     pub place: Point,
-    /// The street that it was laid on.
+    /// The street on which the site was placed.
     pub street: usize,
-    /// The direction of each street here, of length one; `None` for streets that do not pass here.
+    /// The unit tangent of each street at this site; `None` for streets that do not pass here.
     pub directions: Vec<Option<Point>>,
 }
 
@@ -27,26 +27,26 @@ pub struct Nav2d {
 struct Built {
     map: StreetMap,
     sites: Vec<Site>,
-    /// Sites ahead of each, within reach.
+    /// The sites ahead of each site, within reach.
     successors: Vec<Vec<usize>>,
-    /// Whether a path leads from one to the other: `[from][to]`.
+    /// Whether a path exists from one site to another: `[from][to]`.
     is_reachable: Vec<Vec<bool>>,
 }
 
 impl Nav2d {
-    /// The streets of the study, built once.
+    /// Returns the streets of the study, which are built once.
     pub fn standard() -> Self {
         static BUILT: OnceLock<Nav2d> = OnceLock::new();
         let built = || StreetMap::parse(StreetMap::STANDARD).and_then(Self::new);
-        BUILT.get_or_init(|| built().expect("the file is part of the program")).clone()
+        BUILT.get_or_init(|| built().expect("the built-in map is valid")).clone()
     }
 
-    /// Lays sites along the streets of a map.
+    /// Places sites along the streets of a map.
     ///
     /// # Errors
-    /// If no path leads to a goal that is far enough.
+    /// If no start and goal are far enough apart and connected by a path.
     pub fn new(map: StreetMap) -> Result<Self, StreetMapError> {
-        let sites = lay(&map);
+        let sites = place_sites(&map);
         let ahead_of = |from: &Site| {
             (0..sites.len()).filter(|&to| is_ahead(from, &sites[to], map.reach)).collect::<Vec<_>>()
         };
@@ -55,52 +55,52 @@ impl Nav2d {
         let streets = Self { built: Arc::new(Built { map, sites, successors, is_reachable }) };
         let sites = streets.sites().len();
         if !(0..sites).any(|from| (0..sites).any(|to| streets.is_task(from, to))) {
-            let problem = "no goal is far enough from any start that leads to it".into();
+            let problem = "no goal that is far enough from its start can be reached".into();
             return Err(StreetMapError { problem });
         }
         Ok(streets)
     }
 
-    /// The map that it was built from.
+    /// Returns the map that the streets were built from.
     pub fn map(&self) -> &StreetMap {
         &self.built.map
     }
 
-    /// All sites, street by street.
+    /// Returns all sites, street by street.
     pub fn sites(&self) -> &[Site] {
         &self.built.sites
     }
 
-    /// Sites that one action can lead to; none at a dead end.
+    /// Returns the sites that one action can lead to; none at a dead end.
     pub fn successors(&self, site: usize) -> &[usize] {
         &self.built.successors[site]
     }
 
-    /// The site nearest to a point.
+    /// Returns the site nearest to a point.
     pub fn nearest(&self, point: Point) -> usize {
         let to_point = |site: &usize| distance(self.sites()[*site].place, point);
         (0..self.sites().len()).min_by(|a, b| to_point(a).total_cmp(&to_point(b))).expect("there are sites")
     }
 
-    /// Sites at which an episode with this goal site succeeds.
+    /// Returns the sites at which an episode with this goal site succeeds.
     pub fn goal_sites(&self, goal: usize) -> Vec<usize> {
         let goal = self.sites()[goal].place;
         let is_near = |site: &usize| distance(self.sites()[*site].place, goal) <= self.map().success_radius;
         (0..self.sites().len()).filter(is_near).collect()
     }
 
-    /// Whether the two sites are a task: far apart, and a path leads from the first to the second.
+    /// Returns whether two sites are a valid start and goal: far apart and connected by a path.
     pub fn is_task(&self, from: usize, to: usize) -> bool {
         let far = distance(self.sites()[from].place, self.sites()[to].place) >= self.map().goal_distance;
         far && self.built.is_reachable[from][to]
     }
 
-    /// Whether a path leads from one site to the other.
+    /// Returns whether a path exists from one site to another.
     pub fn is_reachable(&self, from: usize, to: usize) -> bool {
         self.built.is_reachable[from][to]
     }
 
-    /// The successors of an action at a site, with their probabilities; none at a dead end.
+    /// Returns the possible next sites of an action with their probabilities; none at a dead end.
     pub fn transitions(&self, site: usize, action: Point) -> Vec<(usize, f64)> {
         let StreetMap { speed, transition_std, .. } = *self.map();
         let place = self.sites()[site].place;
@@ -109,7 +109,8 @@ impl Nav2d {
         let exponent = |to: usize| -(distance(self.sites()[to].place, aim) / transition_std).powi(2) / 2.0;
         let mut transitions: Vec<(usize, f64)> =
             self.successors(site).iter().map(|&to| (to, exponent(to))).collect();
-        // Far from all of them, the nearest still has weight one.
+        // Relative to the largest exponent, so that the nearest site has weight one even far from
+        // all.
         let largest = transitions.iter().map(|(_, exponent)| *exponent).fold(f64::NEG_INFINITY, f64::max);
         transitions.iter_mut().for_each(|(_, weight)| *weight = (*weight - largest).exp());
         let sum: f64 = transitions.iter().map(|(_, weight)| weight).sum();
@@ -117,14 +118,15 @@ impl Nav2d {
         transitions
     }
 
-    /// A noisy observation of a site.
+    /// Samples a noisy observation of a site.
     pub(super) fn observe(&self, site: usize, random: &mut ChaCha8Rng) -> [f32; 2] {
         let noise = self.map().observation_std;
         self.sites()[site].place.map(|x| (x + noise * rng::normal(random)) as f32)
     }
 }
 
-/// Samples from a distribution; rounding may leave a sliver above the last.
+/// Samples from a distribution. If rounding leaves the sum below 1, the rest goes to the last
+/// entry.
 pub(super) fn sample(transitions: &[(usize, f64)], random: &mut ChaCha8Rng) -> Option<usize> {
     let mut left = rng::unit_f64(random);
     let chosen = transitions.iter().find(|(_, probability)| {
@@ -134,9 +136,9 @@ pub(super) fn sample(transitions: &[(usize, f64)], random: &mut ChaCha8Rng) -> O
     chosen.or(transitions.last()).map(|(site, _)| *site)
 }
 
-/// Sites at equal intervals with jitter, and at random to the side. A site is on every street that
-/// passes it within its width.
-fn lay(map: &StreetMap) -> Vec<Site> {
+/// Returns sites at jittered intervals along each street, with random lateral offsets. A site is on
+/// every street whose width covers it.
+fn place_sites(map: &StreetMap) -> Vec<Site> {
     let curves: Vec<Curve> = map.streets.iter().map(|street| Curve::through(&street.points)).collect();
     let mut sites = Vec::new();
     for (street, curve) in curves.iter().enumerate() {
@@ -148,8 +150,8 @@ fn lay(map: &StreetMap) -> Vec<Site> {
             let (middle, ahead) = curve.at(along);
             let place = [middle[0] - aside * ahead[1], middle[1] + aside * ahead[0]];
             let directions = curves.iter().enumerate().map(|(other, curve)| {
-                let (aside, direction) = curve.beside(place);
-                // Its own street passes it by construction, whatever rounding does.
+                let (aside, direction) = curve.nearest(place);
+                // The site's own street covers it by construction, regardless of rounding.
                 (other == street || aside <= map.street_width / 2.0).then_some(direction)
             });
             sites.push(Site { place, street, directions: directions.collect() });
@@ -158,7 +160,7 @@ fn lay(map: &StreetMap) -> Vec<Site> {
     sites
 }
 
-/// In reach, and forward along a street of each.
+/// Returns whether `to` is within reach and forward along a street of each site.
 fn is_ahead(from: &Site, to: &Site, reach: f64) -> bool {
     let path = [0, 1].map(|axis| to.place[axis] - from.place[axis]);
     let is_forward = |site: &Site| {

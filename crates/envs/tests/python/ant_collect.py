@@ -1,6 +1,8 @@
-"""antmaze-medium-navigate as OGBench's generator makes it, in Python, with our walking ant: python ant_collect.py WALKER EPISODES OUTPUT.npz
+"""Collects antmaze-medium-navigate in Python, as OGBench's generator does, with isochrone's walking ant.
 
-WALKER is crates/envs/assets/ant-walker.safetensors. What recordings of ours are compared with, besides those that somebody else made.
+    python ant_collect.py WALKER EPISODES OUTPUT.npz
+
+WALKER is crates/envs/assets/ant-walker.safetensors. The output is a reference for isochrone's datasets.
 """
 
 import sys
@@ -21,7 +23,7 @@ def turned(vector, angle):
 
 
 def action(weights, q, v, direction):
-    """The most likely action along a direction, in the frame of the side that is nearest to it."""
+    """Returns the mode of the action distribution for a direction, in the frame of the side nearest to it."""
     w, x, y, z = q[3:7] / np.linalg.norm(q[3:7])
     yaw = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
     k = int(np.round((np.arctan2(direction[1], direction[0]) - yaw) / (np.pi / 2)))

@@ -1,9 +1,11 @@
-"""The same actions through OGBench in Python and through isochrone: how far apart the states are.
+"""Applies the same actions in OGBench (Python) and in isochrone, and compares the states.
 
-    python ogbench_check.py PROGRAM [--steps N] [--worlds NAME ...]
+    python ogbench_check.py PROGRAM [--steps N] [--envs NAME ...]
 
-PROGRAM is the example `trace` of isochrone-envs. The ball does STEPS actions that drive it into walls and teleporters, whose exits are forced to be the same; the ant does 100 on the
-open floor of its maze. MuJoCo adds the margins of two geoms since version 3.5, so that OGBench's ant is given half of each, which is what it was defined with.
+PROGRAM is the example `trace` of isochrone-envs. The ball takes N actions that drive it into walls and
+teleporters, whose exits are forced to be the same; the ant takes 100 actions on the open floor of its
+maze. Since version 3.5 MuJoCo adds the margins of two geoms, so the margins of OGBench's ant are halved,
+which restores the margins that it was defined with.
 """
 
 import argparse
@@ -23,7 +25,8 @@ OPEN_STEPS = 100
 
 
 def action(env, step, direction, rng):
-    """A direction for a while, then another, with noise: along walls, into corners; in the maze with teleporters, half of the time to one of them."""
+    """Returns a noisy action along a direction that leads along walls and into corners; in the maze with
+    teleporters, half of the actions lead to an entrance."""
     teleports = env._teleport_info
     if teleports is not None and direction.size == 2 and step % 400 < 200:
         entrance = teleports["teleport_in_ijs"][step // 400 % 2]
@@ -32,24 +35,24 @@ def action(env, step, direction, rng):
     return np.clip(direction + 0.3 * rng.standard_normal(direction.shape), -1, 1).astype(np.float32)
 
 
-def check(program, world, steps, seed=0, in_corner=False):
+def check(program, name, steps, seed=0, in_corner=False):
     rng = np.random.default_rng(seed)
-    is_point = world.startswith("point")
-    env = gymnasium.make(f"{world}-v0").unwrapped
+    is_point = name.startswith("point")
+    env = gymnasium.make(f"{name}-v0").unwrapped
     env.reset(seed=seed, options={"task_id": 1})
     version = tuple(int(part) for part in mujoco.__version__.split(".")[:2])
     if not is_point and version >= (3, 5):
         env.model.geom_margin[:] = env.model.geom_margin / 2
     model, data = env.model, env.data
     mujoco.mj_resetData(model, data)
-    # In the middle of the first task's cell, or where all exits are tried.
+    # In the center of the first task's cell, or near a teleporter entrance.
     position = env.init_qpos + rng.uniform(-0.1, 0.1, model.nq)
-    position[:2] = [-1.1, -1.1] if in_corner else [20.0, 8.0] if world.endswith("teleport") else [0.0, 0.0]
+    position[:2] = [-1.1, -1.1] if in_corner else [20.0, 8.0] if name.endswith("teleport") else [0.0, 0.0]
     velocity = 0.1 * rng.standard_normal(model.nv)
     env.set_state(position, velocity)
     env.set_goal(goal_xy=np.array([-100.0, -100.0]))
     actions = np.empty((steps, env.action_space.shape[0]), np.float32)
-    # Exits in turn; the pocket, from which nobody returns, is left for the last hundred steps.
+    # Random exits; the trap, which cannot be left, only occurs in the last hundred steps.
     exits = np.array([2, 1])[rng.integers(0, 2, steps)]
     exits[-100:] = rng.integers(0, 3, 100)
     states = np.empty((steps, model.nq + model.nv))
@@ -69,25 +72,25 @@ def check(program, world, steps, seed=0, in_corner=False):
         np.save(folder / "start.npy", np.concatenate([position, velocity]))
         np.save(folder / "actions.npy", actions.astype(np.float64).ravel())
         np.save(folder / "exits.npy", exits.astype(np.float64))
-        subprocess.run([program, world, str(folder)], check=True)
+        subprocess.run([program, name, str(folder)], check=True)
         ours = np.load(folder / "states.npy").reshape(states.shape)
     apart = np.abs(ours - states).max()
-    print(f"{world:20} {steps:6} steps  {contacts:6} contacts with walls  {teleports:4} teleports  bit for bit {np.array_equal(ours, states)!s:5}  largest difference {apart:.1e}")
-    assert apart <= TOLERANCE, f"{world}: {apart}"
-    assert np.array_equal(ours.view(np.int64), states.view(np.int64)), f"{world}: not the same bits"
-    assert not (is_point or in_corner) or contacts > 0, f"{world}: no wall was touched"
-    assert not (is_point and world.endswith("teleport")) or teleports > 5, f"{world}: {teleports} teleports"
+    print(f"{name:20} {steps:6} steps  {contacts:6} contacts with walls  {teleports:4} teleports  bit-identical {np.array_equal(ours, states)!s:5}  max difference {apart:.1e}")
+    assert apart <= TOLERANCE, f"{name}: {apart}"
+    assert np.array_equal(ours.view(np.int64), states.view(np.int64)), f"{name}: not bit-identical"
+    assert not (is_point or in_corner) or contacts > 0, f"{name}: no wall was touched"
+    assert not (is_point and name.endswith("teleport")) or teleports > 5, f"{name}: {teleports} teleports"
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     parser.add_argument("--steps", type=int, default=10_000)
-    parser.add_argument("--worlds", nargs="*", default=POINT + ANT)
+    parser.add_argument("--envs", nargs="*", default=POINT + ANT)
     args = parser.parse_args()
     print(f"MuJoCo {mujoco.__version__}, OGBench {ogbench.__version__ if hasattr(ogbench, '__version__') else ''}")
-    for name in args.worlds:
+    for name in args.envs:
         check(args.program, name, args.steps if name.startswith("point") else OPEN_STEPS)
-    if "antmaze-medium" in args.worlds:
-        # Not asked for, and chaotic in the long run: the same bits even where legs scrape along walls.
+    if "antmaze-medium" in args.envs:
+        # Contact dynamics are chaotic, but states are bit-identical even where legs scrape along walls.
         check(args.program, "antmaze-medium", 10 * OPEN_STEPS, in_corner=True)

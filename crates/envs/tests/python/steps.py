@@ -1,4 +1,4 @@
-"""Steps of OGBench's environments in Python, for the benchmark: waits for a line `WORLD STEPS`, answers with seconds."""
+"""Times steps of OGBench's environments, for the benchmark: for each input line `ENV STEPS`, prints the seconds."""
 
 import sys
 import time
@@ -7,13 +7,13 @@ import gymnasium
 import numpy as np
 import ogbench  # noqa: F401  (registers the environments)
 
-made = {}
+envs = {}
 for line in sys.stdin:
-    world, steps = line.split()
-    if world not in made:
-        made[world] = gymnasium.make(f"{world}-v0")
-        made[world].reset(seed=0, options={"task_id": 1})
-    env, rng = made[world], np.random.default_rng(0)
+    name, steps = line.split()
+    if name not in envs:
+        envs[name] = gymnasium.make(f"{name}-v0")
+        envs[name].reset(seed=0, options={"task_id": 1})
+    env, rng = envs[name], np.random.default_rng(0)
     actions = rng.uniform(-1, 1, (1000, *env.action_space.shape)).astype(np.float32)
     started = time.perf_counter()
     for step in range(int(steps)):

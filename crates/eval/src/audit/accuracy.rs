@@ -1,24 +1,26 @@
-//! Readings beside exact travel times.
+//! Accuracy of readings compared with exact distances.
 
 use isochrone_core::statistics::{median, spearman};
 
-/// Relative errors are those of pairs that are farther apart, in steps: at one step, rounding to a grid is the error.
+/// Relative errors include only pairs with a larger exact distance, in steps: at one step, rounding
+/// to a grid dominates the error.
 const MIN_TRUTH: f64 = 2.0;
 
-/// How readings agree with exact steps, over pairs of states.
+/// The agreement of readings with exact steps, over pairs of states.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Accuracy {
-    /// Pairs with a path between them.
+    /// The number of pairs connected by a path.
     pub pairs: usize,
-    /// Share of them that have no finite reading.
+    /// The fraction of these pairs without a finite reading.
     pub unreached: f64,
-    /// Rank correlation.
+    /// Spearman's rank correlation.
     pub spearman: f64,
-    /// Median of |reading - truth| / truth.
+    /// The median of |reading - truth| / truth.
     pub median_relative_error: f64,
-    /// Share of readings within 25 % of the truth; those that are not finite are not.
+    /// The fraction of readings within 25 % of the truth; readings that are not finite count as
+    /// outside.
     pub within_25_percent: f64,
-    /// Median of reading / truth.
+    /// The median of reading / truth.
     pub median_ratio: f64,
 }
 
@@ -52,7 +54,8 @@ impl Accuracy {
     }
 }
 
-/// The median reading of pairs that are about `steps` apart: within a tenth, or half a step. None where there are fewer than five.
+/// Returns the median reading of pairs that are `steps` apart, within 10 % or half a step; `None`
+/// if there are fewer than five.
 pub fn median_near(readings: &[f64], truth: &[f64], steps: f64) -> Option<f64> {
     let near = |truth: &f64| (truth - steps).abs() <= (0.1 * steps).max(0.5);
     let readings: Vec<f64> =
@@ -65,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_are_relative_and_missing_readings_count_against_it() {
+    fn errors_are_relative_and_missing_readings_count_as_errors() {
         let truth = [1.0, 10.0, 20.0, 40.0, f64::INFINITY];
         let found = Accuracy::of(&[9.0, 11.0, 24.0, f64::INFINITY, 3.0], &truth);
         assert_eq!((found.pairs, found.unreached), (4, 0.25));

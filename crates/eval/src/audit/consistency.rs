@@ -1,4 +1,4 @@
-//! What must hold of every distance in steps, on recorded states.
+//! Consistency checks that every distance in steps must pass on recorded states.
 
 use super::{
     readings::{Readings, observations},
@@ -7,33 +7,35 @@ use super::{
 use isochrone_core::{TemporalDistance, rng, statistics::median};
 use isochrone_data::Dataset;
 
-/// Pairs and triples that are looked at.
+/// The number of sampled pairs and triples.
 const SAMPLES: usize = 2000;
-/// What a triangle may miss by rounding, in steps.
+/// The rounding tolerance of the triangle inequality, in steps.
 const TRIANGLE_SLACK: f64 = 0.01;
 
-/// Shares of recorded states for which a distance contradicts the record.
+/// How often a distance contradicts the recorded data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Consistency {
     /// The largest reading from a state to itself.
     pub largest_self_distance: f64,
-    /// The median reading of one recorded step; NaN for a matrix without two rows that follow each other.
+    /// The median reading of one recorded step; NaN for a matrix without consecutive states.
     pub one_step: f64,
-    /// The median reading of one recorded step backwards. Whether it should be large only the data know.
+    /// The median reading of one recorded step backward. Its correct value depends on the data.
     pub one_step_back: f64,
-    /// Share of triples where the way through a third state is shorter.
+    /// The fraction of triples for which the path through the third state is shorter.
     pub triangle_violations: f64,
-    /// By how many steps at most.
+    /// The largest violation of the triangle inequality, in steps.
     pub worst_triangle: f64,
-    /// Share of recorded pairs whose reading exceeds the recorded lag by more than a quarter and five steps.
+    /// The fraction of recorded pairs whose reading exceeds the recorded lag by more than a quarter
+    /// and five steps.
     pub above_recorded_lag: f64,
-    /// Share of random pairs whose reading is below the speed limit.
+    /// The fraction of random pairs whose reading is below the bound of the speed limit.
     pub below_speed_limit: f64,
 }
 
 impl Consistency {
-    /// What keeps readings from being steps, in words; empty where nothing was found. `rank_across_episodes` is the agreement with
-    /// recorded time ([`AcrossEpisodes`](super::AcrossEpisodes)).
+    /// Describes the problems that keep readings from being steps; empty if none was found.
+    /// `rank_across_episodes` is the rank correlation with recorded time
+    /// ([`AcrossEpisodes`](super::AcrossEpisodes)).
     pub fn problems(&self, rank_across_episodes: f64) -> Vec<String> {
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);
         let mut problems = Vec::new();
@@ -46,22 +48,23 @@ impl Consistency {
         }
         if self.below_speed_limit > 0.1 {
             let share = percent(self.below_speed_limit);
-            problems.push(format!("{share} of random pairs read shorter than anybody ever was"));
+            problems
+                .push(format!("{share} of random pairs read shorter than the recorded speed limit allows"));
         }
         if rank_across_episodes < 0.9 {
             problems.push(format!(
-                "across episodes its order agrees with recorded time only by {rank_across_episodes:.2}"
+                "across episodes, its rank correlation with recorded time is only {rank_across_episodes:.2}"
             ));
         }
         problems
     }
 
-    /// Looks at recorded states of a dataset, best one that the distance did not learn from.
+    /// Checks a distance on the states of a dataset, preferably one that it was not trained on.
     pub fn of(distance: &dyn TemporalDistance, data: &Dataset, seed: u64) -> Self {
         Self::of_readings(&Readings::of_distance(distance, data), seed)
     }
 
-    /// Looks at readings between recorded states.
+    /// Checks readings between recorded states.
     pub fn of_readings(readings: &Readings<'_>, seed: u64) -> Self {
         let mut random = rng::stream(seed, 4);
         let mut states = || (0..SAMPLES).map(|_| readings.any_state(&mut random)).collect::<Vec<u64>>();
@@ -87,7 +90,7 @@ impl Consistency {
             }
         }
         let lags = to.iter().zip(&from).map(|(to, from)| (to - from) as f64);
-        // What is not a number is not short enough.
+        // NaN counts as too long.
         let is_long = |(reading, lag): &(f64, f64)| reading.is_nan() || *reading > 1.25 * lag + 5.0;
         let above = steps(&from, &to).into_iter().zip(lags).filter(is_long).count();
         let middle = |readings: Vec<f64>| if readings.is_empty() { f64::NAN } else { median(readings) };

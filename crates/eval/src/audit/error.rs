@@ -1,37 +1,37 @@
-//! What can be wrong with a matrix of distances.
+//! Errors of distance matrices.
 
 use thiserror::Error;
 
-/// Why a matrix of distances cannot be audited.
+/// Why a distance matrix cannot be audited.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum AuditError {
-    /// It does not have an entry for every pair of states.
+    /// The matrix does not have one entry for every pair of states.
     #[error(
         "{entries} entries for {states} states; hint: a distance matrix has a row and a column for each state"
     )]
     Size {
-        /// States that it is said to be over.
+        /// The number of states given for its rows.
         states: usize,
-        /// Entries that it has.
+        /// The number of entries.
         entries: usize,
     },
-    /// A state is none of the dataset.
+    /// A state index is out of range.
     #[error(
-        "row {row} is state {state}, but the dataset has {n_states} states; hint: states are counted from 0, all episodes one after another"
+        "row {row} is state {state}, but the dataset has {n_states} states; hint: states are counted from 0 over all episodes"
     )]
     State {
         /// The row of the matrix.
         row: usize,
-        /// The number of the state.
+        /// The index of the state.
         state: u64,
-        /// States of the dataset.
+        /// The number of states in the dataset.
         n_states: u64,
     },
-    /// Two rows are the same state.
-    #[error("state {state} has two rows; hint: give each state once")]
+    /// Two rows have the same state.
+    #[error("state {state} has two rows; hint: list each state once")]
     Twice {
-        /// The number of the state.
+        /// The index of the state.
         state: u64,
     },
     /// An entry is not a distance.
@@ -39,16 +39,16 @@ pub enum AuditError {
         "row {row}, column {column} is {value}; hint: steps are 0 or more, and infinite where there is no path"
     )]
     Entry {
-        /// Its row.
+        /// The row of the entry.
         row: usize,
-        /// Its column.
+        /// The column of the entry.
         column: usize,
-        /// What it is.
+        /// The value of the entry.
         value: f64,
     },
-    /// No two states were recorded one after another.
+    /// No two states were recorded within 150 steps of each other.
     #[error(
-        "no two of its states are of one episode within 150 steps of each other; hint: give every so many rows of whole episodes"
+        "no two states of the matrix are of one episode and within 150 steps of each other; hint: use every k-th row of complete episodes"
     )]
     NoRecordedPair,
 }

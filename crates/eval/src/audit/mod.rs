@@ -1,10 +1,11 @@
-//! How far the readings of a distance can be trusted.
+//! Audits: how far the readings of a distance, its values in steps, can be trusted.
 //!
-//! Beside exact travel times: [`Accuracy`]. Without any: [`Consistency`], what must hold of every distance in steps on the
-//! recorded states. The order of readings inside episodes is not among them: it is high for distances that are wrong
-//! everywhere else. [`AcrossEpisodes`] is what to select checkpoints by.
+//! [`Accuracy`] compares readings with exact distances. [`Consistency`] needs no exact distances:
+//! it checks properties that every distance in steps must have on recorded states. The rank
+//! correlation within episodes is not among them, because it is high even for distances that are
+//! wrong everywhere else. Use [`AcrossEpisodes`] to select checkpoints.
 //!
-//! [`Readings`] are those of a distance, or of a [`DistanceMatrix`] that another program computed.
+//! [`Readings`] come from a distance, or from a [`DistanceMatrix`] that another program computed.
 
 mod accuracy;
 mod across_episodes;

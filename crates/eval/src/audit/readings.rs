@@ -1,14 +1,14 @@
-//! Readings between recorded states, whatever they come from.
+//! Readings between recorded states, from a distance or from a matrix.
 
 use super::AuditError;
 use isochrone_core::{TemporalDistance, rng};
 use isochrone_data::Dataset;
 use rand_chacha::ChaCha8Rng;
 
-/// Recorded pairs are at most so many steps apart.
+/// The maximum number of steps between the states of a recorded pair.
 pub(super) const MAX_LAG: u64 = 150;
 
-/// Steps between recorded states: those of a distance, or of a matrix from elsewhere.
+/// Steps between recorded states, according to a distance or to a precomputed matrix.
 pub struct Readings<'a> {
     data: &'a Dataset,
     source: Source<'a>,
@@ -19,35 +19,35 @@ enum Source<'a> {
     Matrix(&'a DistanceMatrix),
 }
 
-/// Steps between some recorded states, computed by any program: entry `(i, j)` leads from the `i`-th of these
-/// states to the `j`-th.
+/// A matrix of steps between some recorded states, computed by any program: entry `(i, j)` is the
+/// distance from the `i`-th of these states to the `j`-th.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DistanceMatrix {
-    /// The states in rising order, all episodes counted one after another, and which row of the matrix each
-    /// is.
+    /// The states in ascending order, counted over all episodes, and their rows in the matrix.
     states: Vec<(u64, usize)>,
-    /// Places of states that others of the same episode follow within [`MAX_LAG`] steps, and how many.
+    /// The indices into `states` that have later states of the same episode within [`MAX_LAG`]
+    /// steps, and the number of these.
     followed: Vec<(usize, usize)>,
     /// `[n, n]`
     steps: Vec<f64>,
 }
 
-/// Recorded states of one episode.
+/// A pair of recorded states of one episode.
 pub(super) struct RecordedPair {
     pub from: u64,
-    /// The next state that is known, usually one step later.
+    /// The next known state: one step later, or more in a matrix over some states.
     pub next: u64,
-    /// Any later one.
+    /// A random later state.
     pub to: u64,
 }
 
 impl DistanceMatrix {
-    /// A matrix over the states of a dataset with these numbers, all episodes counted one after another.
+    /// Creates a matrix over the states of a dataset with these indices, counted over all episodes.
     ///
     /// # Errors
-    /// If there are not as many entries as pairs of states, a number of a state is out of range or given
-    /// twice, an entry is negative or not a number, or no two states were recorded in one episode within 150
-    /// steps of each other.
+    /// If there are not as many entries as pairs of states, a state index is out of range or
+    /// duplicate, an entry is negative or NaN, or no two states were recorded in one episode within
+    /// 150 steps of each other.
     pub fn new(data: &Dataset, states: &[u64], steps: Vec<f64>) -> Result<Self, AuditError> {
         let (n, n_states) = (states.len(), data.index().n_states());
         if n.checked_mul(n) != Some(steps.len()) {
@@ -76,7 +76,7 @@ impl DistanceMatrix {
         Ok(Self { states: ordered, followed, steps })
     }
 
-    /// The number of states.
+    /// Returns the number of states.
     pub fn n_states(&self) -> usize {
         self.states.len()
     }
@@ -84,34 +84,34 @@ impl DistanceMatrix {
     fn entry(&self, from: u64, to: u64) -> f64 {
         let row = |state: u64| {
             let place = self.states.binary_search_by_key(&state, |(state, _)| *state);
-            self.states[place.expect("only states of the matrix are asked about")].1
+            self.states[place.expect("queries are for states of the matrix")].1
         };
         self.steps[row(from) * self.states.len() + row(to)]
     }
 }
 
 impl<'a> Readings<'a> {
-    /// The readings of a distance, between all states of a dataset.
+    /// Returns the readings of a distance between all states of a dataset.
     ///
     /// # Panics
-    /// If the distance is of other states, or the dataset has no transition.
+    /// If the distance has another state width, or the dataset has no transitions.
     pub fn of_distance(distance: &'a dyn TemporalDistance, data: &'a Dataset) -> Self {
-        assert_eq!(distance.width(), data.spec().observation.width, "the distance is of other states");
-        assert!(data.n_transitions() > 0, "the dataset has no transition");
+        assert_eq!(distance.width(), data.spec().observation.width, "the distance has another state width");
+        assert!(data.n_transitions() > 0, "the dataset has no transitions");
         Self { data, source: Source::Distance(distance) }
     }
 
-    /// The readings of a matrix, between the states that it is over.
+    /// Returns the readings of a matrix between its states.
     pub fn of_matrix(matrix: &'a DistanceMatrix, data: &'a Dataset) -> Self {
         Self { data, source: Source::Matrix(matrix) }
     }
 
-    /// The dataset.
+    /// Returns the dataset.
     pub(super) fn data(&self) -> &'a Dataset {
         self.data
     }
 
-    /// A random state that something is known of.
+    /// Samples a state that the readings cover.
     pub(super) fn any_state(&self, random: &mut ChaCha8Rng) -> u64 {
         match self.source {
             Source::Distance(_) => rng::below(random, self.data.index().n_states() as usize) as u64,
@@ -119,7 +119,7 @@ impl<'a> Readings<'a> {
         }
     }
 
-    /// Random states of one episode.
+    /// Samples states of one episode.
     pub(super) fn recorded_pair(&self, random: &mut ChaCha8Rng) -> RecordedPair {
         let index = self.data.index();
         match self.source {
@@ -139,12 +139,12 @@ impl<'a> Readings<'a> {
         }
     }
 
-    /// Steps from one state to the other, pair by pair.
+    /// Returns the steps from each state of `from` to the same entry of `to`.
     pub(super) fn steps(&self, from: &[u64], to: &[u64]) -> Vec<f64> {
         match self.source {
             Source::Distance(distance) => {
                 let (from, to) = (observations(self.data, from), observations(self.data, to));
-                distance.paired_steps(&from, &to).expect("they are whole states")
+                distance.paired_steps(&from, &to).expect("states are complete")
             }
             Source::Matrix(matrix) => {
                 from.iter().zip(to).map(|(&from, &to)| matrix.entry(from, to)).collect()
@@ -153,7 +153,7 @@ impl<'a> Readings<'a> {
     }
 }
 
-/// The observations of states, `[n, width]`.
+/// Returns the observations of states, `[n, width]`.
 pub(super) fn observations(data: &Dataset, states: &[u64]) -> Vec<f32> {
     states.iter().flat_map(|&state| data.state(state)).copied().collect()
 }

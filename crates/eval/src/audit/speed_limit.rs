@@ -1,20 +1,20 @@
-//! The speed limit: nobody gets farther in so many steps than anybody ever did.
+//! The speed limit: a lower bound on travel time from the largest recorded displacements.
 
 use isochrone_core::rng;
 use isochrone_data::Dataset;
 
 /// Offsets, in steps, at which displacements are measured.
 const OFFSETS: [usize; 5] = [1, 2, 4, 8, 16];
-/// Pairs sampled at each offset.
+/// The number of pairs sampled at each offset.
 const PAIRS: usize = 20_000;
-/// A reading of a sensor that is off now and then is not a speed.
+/// The quantile of displacements that counts as the largest; larger ones may be sensor glitches.
 const QUANTILE: f64 = 0.999;
 
-/// For every column, the fastest that it ever changed, over any number of steps. Its inverse is a lower bound on travel time that
-/// needs no oracle.
+/// The largest recorded change per step of every column, over several offsets. It gives a lower
+/// bound on travel time that needs no oracle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpeedLimit {
-    /// Change per step, for every column.
+    /// The largest change per step of every column.
     fastest: Vec<f32>,
 }
 
@@ -25,28 +25,29 @@ impl SpeedLimit {
         let mut random = rng::stream(seed, 3);
         let mut fastest = vec![0f32; width];
         for offset in OFFSETS {
-            let mut moves = vec![Vec::new(); width];
+            let mut changes = vec![Vec::new(); width];
             for _ in 0..PAIRS {
                 let (episode, row) =
                     index.row_of_transition(rng::below(&mut random, index.n_transitions() as usize) as u64);
                 if row + offset <= index.steps(episode) {
                     let rows = &data.episode(episode).observations[row * width..];
-                    for (column, moves) in moves.iter_mut().enumerate() {
-                        moves.push((rows[offset * width + column] - rows[column]).abs());
+                    for (column, changes) in changes.iter_mut().enumerate() {
+                        changes.push((rows[offset * width + column] - rows[column]).abs());
                     }
                 }
             }
-            if moves[0].is_empty() {
+            if changes[0].is_empty() {
                 break;
             }
-            for (fastest, moves) in fastest.iter_mut().zip(moves) {
-                *fastest = fastest.max(quantile(moves) / offset as f32);
+            for (fastest, changes) in fastest.iter_mut().zip(changes) {
+                *fastest = fastest.max(quantile(changes) / offset as f32);
             }
         }
         Self { fastest }
     }
 
-    /// The fewest steps that a move from each row of `from` to the same row of `to` can take, `[n, width]` twice.
+    /// Returns the minimum number of steps from each row of `from` to the same row of `to`,
+    /// `[n, width]` twice.
     pub fn fewest_steps(&self, from: &[f32], to: &[f32]) -> Vec<f64> {
         let width = self.fastest.len();
         let steps =
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_walker_at_constant_speed_needs_its_time() {
+    fn the_bound_is_tight_at_constant_speed() {
         let episode: Vec<f32> = (0..200).map(|step| 0.5 * step as f32).collect();
         let data = Dataset::from_arrays(1, 0, [(episode, Vec::new())]).unwrap();
         let limit = SpeedLimit::of(&data, 0);

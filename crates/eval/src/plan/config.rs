@@ -1,30 +1,30 @@
-//! A planner from a dataset: how it searches, which distance it reads, and over which transitions.
+//! The configuration of a planner: the search method, the distance, and the transitions.
 
 use super::{error::PlanError, method::PlanMethod, planner::Planner, transitions::Transitions};
 use crate::{calibration::Calibrated, round_trip::RoundTrip};
 use isochrone_core::TemporalDistance;
 use isochrone_data::Dataset;
 
-/// How a planner is built from a distance and a dataset.
+/// The settings for building a planner from a distance and a dataset.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlannerConfig {
-    /// The search.
+    /// The search method.
     pub method: PlanMethod,
-    /// Uses the larger of the two directed distances, so that edges are reversible.
+    /// Whether to use the larger of the two directed distances, so that edges are reversible.
     pub round_trip: bool,
-    /// Calibrates distances to observed step counts.
+    /// Whether to calibrate distances to observed step counts.
     pub calibrated: bool,
-    /// Number of transitions sampled from the dataset.
+    /// The number of transitions sampled from the dataset.
     pub transitions: usize,
-    /// Seed of everything that is sampled.
+    /// The random seed.
     pub seed: u64,
 }
 
 impl PlannerConfig {
-    /// Samples transitions, calibrates if asked to, and builds the planner.
+    /// Samples transitions, calibrates the distance if requested, and builds the planner.
     ///
     /// # Errors
-    /// If the dataset has no transition.
+    /// If the dataset has no transitions, or a setting of `method` is not a positive number.
     pub fn build<'d>(
         &self,
         distance: impl TemporalDistance + 'd,

@@ -1,17 +1,17 @@
-//! What can be wrong with a plan.
+//! Planning errors.
 
 use super::{method::PlanMethod, transitions::Transitions};
 use thiserror::Error;
 
-/// Why there is no plan.
+/// Why planning failed.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// Nothing was recorded.
+    /// There are no transitions.
     #[error("there are no transitions to plan over; hint: use a dataset with at least one transition")]
     NoTransitions,
     /// A radius or an edge length is not a positive number.
-    #[error("{setting} = {value} is not a positive number; hint: give a finite number above 0")]
+    #[error("{setting} = {value} is not a positive number; hint: use a finite number above 0")]
     Setting {
         /// The name of the setting.
         setting: &'static str,
@@ -20,14 +20,14 @@ pub enum PlanError {
     },
     /// Rows do not have the width of the distance.
     #[error(
-        "{argument} has {numbers} numbers, which are not rows of {width}; hint: give whole states of the dataset"
+        "{argument} has {numbers} values, which are not rows of {width}; hint: pass complete states of the dataset"
     )]
     Shape {
-        /// Which argument.
+        /// The name of the argument.
         argument: &'static str,
-        /// How many numbers it has.
+        /// The number of values in the argument.
         numbers: usize,
-        /// Numbers of a state.
+        /// The number of values in a state.
         width: usize,
     },
     /// The search did not reach the goal.

@@ -1,16 +1,18 @@
-//! Recorded states as a graph: an edge where one is at most so far from the other.
+//! A graph over dataset states, with edges up to a maximum length.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-/// Edges against their direction: the states that lead to a state, and how far they are, in nats.
+/// A graph over dataset states.
 pub(super) struct Graph {
-    /// The longest edge, in nats.
+    /// The maximum edge length, in nats.
     pub(super) max_edge: f32,
+    /// For every state, the states with an edge to it, and the edge lengths in nats.
     into: Vec<Vec<(u32, f32)>>,
 }
 
 impl Graph {
-    /// From distances between all pairs, `[n, n]`. Distances that are negative count as zero, those that are no numbers as infinite.
+    /// Creates the graph from distances between all pairs, `[n, n]`. Negative distances count as
+    /// zero, NaN as infinite.
     pub(super) fn new(nats: &[f32], max_edge: f32) -> Self {
         let n = nats.len().isqrt();
         let edges = |to: usize| {
@@ -20,11 +22,13 @@ impl Graph {
         Self { max_edge, into: (0..n).map(edges).collect() }
     }
 
-    /// The length of the shortest path from every state to a goal that is `straight[state]` from it, by Dijkstra's search from the goal; infinite where there is none.
+    /// Returns the length of the shortest path from every state to a goal, by Dijkstra's algorithm
+    /// from the goal; infinite if there is no path. `straight[state]` is the direct distance to the
+    /// goal.
     pub(super) fn to_goal(&self, straight: &[f32]) -> Vec<f32> {
         let direct = |&nats: &f32| if nats <= self.max_edge { nats.max(0.0) } else { f32::INFINITY };
         let mut cost: Vec<f32> = straight.iter().map(direct).collect();
-        // Numbers that are not negative sort like their bits.
+        // Floats that are not negative sort like their bits.
         let mut open: BinaryHeap<Reverse<(u32, u32)>> = (0..cost.len() as u32)
             .filter(|&state| cost[state as usize].is_finite())
             .map(|state| Reverse((cost[state as usize].to_bits(), state)))
@@ -44,7 +48,10 @@ impl Graph {
         cost
     }
 
-    /// Among the states within the longest edge, the one on the shortest path; `None` where the goal itself is within it, or there is no path. Of two on a path, the farther: it is easier to steer by.
+    /// Returns the next state on the shortest path, among the states within the maximum edge length
+    /// of the current state; `None` if the goal itself is within it, or if there is no path. Among
+    /// states on equally long paths, it is the one nearest to the goal, because a distant waypoint
+    /// is easier to steer by.
     pub(super) fn next(&self, reach: &[f32], straight: f32, to_goal: &[f32]) -> Option<usize> {
         if straight <= self.max_edge {
             return None;
@@ -53,11 +60,11 @@ impl Graph {
         let within =
             (0..reach.len()).filter(|&state| reach[state] <= self.max_edge && to_goal[state].is_finite());
         let best = within.clone().map(through).fold(f32::INFINITY, f32::min);
-        // A learned distance is no more precise than that.
+        // A learned distance is not precise enough to rank these.
         let as_good = within.filter(|&state| through(state) <= best * (1.0 + SLACK));
         as_good.min_by(|&a, &b| to_goal[a].total_cmp(&to_goal[b]))
     }
 }
 
-/// Paths that are longer by this share count as equally long.
+/// The relative excess length up to which paths count as equally long.
 const SLACK: f32 = 0.02;

@@ -1,16 +1,16 @@
-//! Transitions recorded nearby, and where they lead.
+//! Greedy planning over nearby transitions.
 
 use super::transitions::Transitions;
 
-/// Actions that differ by this much say little about each other; actions are of the order of 1.
+/// The bandwidth of the kernel over actions; actions are of the order of 1.
 const ACTION_WIDTH: f64 = 0.35;
 
-/// Euclidean distance between two states.
+/// Returns the Euclidean distance between two states.
 pub(super) fn apart(from: &[f32], to: &[f32]) -> f64 {
     from.iter().zip(to).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>().sqrt()
 }
 
-/// The transitions that start within a radius.
+/// Returns the transitions that start within a radius.
 fn nearby<'a>(
     here: &'a [f32],
     transitions: &'a Transitions,
@@ -20,7 +20,8 @@ fn nearby<'a>(
     states.filter(move |(_, state)| apart(here, state) <= radius).map(|(number, _)| number)
 }
 
-/// The nearby transition that leads nearest to the goal and is not `visited`; `None` if the goal is in the ball, or no transition is.
+/// Returns the nearby transition that is not `visited` and leads nearest to the goal; `None` if the
+/// goal is within the radius, or no such transition is.
 pub(super) fn next(
     here: &[f32],
     goal: &[f32],
@@ -39,7 +40,8 @@ pub(super) fn next(
         .min_by(|&a, &b| to_goal[a].total_cmp(&to_goal[b]))
 }
 
-/// The most promising action of the nearby transitions. Chance decides where a single transition leads, so an action is worth the mean of `e^-d` over transitions with similar actions.
+/// Returns the action of a nearby transition with the highest value. Transitions are stochastic, so
+/// the value of an action is the mean of `e^-d` over nearby transitions with similar actions.
 pub(super) fn action<'a>(
     here: &[f32],
     transitions: &'a Transitions,
@@ -53,16 +55,16 @@ pub(super) fn action<'a>(
     let of = |number: usize| &transitions.actions[number * width..][..width];
     let near: Vec<usize> =
         nearby(here, transitions, radius).filter(|&number| to_goal[number].is_finite()).collect();
-    let least = near.iter().map(|&number| to_goal[number]).fold(f32::INFINITY, f32::min);
-    let promise = |&number: &usize| {
+    let min = near.iter().map(|&number| to_goal[number]).fold(f32::INFINITY, f32::min);
+    let value = |&number: &usize| {
         let (mut sum, mut weights) = (0.0, 0.0);
         for &other in &near {
             let weight = (-0.5 * (apart(of(number), of(other)) / ACTION_WIDTH).powi(2)).exp();
-            sum += weight * f64::from(least - to_goal[other]).exp();
+            sum += weight * f64::from(min - to_goal[other]).exp();
             weights += weight;
         }
         sum / weights
     };
-    let promises = near.iter().map(|number| (*number, promise(number)));
-    promises.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(number, _)| of(number))
+    let values = near.iter().map(|number| (*number, value(number)));
+    values.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(number, _)| of(number))
 }

@@ -1,16 +1,18 @@
-//! How plans are searched for.
+//! Planning methods.
 
-/// How a path is searched for.
+/// The method by which a path is searched.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PlanMethod {
-    /// Among the transitions recorded within a ball around the current state, always takes the one whose next state is nearest to the goal.
+    /// Among the transitions that start within a radius of the current state, always takes the one
+    /// whose next state is nearest to the goal.
     Greedy {
-        /// Radius of the ball, in the units of observations.
+        /// The radius, in the units of observations.
         radius: f64,
     },
-    /// The shortest path over recorded states, with edges between states that are at most `max_edge_steps` apart.
+    /// Finds the shortest path over dataset states, with edges between states that are at most
+    /// `max_edge_steps` apart.
     Graph {
-        /// The longest edge, in steps.
+        /// The maximum edge length, in steps.
         max_edge_steps: f64,
     },
 }

@@ -1,10 +1,11 @@
-//! Paths over recorded states, found with a distance.
+//! Planning of paths over dataset states with a distance.
 //!
-//! A learned distance is most accurate between states that are near each other in time. A [`Planner`] uses it there, and joins the pieces.
+//! A learned distance is most accurate between states that are near each other in time. A
+//! [`Planner`] uses it there, and joins short edges into paths.
 //!
 //! ```text
 //! dataset -> Transitions     -> Planner<D>      -> Path            one plan
-//!         -> RefinedDistance -> RecordedPlanner -> PlannedPolicy   a policy that follows waypoints of either
+//!         -> RefinedDistance -> RecordedPlanner -> PlannedPolicy   a policy that follows the waypoints
 //! ```
 
 mod config;

@@ -2,15 +2,16 @@
 
 use isochrone_core::TemporalDistance;
 
-/// States from a start to a goal, both included, with the steps between them as the planner's distance sees them.
+/// A path of states from a start to a goal, both included, with the steps between them according to
+/// the planner's distance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Path {
     width: usize,
     /// All states, `[n, width]`: the start, the waypoints, the goal.
     pub states: Vec<f32>,
-    /// Steps of each edge; one fewer than there are states.
+    /// The length of each edge, in steps; one fewer than there are states.
     pub edge_steps: Vec<f64>,
-    /// The distance from each state straight to the goal, in steps.
+    /// The direct distance from each state to the goal, in steps.
     pub steps_left: Vec<f64>,
 }
 
@@ -18,18 +19,18 @@ impl Path {
     pub(super) fn new(distance: &dyn TemporalDistance, states: Vec<f32>) -> Self {
         let width = distance.width();
         let (before, after) = (&states[..states.len() - width], &states[width..]);
-        let edge_steps = distance.paired_steps(before, after).expect("plans are whole states");
+        let edge_steps = distance.paired_steps(before, after).expect("paths have complete states");
         let goal = &states[states.len() - width..];
-        let steps_left = distance.all_pairs_steps(&states, goal).expect("plans are whole states");
+        let steps_left = distance.all_pairs_steps(&states, goal).expect("paths have complete states");
         Self { width, states, edge_steps, steps_left }
     }
 
-    /// The states between start and goal, one after the other.
+    /// Returns the states between start and goal, in order.
     pub fn waypoints(&self) -> impl ExactSizeIterator<Item = &[f32]> {
         self.states[self.width..self.states.len() - self.width].chunks_exact(self.width)
     }
 
-    /// Steps of all edges together.
+    /// Returns the length of the path: the steps of all edges.
     pub fn steps(&self) -> f64 {
         self.edge_steps.iter().sum()
     }

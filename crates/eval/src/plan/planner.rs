@@ -1,4 +1,4 @@
-//! The planner: a method, a distance and the transitions it searches.
+//! The planner: a method, a distance, and the transitions that it searches.
 
 use super::{Path, PlanError, PlanMethod, Transitions, Waypoints, error, graph::Graph, greedy};
 use isochrone_core::{GoalPolicy, TemporalDistance, statistics};
@@ -7,29 +7,31 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// Plans paths over recorded transitions with a distance that it owns; `D` may be a reference, a `Box` or an `Arc`.
+/// A planner over recorded transitions. It owns its distance; `D` may be a reference, a `Box` or an
+/// `Arc`.
 pub struct Planner<D> {
     search: Search,
     distance: D,
     transitions: Transitions,
-    /// Nats from every node to the goals that were asked for, by the bits of the goal.
+    /// The nats from every node to recent goals, by the bits of the goal.
     to_goals: Mutex<HashMap<Vec<u32>, Arc<Vec<f32>>>>,
 }
 
-/// A method with what it needs.
+/// A method with its data.
 enum Search {
     Greedy { radius: f64 },
     Graph(Graph),
 }
 
-/// Goals that are cached: those of some thousand rollouts.
+/// The maximum number of cached goals: enough for some thousand rollouts.
 const MAX_CACHED_GOALS: usize = 4096;
 
 impl<D: TemporalDistance> Planner<D> {
-    /// A graph evaluates the distances between all pairs of states: `n^2` of them.
+    /// Creates a planner. A graph evaluates the distance between all pairs of states, `n^2` of
+    /// them.
     ///
     /// # Errors
-    /// If there is no transition, a row is incomplete, or a setting is not a positive number.
+    /// If there are no transitions, a row is incomplete, or a setting is not a positive number.
     pub fn new(method: PlanMethod, distance: D, transitions: Transitions) -> Result<Self, PlanError> {
         error::check(method, &transitions, distance.width())?;
         let search = match method {
@@ -43,12 +45,13 @@ impl<D: TemporalDistance> Planner<D> {
         Ok(Self { search, distance, transitions, to_goals: Mutex::default() })
     }
 
-    /// The distance that plans are made with.
+    /// Returns the distance that is used for planning.
     pub fn distance(&self) -> &D {
         &self.distance
     }
 
-    /// How far a state is in space from the nearest recorded one, in transitions of median length.
+    /// Returns the Euclidean distance of a state to the nearest dataset state, in units of the
+    /// median transition length.
     pub fn distance_to_data(&self, state: &[f32]) -> f64 {
         let states = self.transitions.states.chunks_exact(self.width());
         let lengths = states.clone().zip(self.transitions.next_states.chunks_exact(self.width()));
@@ -65,7 +68,8 @@ impl<D: TemporalDistance> Planner<D> {
         &rows[number * self.width()..][..self.width()]
     }
 
-    /// Candidate waypoints, `[n, width]`: the next states of transitions, or the states of the graph.
+    /// Returns the candidate waypoints, `[n, width]`: the next states of transitions, or the states
+    /// of the graph.
     fn nodes(&self) -> &[f32] {
         match self.search {
             Search::Greedy { .. } => &self.transitions.next_states,
@@ -73,7 +77,7 @@ impl<D: TemporalDistance> Planner<D> {
         }
     }
 
-    /// Nats from every node to each of some goals, `[n, width]`: straight, or along the graph.
+    /// Returns the nats from every node to each goal of `[n, width]`, directly or along the graph.
     fn to_goals(&self, goals: &[f32]) -> Vec<Arc<Vec<f32>>> {
         let keys: Vec<Vec<u32>> =
             goals.chunks_exact(self.width()).map(|goal| goal.iter().map(|x| x.to_bits()).collect()).collect();
@@ -83,7 +87,9 @@ impl<D: TemporalDistance> Planner<D> {
         let unknown: Vec<usize> = (0..keys.len()).filter(|&row| found[row].is_none()).collect();
         if !unknown.is_empty() {
             let rows: Vec<f32> = unknown.iter().flat_map(|&row| self.row(goals, row)).copied().collect();
-            // All at once: nodes are encoded once. Without the lock: a network computes in parallel, and a thread that waits for it may pick up work that comes back here.
+            // One call for all goals, so that nodes are encoded only once. The lock is not held: a
+            // network computes in parallel, and a waiting thread may pick up work that calls this
+            // method.
             let nats = self.distance.all_pairs_nats(self.nodes(), &rows);
             for (column, &row) in unknown.iter().enumerate() {
                 let straight: Vec<f32> = nats.iter().skip(column).step_by(unknown.len()).copied().collect();
@@ -101,7 +107,8 @@ impl<D: TemporalDistance> Planner<D> {
         found.into_iter().map(|nats| nats.expect("all are found or computed")).collect()
     }
 
-    /// The number of the next node for every row; `None` for the goal itself. A greedy search skips transitions that are `visited`.
+    /// Returns the next node for every row; `None` for the goal itself. A greedy search skips
+    /// `visited` transitions.
     fn next_rows(&self, from: &[f32], goals: &[f32], visited: &[bool]) -> Vec<Option<usize>> {
         let rows = 0..from.len() / self.width();
         let to_goals = self.to_goals(goals);
@@ -124,7 +131,8 @@ impl<D: TemporalDistance> Planner<D> {
     /// Plans a path from a state to a goal. A greedy plan takes no transition twice.
     ///
     /// # Errors
-    /// [`PlanError::NoPath`] if the search does not reach the goal, [`PlanError::Shape`] if a state has the wrong width.
+    /// [`PlanError::NoPath`] if the search does not reach the goal, [`PlanError::Shape`] if a state
+    /// has the wrong width.
     pub fn plan(&self, from: &[f32], goal: &[f32]) -> Result<Path, PlanError> {
         error::check_state("from", from, self.width())?;
         error::check_state("goal", goal, self.width())?;
@@ -133,8 +141,8 @@ impl<D: TemporalDistance> Planner<D> {
         loop {
             match self.next_rows(&here, goal, &visited)[0] {
                 None if self.is_near(&here, goal) => break,
-                // Over a graph, coming back to a node means going in circles.
                 None => return Err(PlanError::NoPath),
+                // In a graph, returning to a node means that the path is a cycle.
                 Some(next) if visited[next] => return Err(PlanError::NoPath),
                 Some(next) => {
                     visited[next] = true;

@@ -3,11 +3,12 @@
 use super::Waypoints;
 use isochrone_core::GoalPolicy;
 
-/// Any policy with a planner above it.
+/// A hierarchical policy: a planner and a low-level policy.
 ///
-/// The policy is given the next waypoint instead of the goal. A greedy plan repeats the recorded action, and asks the policy only where nothing was recorded.
+/// The policy gets the next waypoint instead of the goal. A greedy planner repeats recorded
+/// actions, and uses the policy only where no transition is nearby.
 pub struct PlannedPolicy<W, P> {
-    /// Provides waypoints.
+    /// The planner that provides waypoints.
     pub planner: W,
     /// The low-level policy that follows them.
     pub policy: P,

@@ -5,8 +5,9 @@ use crate::refined::{Ahead, RefinedDistance};
 use isochrone_core::TemporalDistance as _;
 use isochrone_data::Dataset;
 
-/// Leads along the paths of the refined distance: waypoints are recorded states, so many steps ahead on segments that somebody
-/// drove and short hops between them. Needs no learned distance.
+/// A planner that follows the paths of the refined distance: waypoints are dataset states a fixed
+/// number of steps ahead, on recorded segments with short hops between them. It needs no learned
+/// distance.
 pub struct RecordedPlanner {
     distance: RefinedDistance,
     data: Dataset,
@@ -14,10 +15,10 @@ pub struct RecordedPlanner {
 }
 
 impl RecordedPlanner {
-    /// How far ahead a waypoint is, unless told otherwise: near enough for a policy that learned little.
+    /// The default look-ahead, in steps. It is short enough for a weak low-level policy.
     pub const LOOK_AHEAD_STEPS: f64 = 12.0;
 
-    /// `distance` was fitted to `data`.
+    /// Creates a planner. `distance` must have been fitted to `data`.
     pub fn new(distance: RefinedDistance, data: &Dataset, look_ahead_steps: f64) -> Self {
         Self { distance, data: data.clone(), look_ahead_steps }
     }

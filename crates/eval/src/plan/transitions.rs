@@ -1,4 +1,4 @@
-//! Recorded transitions that plans are made of.
+//! The transitions that planners search.
 
 use isochrone_core::rng;
 use isochrone_data::Dataset;
@@ -8,14 +8,15 @@ use isochrone_data::Dataset;
 pub struct Transitions {
     /// States, `[n, width]`.
     pub states: Vec<f32>,
-    /// Actions, `[n, action width]`; empty where the data have none.
+    /// Actions, `[n, action width]`; empty if the dataset has none.
     pub actions: Vec<f32>,
     /// Next states, `[n, width]`.
     pub next_states: Vec<f32>,
 }
 
 impl Transitions {
-    /// Samples transitions of a dataset uniformly, with replacement; the same for the same seed. All of them, in order, if `n` is at least their number.
+    /// Samples `n` transitions of a dataset uniformly with replacement; returns all of them, in
+    /// order, if `n` is at least their number. The sample depends only on the seed.
     pub fn sample(data: &Dataset, n: usize, seed: u64) -> Self {
         let (index, spec) = (data.index(), data.spec());
         let (width, action_width) = (spec.observation.width, spec.action.width);

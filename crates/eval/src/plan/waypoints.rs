@@ -1,24 +1,24 @@
-//! What tells a policy where to go next.
+//! The interface between planners and low-level policies.
 
 use isochrone_core::GoalPolicy;
 
-/// A planner that a policy follows.
+/// A planner that provides waypoints to a policy.
 pub trait Waypoints: Send + Sync {
-    /// The next waypoint from each row of `from` on the path to the same row of `goals`: the goal itself where it is near or no
-    /// path is known.
+    /// Returns the next waypoint from each row of `from` on the path to the same row of `goals`;
+    /// the goal itself if it is near or no path is known.
     ///
     /// # Shapes
     /// `[n, width]` twice gives `[n, width]`.
     fn next(&self, from: &[f32], goals: &[f32]) -> Vec<f32>;
 
-    /// Whether a path is known from each row of `from` to the same row of `goals`, or the goal is near. Where not, a policy is
-    /// given the goal itself.
+    /// Returns whether a path is known from each row of `from` to the same row of `goals`, or the
+    /// goal is near. If not, the policy gets the goal itself.
     ///
     /// # Shapes
     /// `[n, width]` twice gives `[n]`.
     fn is_reachable(&self, from: &[f32], goals: &[f32]) -> Vec<bool>;
 
-    /// What a policy does that follows the plan; `[n, action width]`.
+    /// Returns the actions of a policy that follows the plan, `[n, action width]`.
     fn actions(&self, policy: &dyn GoalPolicy, observations: &[f32], goals: &[f32]) -> Vec<f32> {
         policy.actions(observations, &self.next(observations, goals))
     }

@@ -1,27 +1,27 @@
-//! Where a recorded path leads next.
+//! States ahead on recorded paths.
 
 use super::{RefinedDistance, distance::Route, edges::Edge, graph::Graph, rows::apart};
 use isochrone_core::{ShapeError, TemporalDistance as _};
 use rayon::prelude::*;
 
-/// What lies so many steps ahead on the path to a goal.
+/// The state a given number of steps ahead on the path to a goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ahead {
     /// The goal itself.
     Goal,
-    /// A row of the dataset, all episodes counted one after another.
+    /// A row of the dataset, counted over all episodes.
     Row(u64),
     /// No path is known.
     NoPath,
 }
 
 impl RefinedDistance {
-    /// What lies `steps` ahead on the path from each row of `from` to the same row of `goals`, `[n, width]` twice. Along one
-    /// goal, searches are kept.
+    /// Returns the state `steps` ahead on the path from each row of `from` to the same row of
+    /// `goals`, `[n, width]` twice. Searches are cached per goal.
     pub(crate) fn ahead(&self, from: &[f32], goals: &[f32], steps: f64) -> Vec<Ahead> {
         self.check_paired(from, goals).unwrap_or_else(ShapeError::panic);
         let (from, goals) = (self.places(from), self.places(goals));
-        let look = |(from, goal)| match self.best_route(from, goal) {
+        let state = |(from, goal)| match self.best_route(from, goal) {
             Route::Hop(_) => Ahead::Goal,
             Route::None => Ahead::NoPath,
             Route::Along { first, last } => {
@@ -30,10 +30,10 @@ impl RefinedDistance {
                 self.row_ahead(&from.projected, edges, steps)
             }
         };
-        from.par_iter().zip(&goals).map(look).collect()
+        from.par_iter().zip(&goals).map(state).collect()
     }
 
-    /// The row that lies so many steps ahead on a path of edges.
+    /// Returns the row that is `steps` ahead on a path of edges.
     fn row_ahead(&self, from: &[f32], edges: impl Iterator<Item = usize>, steps: f64) -> Ahead {
         let (graph, mut here, mut left) = (self.graph(), from, steps as f32);
         for edge in edges {

@@ -2,22 +2,22 @@
 
 use super::RefinedError;
 
-/// Recorded segments of these lengths, in steps, become edges.
+/// The lengths of the recorded segments that become edges, in steps.
 pub(crate) const LAGS: [usize; 12] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
 
-/// Settings of [`RefinedDistance::fit`](super::RefinedDistance::fit). The defaults were chosen once and
-/// are used for every dataset of `docs/results/distances`.
+/// Settings of [`RefinedDistance::fit`](super::RefinedDistance::fit). The defaults were chosen once
+/// and are used for every dataset of `docs/results/distances`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RefinedConfig {
-    /// Landmarks at most; fewer where fewer cover all sampled rows exactly.
+    /// The maximum number of landmarks; fewer are used if they cover all sampled rows exactly.
     pub landmarks: usize,
-    /// Rows that landmarks are chosen from.
+    /// The number of rows that landmarks are chosen from.
     pub sampled_rows: usize,
-    /// Recorded pairs that the hop metric is fitted to.
+    /// The number of recorded pairs that the hop metric is fitted to.
     pub hop_pairs: usize,
-    /// Up to this many landmarks, the distances of all pairs are kept in a table.
+    /// The maximum number of landmarks for which the distances of all pairs are stored in a table.
     pub table_landmarks: usize,
-    /// Seed of everything random.
+    /// The random seed.
     pub seed: u64,
 }
 
@@ -35,7 +35,7 @@ impl RefinedConfig {
             ("hop_pairs", self.hop_pairs),
         ];
         match settings.into_iter().find(|(_, value)| *value == 0) {
-            Some((field, value)) => Err(RefinedError::Setting { field, value, least: 1 }),
+            Some((field, value)) => Err(RefinedError::Setting { field, value, min: 1 }),
             None => Ok(()),
         }
     }

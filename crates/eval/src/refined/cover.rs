@@ -1,14 +1,15 @@
-//! Landmarks that cover the data, however unevenly it was visited.
+//! Landmarks that cover the data, regardless of how unevenly states are visited.
 
 use super::rows::apart;
 use rayon::prelude::*;
 
-/// Rows that one thread looks at before it would pay to share.
+/// The number of rows per parallel task; with fewer, the overhead of a task dominates.
 const ROWS_PER_TASK: usize = 4096;
 
-/// Greedy k-center: of some rows, `[n, width]`, the numbers of at most `k` such that every row is near one of them. Begins
-/// with the first row, and goes on with the row that is farthest from all so far. Returns them, each with the largest distance
-/// that was left after it: the first of them are the solution for fewer.
+/// Greedy k-center: chooses at most `k` of the rows, `[n, width]`, such that every row is near one
+/// of them. Starts with the first row, and continues with the row that is farthest from all chosen
+/// rows. Returns the indices of the chosen rows, each with the cover radius after it was added; a
+/// prefix is the solution for a smaller `k`.
 pub(crate) fn k_center(rows: &[f32], width: usize, k: usize) -> Vec<(usize, f32)> {
     let row = |number: usize| &rows[number * width..][..width];
     let mut to_nearest = vec![f32::INFINITY; rows.len() / width];
@@ -26,7 +27,7 @@ pub(crate) fn k_center(rows: &[f32], width: usize, k: usize) -> Vec<(usize, f32)
             }
             farthest
         });
-        // Of rows that are equally far, the first, whatever thread saw it.
+        // Ties are broken by index, so that results do not depend on the thread count.
         let farther =
             |a: (f32, usize), b: (f32, usize)| if b.0 > a.0 || (b.0 == a.0 && b.1 < a.1) { b } else { a };
         let (radius, next) = farthest.reduce(|| (0.0, usize::MAX), farther);
@@ -48,7 +49,7 @@ mod tests {
         let mut rows: Vec<f32> = (0..1000).map(|i| i as f32 * 1e-4).collect();
         rows.extend([10.0, 5.0]);
         assert_eq!(k_center(&rows, 1, 3), [(0, 10.0), (1000, 5.0), (1001, 0.0999)]);
-        // Two states that recur need no third landmark.
+        // Two recurring states need no third landmark.
         assert_eq!(k_center(&[1.0, 2.0, 1.0, 2.0], 1, 4), [(0, 1.0), (1, 0.0)]);
     }
 }

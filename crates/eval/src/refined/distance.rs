@@ -22,43 +22,46 @@ use std::{
     sync::{Arc, Mutex, OnceLock},
 };
 
-/// Where states do not recur, landmarks have at least so many rows each: with fewer, nobody went from one to the next.
+/// The minimum average number of rows per landmark if states do not recur; with fewer rows,
+/// segments between neighboring landmarks are missing.
 const ROWS_PER_LANDMARK: usize = 24;
-/// Landmarks of the smallest datasets.
+/// The minimum number of landmarks.
 const MIN_LANDMARKS: usize = 32;
-/// Landmarks near a state that paths may begin or end at.
+/// The number of landmarks near a state at which paths may start or end.
 const NEAR: usize = 3;
-/// Landmarks near a state that are tried where the nearest is the end of a recording, and nobody went on from it.
+/// The number of landmarks tried near a dead end, where the nearest landmark has no edges.
 const NEAR_DEAD_END: usize = 32;
-/// How much farther away than the nearest those of a plan may be, in cover radii; and no more than the longest hop that is believed.
+/// How much farther than the nearest landmark those of a plan may be, in cover radii; never more
+/// than [`MAX_HOP`].
 const PLAN_RADII: f32 = 4.0;
-/// Hops that are longer, in steps, are never believed: nor are those that are longer than some cover radii, which the graph would resolve.
+/// The longest hop that is accepted, in steps.
 const MAX_HOP: f32 = 12.0;
+/// The longest hop that is accepted, in cover radii; the graph resolves longer ones.
 const MAX_HOP_RADII: f32 = 4.0;
-/// A state whose nearest landmark is more than this many cover radii away is not among the data.
+/// A state farther than this many cover radii from its nearest landmark is outside the data.
 const FAR_RADII: f32 = 2.0;
-/// Searches that are kept where there is no table.
+/// The number of cached searches if there is no table.
 const MAX_CACHED_GOALS: usize = 1024;
-/// States of a set of goals that may be a hop away.
+/// The number of states of a goal set that are tried with a direct hop.
 const NEAREST_GOALS: usize = 8;
-/// Only the unit of nats depends on it.
+/// The discount, which only determines the unit of nats.
 const DISCOUNT: f64 = 0.99;
 
-/// Steps between states, along recorded segments. Clones share the graph.
+/// The distance between states in steps, along recorded segments. Clones share the graph.
 #[derive(Clone)]
 pub struct RefinedDistance {
     reading: Reading,
     map: Arc<Map>,
 }
 
-/// What readings and clones share.
+/// The data shared by readings and clones.
 struct Map {
     metric: HopMetric,
     /// The largest hop from a sampled row to its landmark.
     radius: f32,
     jumps: usize,
     landmarks: Points,
-    /// Rows of the dataset that are landmarks.
+    /// The rows of the dataset that are landmarks.
     landmark_rows: Vec<u32>,
     readings: [Paths; 2],
 }
@@ -67,32 +70,34 @@ struct Map {
 struct Paths {
     graph: Graph,
     has_table: bool,
-    /// Steps between all pairs of landmarks, `[to, from]`; made when first asked for.
+    /// Steps between all pairs of landmarks, `[to, from]`; computed on first use.
     table: OnceLock<Vec<f32>>,
-    /// Steps from all landmarks to some, where there is no table.
-    to_goals: Kept<f32>,
-    /// First edges of the paths to some.
-    first_edges: Kept<u32>,
+    /// Steps from all landmarks to recent goals, if there is no table.
+    to_goals: Cache<f32>,
+    /// The first edges of the paths to recent goals.
+    first_edges: Cache<u32>,
 }
 
-/// One number for each landmark, for the goals that were asked for last.
-type Kept<T> = Mutex<HashMap<u32, Arc<Vec<T>>>>;
+/// One value per landmark, for recent goals.
+type Cache<T> = Mutex<HashMap<u32, Arc<Vec<T>>>>;
 
-/// How one gets from one place to another.
+/// The route from one state to another.
 pub(super) enum Route {
-    /// By a hop of so many steps.
+    /// A single hop, in steps.
     Hop(f32),
-    /// From one landmark to another.
+    /// A path from one landmark to another.
     Along { first: u32, last: u32 },
     /// No path is known.
     None,
 }
 
 impl RefinedDistance {
-    /// Builds the graph of a dataset. Needs some hundred bytes for each landmark and edge and twenty for each row.
+    /// Builds the graph of a dataset. It needs some hundred bytes of memory per landmark and edge,
+    /// and twenty per row.
     ///
     /// # Errors
-    /// If a setting is out of range, or the dataset has no transition or nothing that changes with time.
+    /// If a setting is out of range, the dataset has no transitions, or no column is informative
+    /// about elapsed time.
     pub fn fit(data: &Dataset, config: &RefinedConfig) -> Result<Self, RefinedError> {
         config.check()?;
         if data.n_transitions() == 0 {
@@ -117,7 +122,8 @@ impl RefinedDistance {
         Ok(Self::of_parts(Parts { metric, radius, jumps, landmark_rows, edges }, &rows, config))
     }
 
-    /// Writes the graph to a file, atomically, for [`open`](Self::open) with the same dataset and settings.
+    /// Writes the graph to a file atomically, for [`open`](Self::open) with the same dataset and
+    /// settings.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -133,11 +139,12 @@ impl RefinedDistance {
         )
     }
 
-    /// Opens a graph that [`save`](Self::save) wrote, bit-identical to the one that [`fit`](Self::fit) would
-    /// build. `None` if the file is of another dataset, other settings or another version.
+    /// Opens a graph that [`save`](Self::save) wrote. It is bit-identical to the one that
+    /// [`fit`](Self::fit) builds. Returns `None` if the file belongs to another dataset, other
+    /// settings or another version.
     ///
     /// # Errors
-    /// If the file cannot be read, or what it holds is not made of the dataset.
+    /// If the file cannot be read, or its content contradicts the dataset.
     pub fn open(path: &Path, data: &Dataset, config: &RefinedConfig) -> Result<Option<Self>, DataError> {
         let read = saved::read(path, data, config)?;
         Ok(read.map(|(parts, rows)| Self::of_parts(parts, &rows, config)))
@@ -160,55 +167,56 @@ impl RefinedDistance {
         Self { reading: Reading::Fastest, map: Arc::new(map) }
     }
 
-    /// The same graph, read in another way.
+    /// Returns the same graph with another reading.
     pub fn with_reading(&self, reading: Reading) -> Self {
         Self { reading, map: Arc::clone(&self.map) }
     }
 
-    /// The hop metric.
+    /// Returns the hop metric.
     pub fn metric(&self) -> &HopMetric {
         &self.map.metric
     }
 
-    /// The number of landmarks.
+    /// Returns the number of landmarks.
     pub fn n_landmarks(&self) -> usize {
         self.map.landmark_rows.len()
     }
 
-    /// The rows of the dataset that are landmarks, all episodes counted one after another.
+    /// Returns the rows of the dataset that are landmarks, counted over all episodes.
     pub fn landmark_rows(&self) -> &[u32] {
         &self.map.landmark_rows
     }
 
-    /// The number of edges.
+    /// Returns the number of edges.
     pub fn n_edges(&self) -> usize {
         self.paths().graph.edges.len()
     }
 
-    /// The number of involuntary jumps in the data.
+    /// Returns the number of involuntary jumps in the data.
     pub fn n_jumps(&self) -> usize {
         self.map.jumps
     }
 
-    /// The largest hop from a row that landmarks were chosen from to its landmark, in steps.
+    /// Returns the cover radius: the largest hop from a sampled row to its landmark, in steps.
     pub fn radius_steps(&self) -> f64 {
         f64::from(self.map.radius)
     }
 
-    /// For every row of `[n, width]`, whether it lies beyond the data, where readings only extrapolate.
+    /// Returns, for every row of `[n, width]`, whether it is outside the data, where readings only
+    /// extrapolate.
     ///
     /// # Errors
-    /// If `rows` is not a whole number of rows.
+    /// If the length of `rows` is not a multiple of [`width`](TemporalDistance::width).
     pub fn extrapolates(&self, rows: &[f32]) -> Result<Vec<bool>, ShapeError> {
         self.check_all_pairs(rows, &[])?;
         let limit = (self.map.radius * FAR_RADII).max(1.0);
         Ok(self.places(rows).iter().map(|place| place.near[0].1 > limit).collect())
     }
 
-    /// A set of goals, `[n, width]`, of which any will do.
+    /// Creates a set of goals, `[n, width]`; reaching any of them counts.
     ///
     /// # Errors
-    /// If `states` is not a whole number of rows.
+    /// If the length of `states` is not a multiple of [`width`](TemporalDistance::width).
     pub fn goal_set(&self, states: &[f32]) -> Result<GoalSet, ShapeError> {
         self.check_all_pairs(states, &[])?;
         let places = self.places(states);
@@ -216,18 +224,19 @@ impl RefinedDistance {
         Ok(GoalSet::new(places, self.map.metric.projected_width(), ends))
     }
 
-    /// Steps from every row of `from`, `[n, width]`, to the nearest goal of a set; infinite if the set is empty.
+    /// Returns the steps from every row of `from`, `[n, width]`, to the nearest goal of a set;
+    /// infinite if the set is empty.
     ///
     /// # Errors
-    /// If `from` is not a whole number of rows.
+    /// If the length of `from` is not a multiple of [`width`](TemporalDistance::width).
     pub fn steps_to_set(&self, from: &[f32], goals: &GoalSet) -> Result<Vec<f64>, ShapeError> {
         self.check_all_pairs(from, &[])?;
         let read = |from: &Place| {
             let mut along = self.shortest(&self.confirmed_starts(from), &goals.ends).0;
             if along.is_infinite() {
-                along = self.shortest(&self.starts_beside_dead_end(from), &goals.ends).0;
+                along = self.shortest(&self.starts_near_dead_end(from), &goals.ends).0;
             }
-            // A hop leads to one state of the set, and the graph has to confirm it for that one.
+            // A hop leads to one state of the set, and the graph has to confirm it for that state.
             let near = goals.states.nearest_few(&from.projected, NEAREST_GOALS);
             let hops = near.iter().map(|&(goal, _)| self.reading_of(from, &goals.places[goal as usize]));
             f64::from(hops.fold(along, f32::min))
@@ -235,10 +244,11 @@ impl RefinedDistance {
         Ok(self.places(from).par_iter().map(read).collect())
     }
 
-    /// The path behind a reading: recorded segments, and the hops between them. `None` if no path is known.
+    /// Returns the path behind a reading: recorded segments, and the hops between them. `None` if
+    /// no path is known.
     ///
     /// # Errors
-    /// If a state does not have [`width`](TemporalDistance::width) numbers.
+    /// If a state does not have [`width`](TemporalDistance::width) values.
     pub fn path(&self, from: &[f32], to: &[f32]) -> Result<Option<RecordedPath>, ShapeError> {
         self.check_paired(from, to)?;
         let (from, to) = (&self.places(from)[0], &self.places(to)[0]);
@@ -263,18 +273,18 @@ impl RefinedDistance {
         Ok(Some(RecordedPath { segments, hops }))
     }
 
-    /// Where the record breaks between two states: the nearest pair of a recorded state that can be reached
-    /// and one that leads to the goal, among all rows of the dataset that the graph was built of. `None` if a
-    /// path is known.
+    /// Returns the gap in the data between two states: the nearest pair of a recorded state that
+    /// can be reached and one from which the goal can be reached, among all rows of the dataset
+    /// that the graph was built from. `None` if a path is known.
     ///
     /// # Errors
-    /// If a state does not have [`width`](TemporalDistance::width) numbers.
+    /// If a state does not have [`width`](TemporalDistance::width) values.
     ///
     /// # Panics
-    /// If the states of the dataset do not have as many.
+    /// If the states of the dataset do not have this width.
     pub fn gap(&self, data: &Dataset, from: &[f32], to: &[f32]) -> Result<Option<Gap>, ShapeError> {
         self.check_paired(from, to)?;
-        assert_eq!(data.spec().observation.width, self.width(), "the dataset has other states");
+        assert_eq!(data.spec().observation.width, self.width(), "the dataset has another state width");
         let (from, to) = (&self.places(from)[0], &self.places(to)[0]);
         if self.reading_of(from, to).is_finite() {
             return Ok(None);
@@ -291,7 +301,7 @@ impl RefinedDistance {
         Ok(Gap::between(&rows, &cells, &reached, &leading))
     }
 
-    /// How one gets from one place to another.
+    /// Returns the route from one state to another.
     pub(super) fn route(&self, from: &Place, to: &Place) -> Route {
         let hop = apart(&from.projected, &to.projected);
         let (steps, first, last) = self.along(from, to);
@@ -308,9 +318,9 @@ impl RefinedDistance {
         &self.paths().graph
     }
 
-    /// The first edge from each landmark on the path to one of them.
+    /// Returns the first edge of the path from each landmark to a goal landmark.
     pub(super) fn first_edges(&self, goal: u32) -> Arc<Vec<u32>> {
-        kept(&self.paths().first_edges, goal, || self.graph().search(goal as usize).0)
+        cached(&self.paths().first_edges, goal, || self.graph().search(goal as usize).0)
     }
 
     fn paths(&self) -> &Paths {
@@ -318,10 +328,10 @@ impl RefinedDistance {
     }
 
     pub(super) fn places(&self, rows: &[f32]) -> Vec<Place> {
-        // Not in the middle of parallel readings: a thread that waits for its part of the table would take up
-        // a reading, which waits for the table.
+        // The table is computed before parallel queries, not within one: a thread that waits for
+        // its part of the table could pick up a query that itself waits for the table.
         self.paths().make_table();
-        // Without a table every landmark costs a search.
+        // Without a table, every landmark costs a search.
         let near = if self.paths().has_table { NEAR } else { 1 };
         let place = |row: &[f32]| {
             let mut projected = Vec::with_capacity(self.map.metric.projected_width());
@@ -340,7 +350,7 @@ impl RefinedDistance {
         self.shorter(hop, self.along(from, to).0)
     }
 
-    /// The hop if it is shorter, and the graph agrees that one can take it.
+    /// Returns the hop if it is shorter than the path and confirmed by the graph, or else the path.
     fn shorter(&self, hop: f32, along: f32) -> f32 {
         if self.is_shorter(hop, along) { hop } else { along }
     }
@@ -349,49 +359,49 @@ impl RefinedDistance {
         hop <= along && self.is_confirmed(hop, along)
     }
 
-    /// Whether the graph agrees that a hop takes no longer than the metric says.
+    /// Returns whether the graph confirms a hop: it is short, and the path is not much longer.
     fn is_confirmed(&self, hop: f32, along: f32) -> bool {
         hop <= MAX_HOP.min(MAX_HOP_RADII * self.map.radius + 2.0)
             && along <= 1.3 * hop + 2.0 * self.map.radius + 1.0
     }
 
-    /// Landmarks near a state that can be reached from it by a confirmed hop.
+    /// Returns the landmarks near a state that can be reached from it by a confirmed hop.
     fn confirmed_starts(&self, place: &Place) -> Vec<(u32, f32)> {
         let nearest = place.near[0].0;
         let is_start = |(first, _): &(u32, f32)| *first == nearest || self.is_hop(nearest, *first);
         place.near.iter().copied().filter(is_start).collect()
     }
 
-    /// Landmarks near a state from which it can be reached by a confirmed hop.
+    /// Returns the landmarks near a state from which it can be reached by a confirmed hop.
     fn confirmed_ends(&self, place: &Place) -> Vec<(u32, f32)> {
         let nearest = place.near[0].0;
         let is_end = |(last, _): &(u32, f32)| *last == nearest || self.is_hop(*last, nearest);
         place.near.iter().copied().filter(is_end).collect()
     }
 
-    /// Steps along the graph, from a landmark near the one state to one near the other; and the two.
+    /// Returns the steps along the graph, and the first and the last landmark of the path.
     fn along(&self, from: &Place, to: &Place) -> (f32, u32, u32) {
-        let least = self.shortest(&self.confirmed_starts(from), &self.confirmed_ends(to));
-        match least.0.is_finite() {
-            true => least,
-            false => self.shortest(&self.starts_beside_dead_end(from), &self.ends_beside_dead_end(to)),
+        let confirmed = self.shortest(&self.confirmed_starts(from), &self.confirmed_ends(to));
+        match confirmed.0.is_finite() {
+            true => confirmed,
+            false => self.shortest(&self.starts_near_dead_end(from), &self.ends_near_dead_end(to)),
         }
     }
 
-    /// Where to begin if nobody went on from the nearest landmark: at those that are up to a cover radius farther away, which the map
-    /// cannot tell from it.
-    fn starts_beside_dead_end(&self, place: &Place) -> Vec<(u32, f32)> {
+    /// Returns the possible first landmarks if no edge starts at the nearest: those up to one cover
+    /// radius farther away, which the graph cannot distinguish from it.
+    fn starts_near_dead_end(&self, place: &Place) -> Vec<(u32, f32)> {
         let is_dead_end = !self.graph().has_edge_from(place.near[0].0);
         if is_dead_end { self.within_radii(place, 1.0) } else { self.confirmed_starts(place) }
     }
 
-    /// Where to end if nobody came to the nearest landmark: likewise.
-    fn ends_beside_dead_end(&self, place: &Place) -> Vec<(u32, f32)> {
+    /// Returns the possible last landmarks if no edge ends at the nearest.
+    fn ends_near_dead_end(&self, place: &Place) -> Vec<(u32, f32)> {
         let is_dead_end = !self.graph().has_edge_to(place.near[0].0);
         if is_dead_end { self.within_radii(place, 1.0) } else { self.confirmed_ends(place) }
     }
 
-    /// A route for who must go somewhere: where none is known, it may begin and end at landmarks farther away.
+    /// Returns the route, which may start and end at landmarks farther away if no other is known.
     pub(super) fn best_route(&self, from: &Place, to: &Place) -> Route {
         match self.route(from, to) {
             Route::None => {
@@ -403,23 +413,24 @@ impl RefinedDistance {
         }
     }
 
-    /// Steps from one of the landmarks `starts` to one of `ends`, with the hops to them; and the two.
+    /// Returns the length of the shortest path from one of the landmarks `starts` to one of `ends`,
+    /// including the hops to them, and its first and last landmark.
     fn shortest(&self, starts: &[(u32, f32)], ends: &[(u32, f32)]) -> (f32, u32, u32) {
-        let mut least = (f32::INFINITY, 0, 0);
+        let mut shortest = (f32::INFINITY, 0, 0);
         for &(last, hop_to) in ends {
             self.paths().to_goal(last, |steps| {
                 for &(first, hop_from) in starts {
                     let through = hop_from + steps[first as usize] + hop_to;
-                    if through < least.0 {
-                        least = (through, first, last);
+                    if through < shortest.0 {
+                        shortest = (through, first, last);
                     }
                 }
             });
         }
-        least
+        shortest
     }
 
-    /// Landmarks that are at most so many cover radii farther away than the nearest.
+    /// Returns the landmarks that are at most `radii` cover radii farther away than the nearest.
     fn within_radii(&self, place: &Place, radii: f32) -> Vec<(u32, f32)> {
         let mut near = self.map.landmarks.nearest_few(&place.projected, NEAR_DEAD_END);
         let farthest = near[0].1 + (radii * self.map.radius).min(MAX_HOP);
@@ -451,7 +462,7 @@ impl TemporalDistance for RefinedDistance {
     }
 
     fn discount(&self) -> Discount {
-        Discount::new(DISCOUNT).expect("it is between 0 and 1")
+        Discount::new(DISCOUNT).expect("the discount is between 0 and 1")
     }
 
     fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
@@ -484,20 +495,21 @@ impl Paths {
         }
     }
 
-    /// Gives the steps from all landmarks to one.
+    /// Passes the steps from all landmarks to a goal landmark to `read`.
     fn to_goal<T>(&self, goal: u32, read: impl FnOnce(&[f32]) -> T) -> T {
         if self.has_table {
             let n = self.graph.n_landmarks();
             return read(&self.table.get_or_init(|| self.graph.table())[goal as usize * n..][..n]);
         }
-        let steps = kept(&self.to_goals, goal, || self.graph.to_goal(goal as usize));
+        let steps = cached(&self.to_goals, goal, || self.graph.to_goal(goal as usize));
         read(&steps)
     }
 }
 
-/// What is kept for a goal, or else computed; without the lock, so that threads do not wait for each other.
-fn kept<T>(known: &Kept<T>, goal: u32, compute: impl FnOnce() -> Vec<T>) -> Arc<Vec<T>> {
-    let lock = || known.lock().expect("no thread panics while holding it");
+/// Returns the cached values of a goal, or computes them. The lock is not held during the
+/// computation, so that threads do not wait for each other.
+fn cached<T>(cache: &Cache<T>, goal: u32, compute: impl FnOnce() -> Vec<T>) -> Arc<Vec<T>> {
+    let lock = || cache.lock().expect("no thread panics while holding it");
     if let Some(found) = lock().get(&goal) {
         return Arc::clone(found);
     }
@@ -510,7 +522,7 @@ fn kept<T>(known: &Kept<T>, goal: u32, compute: impl FnOnce() -> Vec<T>) -> Arc<
     found
 }
 
-/// How many are set up to each place.
+/// Returns the number of `true` values up to and including each index.
 fn running_count(set: &[bool]) -> Vec<u32> {
     let mut count = 0;
     set.iter()
@@ -521,13 +533,14 @@ fn running_count(set: &[bool]) -> Vec<u32> {
         .collect()
 }
 
-/// Numbers below `n`, in order: all of them, or so many drawn at random.
-fn sample(n: usize, most: usize, seed: u64) -> Vec<u32> {
-    if n <= most {
+/// Returns at most `max` numbers below `n`, in order: all of them, or a random sample with
+/// replacement.
+fn sample(n: usize, max: usize, seed: u64) -> Vec<u32> {
+    if n <= max {
         return (0..n as u32).collect();
     }
     let mut random = rng::stream(seed, 1);
-    let mut drawn: Vec<u32> = (0..most).map(|_| rng::below(&mut random, n) as u32).collect();
+    let mut drawn: Vec<u32> = (0..max).map(|_| rng::below(&mut random, n) as u32).collect();
     drawn.sort_unstable();
     drawn
 }

@@ -1,9 +1,9 @@
-//! Edges between landmarks: recorded segments of time.
+//! Edges between landmarks: recorded segments.
 
 use super::{config::LAGS, rows::Rows};
 use rayon::prelude::*;
 
-/// Where every row belongs: its nearest landmark, and the hop to it in steps.
+/// For every row, its nearest landmark and the hop to it in steps.
 pub(crate) type Cells = [(u32, f32)];
 
 /// A recorded segment that leads from one landmark to another.
@@ -11,26 +11,26 @@ pub(crate) type Cells = [(u32, f32)];
 pub(crate) struct Edge {
     pub from: u32,
     pub to: u32,
-    /// Steps recorded.
+    /// The number of recorded steps.
     pub lag: u32,
-    /// Where it begins.
+    /// The first row of the segment.
     pub row: u32,
-    /// Hop to where it begins + lag + hop from where it ends, in steps.
+    /// Hop to the first row + lag + hop from the last row, in steps.
     pub cost: f32,
 }
 
-/// Of the segments between two landmarks, the one that is kept.
+/// Which of the segments between two landmarks is used as the edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Reading {
-    /// The fastest ever recorded: how soon one can be there. Noise of observations makes it too fast.
+    /// The fastest: an estimate of the shortest possible time. Observation noise makes it too fast.
     #[default]
     Fastest,
-    /// The median: how long it took those who went there.
+    /// The median: the typical time under the behavior policy.
     Typical,
 }
 
-/// All edges, fastest and typical, ordered by where they begin and end. A segment has no jump inside: `jumps_before` counts,
-/// for every row, the jumps up to it.
+/// Returns all edges, fastest and typical, ordered by start and end landmark. Segments contain no
+/// jumps: `jumps_before` counts, for every row, the jumps up to it.
 pub(crate) fn recorded(rows: &Rows, cells: &Cells, landmarks: usize, jumps_before: &[u32]) -> [Vec<Edge>; 2] {
     let (first, members) = by_landmark(cells, landmarks);
     let edges: Vec<[Vec<Edge>; 2]> = (0..landmarks)
@@ -69,7 +69,7 @@ pub(crate) fn recorded(rows: &Rows, cells: &Cells, landmarks: usize, jumps_befor
     all
 }
 
-/// Rows ordered by landmark: where those of each begin, and the rows.
+/// Groups rows by landmark: returns the offset of the first row of each landmark, and the rows.
 fn by_landmark(cells: &Cells, landmarks: usize) -> (Vec<usize>, Vec<u32>) {
     let mut first = vec![0; landmarks + 1];
     cells.iter().for_each(|(landmark, _)| first[*landmark as usize + 1] += 1);

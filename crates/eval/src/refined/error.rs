@@ -1,4 +1,4 @@
-//! What can be wrong with data that a refined distance is fitted to.
+//! Errors of fitting a refined distance.
 
 use thiserror::Error;
 
@@ -7,21 +7,21 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum RefinedError {
     /// A setting is out of range.
-    #[error("`{field}` is {value}; hint: it is at least {least}")]
+    #[error("`{field}` is {value}; hint: use at least {min}")]
     Setting {
-        /// Name of the setting.
+        /// The name of the setting.
         field: &'static str,
         /// Its value.
         value: usize,
-        /// The smallest value that is possible.
-        least: usize,
+        /// The minimum value.
+        min: usize,
     },
     /// The dataset has no transition.
-    #[error("the dataset has no transition; hint: a refined distance is made of recorded steps")]
+    #[error("the dataset has no transitions; hint: use a dataset with at least one recorded step")]
     NoTransition,
-    /// No column changes as time passes.
+    /// No column is informative about elapsed time.
     #[error(
-        "no column of the observations tells how much time has passed; hint: the states of the dataset never change, or only by jumps"
+        "no observation column is informative about elapsed time; hint: the states of the dataset never change, or only by jumps"
     )]
     NoTimeInColumns,
 }

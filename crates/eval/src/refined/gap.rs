@@ -1,32 +1,32 @@
-//! Where the record breaks between two states.
+//! Gaps in the data between two states.
 
 use super::{
     edges::{Cells, Edge},
     rows::{Rows, apart},
 };
 
-/// Where the record breaks: of the recorded states that can be reached from a start, and of those that lead
-/// to a goal, the two that are nearest to each other. Somebody who shows how to get from one to the other
-/// closes it.
+/// A gap in the data between a start and a goal: the nearest pair of a recorded state that can be
+/// reached from the start and a recorded state from which the goal can be reached. A demonstration
+/// from the one to the other closes the gap.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gap {
-    /// The row that can be reached, all episodes of the dataset counted one after another.
+    /// The row that can be reached from the start, counted over all episodes of the dataset.
     pub from_row: u64,
-    /// The row that leads to the goal.
+    /// The row from which the goal can be reached.
     pub to_row: u64,
-    /// How far they are apart: the hop between them, in steps.
+    /// The hop between the two rows, in steps.
     pub steps: f64,
-    /// Share of all rows that can be reached from the start.
+    /// The fraction of all rows that can be reached from the start.
     pub reached: f64,
-    /// Share of all rows that lead to the goal.
+    /// The fraction of all rows from which the goal can be reached.
     pub leading: f64,
 }
 
 impl Gap {
-    /// The nearest rows of two sets of landmarks. `None` if one of them has no row.
+    /// Returns the nearest rows of two sets of landmarks; `None` if one of them has no rows.
     ///
-    /// Pairs of landmarks are looked at in the order of the least that their rows can be apart, until no pair
-    /// can be nearer.
+    /// Pairs of landmarks are visited in the order of a lower bound on the distance of their rows,
+    /// until no remaining pair can be nearer.
     pub(crate) fn between(rows: &Rows, cells: &Cells, reached: &[bool], leading: &[bool]) -> Option<Self> {
         let mut members = vec![Vec::new(); reached.len()];
         let mut radius = vec![0f32; reached.len()];
@@ -37,24 +37,24 @@ impl Gap {
                 radius[landmark] = radius[landmark].max(hop);
             }
         }
-        // The row nearest to a landmark stands for it.
-        let middle = |landmark: usize| {
+        // The row nearest to a landmark represents it.
+        let center = |landmark: usize| {
             let nearest = members[landmark].iter().min_by(|a, b| cells[**a].1.total_cmp(&cells[**b].1));
             nearest.map(|&row| (landmark, rows.row(row), radius[landmark] + cells[row].1))
         };
         let some = |set: &[bool]| -> Vec<(usize, &[f32], f32)> {
-            (0..set.len()).filter(|&landmark| set[landmark]).filter_map(middle).collect()
+            (0..set.len()).filter(|&landmark| set[landmark]).filter_map(center).collect()
         };
         let leads = some(leading);
         let mut pairs: Vec<(f32, usize, usize)> = Vec::new();
         for (from, at, reach) in some(reached) {
-            let least = leads.iter().map(|(to, goal, other)| (apart(at, goal) - reach - other, from, *to));
-            pairs.extend(least);
+            let bounds = leads.iter().map(|(to, goal, other)| (apart(at, goal) - reach - other, from, *to));
+            pairs.extend(bounds);
         }
         pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
         let mut nearest = (f32::INFINITY, 0, 0);
-        for (least, from, to) in pairs {
-            if least > nearest.0 {
+        for (bound, from, to) in pairs {
+            if bound > nearest.0 {
                 break;
             }
             for &from in &members[from] {
@@ -81,7 +81,8 @@ impl Gap {
     }
 }
 
-/// Landmarks that can be reached from some, or with `backwards` those that lead to them.
+/// Returns the landmarks that can be reached from the seeds or, if `backwards`, those from which a
+/// seed can be reached.
 pub(crate) fn closure(landmarks: usize, edges: &[Edge], seeds: &[u32], backwards: bool) -> Vec<bool> {
     let ends = |edge: &Edge| if backwards { (edge.to, edge.from) } else { (edge.from, edge.to) };
     let mut order: Vec<(u32, u32)> = edges.iter().map(ends).collect();
@@ -102,7 +103,7 @@ mod tests {
     use crate::refined::{RefinedConfig, RefinedDistance};
     use isochrone_data::Dataset;
 
-    /// Two lines, one behind the other, and nobody who went from the first to the second.
+    /// Two consecutive lines, and no trajectory from the first to the second.
     fn lines() -> (Dataset, RefinedDistance) {
         let line = |from: f32| (0..200).map(|step| from + 0.1 * step as f32).collect::<Vec<f32>>();
         let data =
@@ -112,17 +113,17 @@ mod tests {
     }
 
     #[test]
-    fn the_record_breaks_between_the_end_of_one_line_and_the_start_of_the_other() {
+    fn the_gap_is_between_the_end_of_one_line_and_the_start_of_the_other() {
         let (data, refined) = lines();
         let gap = refined.gap(&data, &[5.0], &[40.0]).unwrap().unwrap();
         assert_eq!((gap.from_row, gap.to_row), (199, 200));
         assert!((gap.steps - 51.0).abs() < 1.0, "{gap:?}");
-        // From 5 on, and up to 40: three quarters of either line.
+        // From 5 on, and up to 40: three quarters of each line.
         assert!((gap.reached - 0.375).abs() < 0.05 && (gap.leading - 0.375).abs() < 0.05, "{gap:?}");
     }
 
     #[test]
-    fn back_along_a_line_it_breaks_where_one_is() {
+    fn backward_along_a_line_the_gap_is_between_start_and_goal() {
         let (data, refined) = lines();
         let gap = refined.gap(&data, &[15.0], &[3.0]).unwrap().unwrap();
         assert!(gap.from_row.abs_diff(150) <= 15 && gap.to_row.abs_diff(30) <= 15, "{gap:?}");
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_path_is_known_nothing_breaks() {
+    fn there_is_no_gap_if_a_path_is_known() {
         let (data, refined) = lines();
         assert_eq!(refined.gap(&data, &[5.0], &[15.0]).unwrap(), None);
         assert_eq!(refined.gap(&data, &[5.0], &[5.0]).unwrap(), None);

@@ -6,21 +6,21 @@ use super::{
 };
 use rayon::prelude::*;
 
-/// Landmarks and the segments between them, with the coordinates of where segments begin and end.
+/// Landmarks and the edges between them, with the coordinates of the first and last rows of edges.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Graph {
     pub width: usize,
     /// `[landmarks, width]`
     pub landmarks: Vec<f32>,
-    /// Ordered by where they end.
+    /// Edges ordered by end landmark.
     pub edges: Vec<Edge>,
-    /// Edges that end at a landmark are those from its entry to the next.
+    /// For every landmark, the index of the first edge that ends there, and the number of edges.
     pub first_into: Vec<usize>,
-    /// Where every edge begins and what it costs: all that a search looks at.
+    /// The start landmark and the cost of every edge: all that a search needs.
     into: Vec<(u32, f32)>,
-    /// For every landmark, whether an edge begins there.
+    /// For every landmark, whether an edge starts there.
     has_edge_from: Vec<bool>,
-    /// For every edge, the rows where it begins and ends: `[edges, 2, width]`
+    /// For every edge, its first and its last row: `[edges, 2, width]`
     pub ends: Vec<f32>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Graph {
 const NONE: u32 = u32::MAX;
 
 impl Graph {
-    /// From edges that are ordered by where they begin.
+    /// Creates the graph from edges ordered by start landmark.
     pub fn new(landmarks: Vec<f32>, edges: Vec<Edge>, rows: &Rows) -> Self {
         let n = landmarks.len() / rows.width;
         let mut edges = without_detours(n, edges);
@@ -50,29 +50,30 @@ impl Graph {
         &self.landmarks[landmark * self.width..][..self.width]
     }
 
-    /// Whether somebody went on from a landmark.
+    /// Returns whether an edge starts at a landmark.
     pub fn has_edge_from(&self, landmark: u32) -> bool {
         self.has_edge_from[landmark as usize]
     }
 
-    /// Whether somebody came to a landmark.
+    /// Returns whether an edge ends at a landmark.
     pub fn has_edge_to(&self, landmark: u32) -> bool {
         self.first_into[landmark as usize] < self.first_into[landmark as usize + 1]
     }
 
-    /// Where an edge begins (`end` = 0) or ends (1).
+    /// Returns the first (`end` = 0) or the last row (`end` = 1) of an edge.
     pub fn end(&self, edge: usize, end: usize) -> &[f32] {
         &self.ends[(2 * edge + end) * self.width..][..self.width]
     }
 
-    /// Steps from every landmark to one; infinite where there is no path.
+    /// Returns the steps from every landmark to a goal landmark; infinite if there is no path.
     ///
-    /// Paths are found with both hops of every edge through landmarks, then priced with the hop between the two rows that meet,
-    /// which is at most as long: a path costs what it would cost to drive it.
+    /// The search uses edge costs, in which hops lead through landmarks. The length of a path then
+    /// uses the direct hop from the last row of an edge to the first row of the next, which is at
+    /// most as long.
     pub fn to_goal(&self, goal: usize) -> Vec<f32> {
         let (first_edges, order) = self.search(goal);
         let mut steps = vec![f32::INFINITY; self.n_landmarks()];
-        // From the row where a path leaves the cell of a landmark.
+        // Steps from the first row of the path's first edge at each landmark.
         let mut from_row = steps.clone();
         (steps[goal], from_row[goal]) = (0.0, 0.0);
         for &landmark in &order[1..] {
@@ -89,7 +90,7 @@ impl Graph {
         steps
     }
 
-    /// The edges of the shortest path from one landmark to another, which has to exist.
+    /// Returns the edges of the shortest path from one landmark to another; the path must exist.
     pub fn path<'a>(
         first_edges: &'a [u32],
         edges: &'a [Edge],
@@ -104,9 +105,11 @@ impl Graph {
         })
     }
 
-    /// The first edge from each landmark, and the landmarks with a path, nearest first.
+    /// Returns the first edge of the shortest path from each landmark, and the landmarks with a
+    /// path, nearest first.
     ///
-    /// Dial's search: every edge costs at least one step, so landmarks of a bucket that is one step wide do not improve each other.
+    /// This is Dial's algorithm: every edge costs at least one step, so landmarks in a bucket one
+    /// step wide cannot improve each other.
     pub fn search(&self, goal: usize) -> (Vec<u32>, Vec<u32>) {
         let n = self.n_landmarks();
         let (mut cost, mut first_edges) = (vec![f32::INFINITY; n], vec![NONE; n]);
@@ -139,13 +142,14 @@ impl Graph {
         (first_edges, order)
     }
 
-    /// Steps between all pairs, `[to, from]`.
+    /// Returns the steps between all pairs of landmarks, `[to, from]`.
     pub fn table(&self) -> Vec<f32> {
         (0..self.n_landmarks()).into_par_iter().flat_map_iter(|goal| self.to_goal(goal)).collect()
     }
 }
 
-/// Leaves out edges that cost as much as two others that lead to the same landmark: no shortest path needs them.
+/// Removes edges that cost at least as much as two other edges in sequence: no shortest path needs
+/// them.
 fn without_detours(landmarks: usize, edges: Vec<Edge>) -> Vec<Edge> {
     let first: Vec<usize> =
         (0..=landmarks).map(|from| edges.partition_point(|edge| (edge.from as usize) < from)).collect();

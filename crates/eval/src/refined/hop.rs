@@ -1,36 +1,38 @@
-//! The hop metric: how many steps a short move between two states takes.
+//! The hop metric: the number of steps that a short movement between two states takes.
 
 use super::{RefinedError, lag_sample::LagSample, rows::Rows};
 use isochrone_data::Dataset;
 
 /// Hops between states, in steps: `h(u, v)^2 = sum_i w_i (u_i - v_i)^2`.
 ///
-/// The weights are those of the regression of lag: over pairs of rows `k <= 8` steps apart,
-/// `k^2 = sum_i w_i (x_i(t + k) - x_i(t))^2 + b` with `w >= 0`. Columns that say nothing about elapsed time have no weight.
+/// The weights are fitted by regression of lag: over pairs of rows `k <= 8` steps apart, `k^2 =
+/// sum_i w_i (x_i(t + k) - x_i(t))^2 + b` with `w >= 0`. Columns that are not informative about
+/// elapsed time have weight 0.
 ///
-/// A column that changes slowly may explain little of the lag, because it seldom moves, and yet nobody can hop over it: a cube on
-/// a table moves only while it is carried. The weight of such a column is at least `1 / v_i^2`, where `v_i` is its speed limit;
-/// all weights are then scaled together to fit the lag again.
+/// A slow column may explain little of the lag because it seldom changes, and yet changing it takes
+/// time: a cube on a table moves only while it is carried. The weight of such a column is at least
+/// `1 / v_i^2`, where `v_i` is its speed limit; all weights are then scaled by one factor to fit
+/// the lag again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HopMetric {
     width: usize,
-    /// Columns with a weight, and the square root of the weight.
+    /// The columns with nonzero weight, and the square roots of their weights.
     scales: Vec<(usize, f32)>,
 }
 
 impl HopMetric {
-    /// A metric with these weights, one for each column.
+    /// Creates a metric with these weights, one for each column.
     pub fn new(weights: &[f64]) -> Self {
         let scales = weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0);
         let scales = scales.map(|(column, weight)| (column, weight.sqrt() as f32)).collect();
         Self { width: weights.len(), scales }
     }
 
-    /// Fits the weights to `pairs` recorded pairs of rows without a jump between them. `jumps_before` counts, for every row
-    /// of the dataset, the jumps up to it.
+    /// Fits the weights to `pairs` recorded pairs of rows without a jump between them.
+    /// `jumps_before` counts, for every row of the dataset, the jumps up to it.
     ///
     /// # Errors
-    /// [`RefinedError::NoTimeInColumns`] if no column gets a weight.
+    /// [`RefinedError::NoTimeInColumns`] if all weights are 0.
     pub(crate) fn fit(
         data: &Dataset,
         jumps_before: &[u32],
@@ -51,12 +53,12 @@ impl HopMetric {
         if metric.scales.is_empty() { Err(RefinedError::NoTimeInColumns) } else { Ok(metric) }
     }
 
-    /// Numbers of a state.
+    /// Returns the number of values in a state.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// The weight of every column.
+    /// Returns the weight of every column.
     pub fn weights(&self) -> Vec<f64> {
         let mut weights = vec![0.0; self.width];
         for &(column, scale) in &self.scales {
@@ -65,7 +67,7 @@ impl HopMetric {
         weights
     }
 
-    /// Steps per unit of every column: the square root of its weight.
+    /// Returns the steps per unit of every column: the square root of its weight.
     pub fn column_scales(&self) -> Vec<f32> {
         let mut scales = vec![0.0; self.width];
         for &(column, scale) in &self.scales {
@@ -74,24 +76,24 @@ impl HopMetric {
         scales
     }
 
-    /// Columns with a weight: the width of projected rows.
+    /// Returns the number of columns with nonzero weight, which is the width of projected rows.
     pub(crate) fn projected_width(&self) -> usize {
         self.scales.len()
     }
 
-    /// All rows of a dataset in such coordinates.
+    /// Returns all rows of a dataset, projected.
     pub(crate) fn rows(&self, data: &Dataset) -> Rows {
         Rows::new(data, self.projected_width(), |rows, into| self.project(rows, into))
     }
 
-    /// Appends rows, `[n, width]`, in coordinates whose straight lines are hops in steps.
+    /// Appends rows, `[n, width]`, in coordinates in which Euclidean distances are hops in steps.
     pub(crate) fn project(&self, rows: &[f32], projected: &mut Vec<f32>) {
         for row in rows.chunks_exact(self.width) {
             projected.extend(self.scales.iter().map(|&(column, scale)| row[column] * scale));
         }
     }
 
-    /// Steps of a hop between two states.
+    /// Returns the length of the hop between two states, in steps.
     pub fn steps(&self, from: &[f32], to: &[f32]) -> f32 {
         let square = |&(column, scale): &(usize, f32)| ((to[column] - from[column]) * scale).powi(2);
         self.scales.iter().map(square).sum::<f32>().sqrt()

@@ -1,17 +1,20 @@
-//! Involuntary jumps: steps far longer than motion explains, such as teleporters, resets inside an episode or
-//! relabeled frames. Nobody can choose to take one, so none becomes an edge, and none enters the fit of the hop metric,
-//! whose weights they would change by a factor of a thousand.
+//! Involuntary jumps: steps far longer than motion explains, such as teleports, resets within an
+//! episode or relabeled frames. No action causes them on purpose, so they do not become edges, and
+//! are excluded from the fit of the hop metric, whose weights they would change by a factor of a
+//! thousand.
 
 use isochrone_data::Dataset;
 
-/// A step is a jump if any coordinate moves more than this many times the step at [`QUANTILE`] of that coordinate.
+/// A step is a jump if any column changes by more than this factor times the [`QUANTILE`] of its
+/// changes.
 const FACTOR: f32 = 5.0;
-/// A later quantile would lie among the jumps themselves: those of a teleport maze are 0.1 % of all steps.
+/// A higher quantile could be affected by the jumps themselves, which are 0.1 % of all steps in a
+/// teleport maze.
 const QUANTILE: f64 = 0.99;
-/// Steps that a quantile is taken of.
+/// The number of steps sampled to estimate the quantile.
 const SAMPLED_STEPS: u64 = 200_000;
 
-/// For every row, whether the step that leads to it is a jump.
+/// Returns, for every row, whether the step that leads to it is a jump.
 pub(crate) fn find(data: &Dataset) -> Vec<bool> {
     let width = data.spec().observation.width;
     let limits: Vec<f32> = largest_steps(data, width);
@@ -28,7 +31,8 @@ pub(crate) fn find(data: &Dataset) -> Vec<bool> {
     jumps
 }
 
-/// For every column, the longest step that is no jump; 0 for columns that tell nothing, because they seldom change.
+/// Returns, for every column, the largest change that is not a jump; 0 for columns that seldom
+/// change, which are ignored.
 fn largest_steps(data: &Dataset, width: usize) -> Vec<f32> {
     let index = data.index();
     let total = index.n_transitions();

@@ -1,17 +1,20 @@
-//! Recorded pairs of rows a few steps apart: what the hop metric is fitted to.
+//! Recorded pairs of rows a few steps apart, to which the hop metric is fitted.
 
 use super::nnls;
 use isochrone_core::rng;
 use isochrone_data::Dataset;
 
-/// Pairs are at most so many steps apart: longer ones are seldom straight.
+/// The maximum number of steps between the rows of a pair; longer segments are seldom straight.
 const MAX_LAG: usize = 8;
-/// A column that explains less of the mean squared lag than this has no weight: it would be chance, and cost time.
+/// A column that explains a smaller fraction of the mean squared lag has weight 0: its fit would be
+/// noise, and it would cost time.
 const MIN_SHARE: f64 = 2e-3;
-/// The displacement at this quantile is as fast as a column ever moves; the very largest may be a glitch.
+/// The displacement at this quantile defines the speed limit of a column; larger ones may be
+/// glitches.
 const FASTEST: f64 = 0.998;
-/// A column is slow if its standard deviation takes more than this many steps to cross at its speed limit. Joints of a walking
-/// ant take two to three, its place 27, its heading ten; the joints and the cube of an arm four to thirteen.
+/// A column is slow if it takes more than this many steps to cross its standard deviation at its
+/// speed limit. The joints of a walking ant take two to three steps, its position 27, its heading
+/// ten; the joints of a robot arm and a cube that it carries take four to thirteen.
 const SLOW_STEPS: f64 = 3.5;
 
 /// Squared displacements of recorded pairs, and their lags.
@@ -19,15 +22,15 @@ pub(crate) struct LagSample {
     width: usize,
     /// `[pairs, width]`
     squares: Vec<f64>,
-    /// Squared lags.
+    /// The squared lags.
     lags: Vec<f64>,
-    /// Standard deviation of every column.
+    /// The standard deviation of every column.
     deviations: Vec<f64>,
 }
 
 impl LagSample {
-    /// Draws `pairs` pairs and keeps those without a jump between them. `jumps_before` counts, for every row of the dataset, the
-    /// jumps up to it.
+    /// Samples `pairs` pairs and keeps those without a jump between them. `jumps_before` counts,
+    /// for every row of the dataset, the jumps up to it.
     pub fn draw(data: &Dataset, jumps_before: &[u32], pairs: usize, seed: u64) -> Self {
         let (index, width) = (data.index(), data.spec().observation.width);
         let mut random = rng::stream(seed, 0);
@@ -56,10 +59,11 @@ impl LagSample {
         Self { width, squares, lags, deviations }
     }
 
-    /// The weight of every column by non-negative regression of the squared lag, with an intercept.
+    /// Returns the weight of every column, by non-negative regression of the squared lag with an
+    /// intercept.
     pub fn regress(&self) -> Vec<f64> {
         let width = self.width;
-        // The last coefficient is the intercept, as the difference of two that are not negative.
+        // The intercept is the difference of the last two coefficients, which are not negative.
         let n = width + 2;
         let (mut gram, mut moment) = (vec![0.0; n * n], vec![0.0; n]);
         let mut terms = vec![0.0; n];
@@ -73,11 +77,11 @@ impl LagSample {
                 }
             }
         }
-        // The intercept's column is 1 for every pair: its products are sums.
+        // The intercept's column is 1 for every pair, so its products are sums.
         let n_pairs = gram[width * n + width];
         let mean_squares: Vec<f64> = (0..width).map(|column| gram[column * n + width] / n_pairs).collect();
         let mean_lag_squared = moment[width] / n_pairs;
-        // Columns of one size: coordinate descent then needs few sweeps.
+        // With columns of equal norm, coordinate descent needs few sweeps.
         let sizes: Vec<f64> = (0..n).map(|i| gram[i * n + i].sqrt()).collect();
         let inverse = |i: usize| if sizes[i] > 0.0 { 1.0 / sizes[i] } else { 0.0 };
         for i in 0..n {
@@ -96,7 +100,7 @@ impl LagSample {
         weights
     }
 
-    /// Columns that change slowly, each with the weight of its speed limit, `1 / v^2`.
+    /// Returns the columns that change slowly, each with the weight of its speed limit, `1 / v^2`.
     pub fn slow_columns(&self) -> impl Iterator<Item = (usize, f64)> {
         (0..self.width).filter_map(|column| {
             let longest = |(_, lag): &(usize, &f64)| **lag == (MAX_LAG * MAX_LAG) as f64;
@@ -110,7 +114,7 @@ impl LagSample {
         })
     }
 
-    /// The factor that makes these weights fit the lag, by regression with an intercept.
+    /// Returns the factor that makes these weights fit the lag, by regression with an intercept.
     pub fn scale_of(&self, weights: &[f64]) -> f64 {
         let hop = |squares: &[f64]| squares.iter().zip(weights).map(|(square, weight)| square * weight).sum();
         let hops: Vec<f64> = self.squares.chunks_exact(self.width).map(hop).collect();

@@ -1,12 +1,13 @@
-//! Distances in true steps: a graph of recorded time.
+//! The refined distance: steps between states, computed on a graph of recorded segments.
 //!
-//! A learned distance is that of the behavior: it saturates, and a continuous network cannot tell one step behind on a one-way
-//! ring from one ahead. Here the time between two states is made of recorded segments, joined by short hops:
+//! A learned distance depends on the behavior policy and saturates, and a continuous network cannot
+//! distinguish one step backward on a one-way ring from one step forward. The refined distance is
+//! the length of a path of recorded segments, joined by short hops:
 //!
 //! ```text
-//! dataset -> jumps      steps that nobody can choose to take
-//!         -> HopMetric  how long a short move takes, by regression of lag
-//!         -> landmarks  that cover the data; every row belongs to the nearest
+//! dataset -> jumps      involuntary jumps, which are excluded
+//!         -> HopMetric  the time that a short movement takes, by regression of lag
+//!         -> landmarks  states that cover the data; every row belongs to the nearest
 //!         -> edges      recorded segments between landmarks: hop + steps + hop
 //!         -> Graph      shortest paths -> RefinedDistance
 //! ```
@@ -20,12 +21,13 @@
 //! let data = Dataset::from_arrays(1, 0, [(line, Vec::new())])?;
 //! let distance = RefinedDistance::fit(&data, &RefinedConfig::default())?;
 //! assert!((distance.steps(&[1.0], &[11.0])? - 100.0).abs() < 5.0);
-//! assert!(distance.steps(&[11.0], &[1.0])?.is_infinite(), "nobody ever went back");
+//! assert!(distance.steps(&[11.0], &[1.0])?.is_infinite(), "no trajectory goes back");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! No edge exists that nobody drove, so walls, one-way doors and the arrow of time come from the data, and the unit is a
-//! step by construction. Only hops can be wrong, and the graph has to confirm those.
+//! Every edge is a recorded segment, so walls, one-way doors and the direction of time come from
+//! the data, and the unit is one step by construction. Only hops can be wrong, and the graph has to
+//! confirm them.
 
 mod ahead;
 mod config;

@@ -1,23 +1,23 @@
-//! The nearest of many points.
+//! Nearest-neighbor search by exhaustive comparison.
 
 use pulp::Arch;
 use rayon::prelude::*;
 
-/// Points that are compared at once.
+/// The number of points compared at once.
 const LANES: usize = 16;
-/// Rows that one thread takes at a time.
+/// The number of rows per parallel task.
 const ROWS_PER_TASK: usize = 256;
 
 /// Points in groups of [`LANES`], coordinate by coordinate.
 pub(crate) struct Points {
     n: usize,
     width: usize,
-    /// `[groups, width, LANES]`; what is missing in the last group is infinitely far.
+    /// `[groups, width, LANES]`; the last group is padded with infinity.
     groups: Vec<f32>,
 }
 
 impl Points {
-    /// From `[n, width]`.
+    /// Creates the index of `[n, width]` points.
     pub fn new(points: &[f32], width: usize) -> Self {
         let n = points.len() / width;
         let mut groups = vec![f32::INFINITY; n.div_ceil(LANES) * width * LANES];
@@ -29,7 +29,8 @@ impl Points {
         Self { n, width, groups }
     }
 
-    /// The nearest point to each row of `[rows, width]`, and how far it is; the first of those that are equally near.
+    /// Returns the nearest point to each row of `[rows, width]`, and its distance. Ties are broken
+    /// by index.
     pub fn nearest(&self, rows: &[f32]) -> Vec<(u32, f32)> {
         let tasks = rows.par_chunks(ROWS_PER_TASK * self.width);
         tasks
@@ -41,7 +42,7 @@ impl Points {
             .collect()
     }
 
-    /// The `k` nearest points to a row, nearest first.
+    /// Returns the `k` nearest points to a row, nearest first.
     pub fn nearest_few(&self, row: &[f32], k: usize) -> Vec<(u32, f32)> {
         let mut squares = Vec::with_capacity(self.n.next_multiple_of(LANES));
         Arch::new().dispatch(|| {
@@ -64,24 +65,24 @@ impl Points {
 
     #[inline(always)]
     fn nearest_to(&self, row: &[f32]) -> (u32, f32) {
-        let (mut least, mut group_of_least) = ([f32::INFINITY; LANES], [0u32; LANES]);
+        let (mut min, mut group_of_min) = ([f32::INFINITY; LANES], [0u32; LANES]);
         for (number, group) in self.groups.chunks_exact(self.width * LANES).enumerate() {
             let squares = squares_to(row, group);
             for lane in 0..LANES {
-                let is_nearer = squares[lane] < least[lane];
-                least[lane] = if is_nearer { squares[lane] } else { least[lane] };
-                group_of_least[lane] = if is_nearer { number as u32 } else { group_of_least[lane] };
+                let is_nearer = squares[lane] < min[lane];
+                min[lane] = if is_nearer { squares[lane] } else { min[lane] };
+                group_of_min[lane] = if is_nearer { number as u32 } else { group_of_min[lane] };
             }
         }
-        let point = |lane: usize| group_of_least[lane] * LANES as u32 + lane as u32;
+        let point = |lane: usize| group_of_min[lane] * LANES as u32 + lane as u32;
         let best = (0..LANES)
-            .min_by(|&a, &b| least[a].total_cmp(&least[b]).then(point(a).cmp(&point(b))))
+            .min_by(|&a, &b| min[a].total_cmp(&min[b]).then(point(a).cmp(&point(b))))
             .expect("there are lanes");
-        (point(best), least[best].sqrt())
+        (point(best), min[best].sqrt())
     }
 }
 
-/// Squared lengths from a row to the points of a group, `[width, LANES]`.
+/// Returns the squared distances from a row to the points of a group, `[width, LANES]`.
 #[inline(always)]
 fn squares_to(row: &[f32], group: &[f32]) -> [f32; LANES] {
     let mut squares = [0f32; LANES];
@@ -101,7 +102,7 @@ mod tests {
     use isochrone_core::rng;
 
     #[test]
-    fn the_nearest_is_the_one_that_looking_at_each_finds() {
+    fn the_nearest_points_agree_with_sorting_all() {
         let mut random = rng::stream(1, 0);
         let mut draw = |n: usize| (0..n).map(|_| rng::unit_f64(&mut random) as f32).collect::<Vec<_>>();
         let (points, rows) = (draw(3 * 101), draw(3 * 50));

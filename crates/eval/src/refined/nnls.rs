@@ -1,12 +1,12 @@
-//! Least squares with coefficients that are not negative.
+//! Non-negative least squares.
 
-/// Sweeps at most; a well-scaled problem needs some tens.
+/// The maximum number of sweeps; a well-scaled problem needs a few tens.
 const MAX_SWEEPS: usize = 5000;
-/// Coefficients that change by less, relative to the largest, count as settled.
+/// The change of coefficients, relative to the largest, below which they have converged.
 const TOLERANCE: f64 = 1e-10;
 
-/// Minimizes `|A w - y|^2` over `w >= 0`, given `gram = A^T A`, `[n, n]`, and `moment = A^T y`, by coordinate descent.
-/// Coefficients whose column is zero stay 0.
+/// Minimizes `|A w - y|^2` over `w >= 0`, given `gram = A^T A`, `[n, n]`, and `moment = A^T y`, by
+/// coordinate descent. Coefficients of zero columns are 0.
 pub(crate) fn solve(gram: &[f64], moment: &[f64]) -> Vec<f64> {
     let n = moment.len();
     let mut w = vec![0.0; n];
@@ -22,7 +22,7 @@ pub(crate) fn solve(gram: &[f64], moment: &[f64]) -> Vec<f64> {
             largest_change = largest_change.max((next - w[i]).abs());
             w[i] = next;
         }
-        if largest_change <= TOLERANCE * w.iter().fold(0.0, |most: f64, w| most.max(*w)) {
+        if largest_change <= TOLERANCE * w.iter().fold(0.0, |max: f64, w| max.max(*w)) {
             break;
         }
     }

@@ -3,23 +3,23 @@
 /// A path along recorded segments, from a state to a goal: hop, segment, hop, segment, ... hop.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedPath {
-    /// The segments, in order; none where the goal is a hop away.
+    /// The segments, in order; none if the goal is a single hop away.
     pub segments: Vec<Segment>,
-    /// Steps of all hops: one before each segment, and one to the goal.
+    /// The lengths of all hops, in steps: one before each segment, and one to the goal.
     pub hops: Vec<f64>,
 }
 
-/// Rows of one episode that follow each other.
+/// Consecutive rows of one episode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
-    /// The first row, all episodes of the dataset counted one after another.
+    /// The first row, counted over all episodes of the dataset.
     pub first_row: u64,
-    /// Steps to the last row.
+    /// The number of steps to the last row.
     pub steps: u32,
 }
 
 impl RecordedPath {
-    /// Steps of all segments and hops together.
+    /// Returns the length of the path: the steps of all segments and hops.
     pub fn steps(&self) -> f64 {
         self.hops.iter().sum::<f64>()
             + self.segments.iter().map(|segment| f64::from(segment.steps)).sum::<f64>()
@@ -27,7 +27,7 @@ impl RecordedPath {
 }
 
 impl Segment {
-    /// The last row.
+    /// Returns the last row.
     pub fn last_row(&self) -> u64 {
         self.first_row + u64::from(self.steps)
     }

@@ -1,8 +1,8 @@
-//! A state on the map.
+//! A state relative to the landmarks.
 
-/// A state and the landmarks near it, nearest first.
+/// A projected state and the landmarks near it, nearest first.
 pub(super) struct Place {
     pub projected: Vec<f32>,
-    /// Numbers of landmarks, and the hops to them.
+    /// Indices of landmarks, and the hops to them in steps.
     pub near: Vec<(u32, f32)>,
 }

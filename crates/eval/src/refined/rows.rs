@@ -1,11 +1,11 @@
-//! All rows of a dataset in coordinates whose unit is one step of local motion.
+//! All rows of a dataset in coordinates in which Euclidean distances are hops in steps.
 
 use isochrone_data::{Dataset, EpisodeIndex};
 use std::ops::Range;
 
 /// The states of all episodes, one after another.
 pub(crate) struct Rows {
-    /// Numbers of a row.
+    /// The number of values in a row.
     pub width: usize,
     /// `[n, width]`
     pub values: Vec<f32>,
@@ -14,7 +14,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Keeps of every observation what `project` makes of it: `width` numbers for each row of an episode.
+    /// Projects all observations. `project` appends `width` values for each row of an episode.
     pub fn new(data: &Dataset, width: usize, project: impl Fn(&[f32], &mut Vec<f32>)) -> Self {
         let n = data.index().n_states() as usize;
         let mut rows =
@@ -31,7 +31,7 @@ impl Rows {
         self.last_rows.len()
     }
 
-    /// Some of them, `[n, width]`.
+    /// Returns the selected rows, `[n, width]`.
     pub fn select(&self, rows: &[u32]) -> Vec<f32> {
         rows.iter().flat_map(|&row| self.row(row as usize)).copied().collect()
     }
@@ -41,13 +41,13 @@ impl Rows {
     }
 }
 
-/// The rows of an episode.
+/// Returns the rows of an episode.
 pub(crate) fn states(index: &EpisodeIndex, episode: usize) -> Range<usize> {
     let states = index.states(episode);
     states.start as usize..states.end as usize
 }
 
-/// Length of the straight line between two rows.
+/// Returns the Euclidean distance between two rows.
 #[inline(always)]
 pub(crate) fn apart(left: &[f32], right: &[f32]) -> f32 {
     left.iter().zip(right).map(|(left, right)| (left - right) * (left - right)).sum::<f32>().sqrt()

@@ -1,8 +1,8 @@
-//! The refined distance in a file, so that a graph is built once.
+//! The file format of the refined distance, so that a graph is built only once.
 //!
-//! An archive of arrays that `numpy.load` reads: which data and settings it is of, the weights of the hop
-//! metric, the rows that are landmarks, and the edges of both readings. Everything else follows from the
-//! dataset, and what is saved is compared with it.
+//! The file is an archive of arrays that `numpy.load` can read: a key that identifies dataset and
+//! settings, the weights of the hop metric, the rows that are landmarks, and the edges of both
+//! readings. Everything else is computed from the dataset, against which the file is checked.
 
 use super::{
     HopMetric, RefinedConfig,
@@ -12,16 +12,16 @@ use super::{
 use isochrone_data::{DataError, Dataset, arrays, tables::Matrix};
 use std::path::Path;
 
-/// Other numbers are of other versions of this file, or of the algorithm: a change of either counts it up.
+/// The version of the file format and of the algorithm; a change of either increments it.
 const FORMAT: f64 = 1.0;
-/// What a cost may differ from the hops and steps that it is made of, as a share: sums are taken in another
-/// order.
+/// The relative tolerance between a saved cost and the sum of its hops and steps, whose order of
+/// summation differs.
 const COST_TOLERANCE: f32 = 1e-4;
-/// Numbers of an edge: from, to, lag, row, cost.
+/// The number of values per edge: from, to, lag, row, cost.
 const EDGE: usize = 5;
 const EDGES: [&str; 2] = ["fastest", "typical"];
 
-/// What a graph is made of.
+/// The saved components of a refined distance.
 pub(crate) struct Parts {
     pub metric: HopMetric,
     pub radius: f32,
@@ -30,17 +30,17 @@ pub(crate) struct Parts {
     pub edges: [Vec<Edge>; 2],
 }
 
-/// Which data and settings a graph is of.
+/// Returns the key that identifies dataset and settings.
 fn key(data: &Dataset, config: &RefinedConfig) -> Vec<f64> {
     let RefinedConfig { landmarks, sampled_rows, hop_pairs, table_landmarks, seed } = config;
     let settings = [*landmarks, *sampled_rows, *hop_pairs, *table_landmarks].map(|value| value as f64);
-    // A float64 holds 32 bits and more, a seed has 64.
+    // A float64 does not represent all 64-bit seeds exactly, so the halves are stored.
     let seed = [(seed >> 32) as f64, (seed & 0xffff_ffff) as f64];
     let hash = data.content_hash().bytes().map(f64::from);
     [FORMAT].into_iter().chain(settings).chain(seed).chain(hash).collect()
 }
 
-/// Writes the parts of a graph, atomically.
+/// Writes the components of a refined distance atomically.
 pub(crate) fn write(
     path: &Path,
     data: &Dataset,
@@ -65,8 +65,8 @@ pub(crate) fn write(
     arrays::write(path, &arrays)
 }
 
-/// Reads the parts of a graph of these data and settings; `None` if the file is of others. Edges are ordered
-/// by where they begin.
+/// Reads the components of a refined distance; `None` if the file is of another dataset or other
+/// settings. Edges are ordered by start landmark.
 pub(crate) fn read(
     path: &Path,
     data: &Dataset,
@@ -81,23 +81,23 @@ pub(crate) fn read(
     let corrupt = |problem: &'static str| DataError::Malformed {
         path: path.into(),
         problem: problem.into(),
-        hint: "it is corrupt; remove it, and the graph is built again".into(),
+        hint: "the file is corrupt; delete it to build the graph again".into(),
     };
     let array = |name: &'static str| values(name).ok_or_else(|| corrupt("an array is missing"));
     let weights = array("weights")?;
     let is_weight = |weight: &f64| weight.is_finite() && *weight >= 0.0;
     if weights.len() != data.spec().observation.width || !weights.iter().all(is_weight) {
-        return Err(corrupt("the weights of the hop metric are not those of its columns"));
+        return Err(corrupt("the weights of the hop metric do not fit the columns of the dataset"));
     }
     let metric = HopMetric::new(weights);
     if metric.projected_width() == 0 {
-        return Err(corrupt("the hop metric has no weight"));
+        return Err(corrupt("all weights of the hop metric are zero"));
     }
     let &[radius, jumps] = array("radius_and_jumps")? else {
         return Err(corrupt("the cover radius is missing"));
     };
     if !(radius.is_finite() && radius >= 0.0) {
-        return Err(corrupt("the cover radius is not a length"));
+        return Err(corrupt("the cover radius is negative or not finite"));
     }
     let rows = metric.rows(data);
     let below = |value: f64, bound: usize| {
@@ -106,7 +106,7 @@ pub(crate) fn read(
     let landmark_rows: Option<Vec<u32>> =
         array("landmark_rows")?.iter().map(|&row| below(row, rows.len())).collect();
     let landmark_rows = landmark_rows.filter(|rows| !rows.is_empty());
-    let landmark_rows = landmark_rows.ok_or_else(|| corrupt("a landmark is no row of the data"))?;
+    let landmark_rows = landmark_rows.ok_or_else(|| corrupt("a landmark is not a row of the dataset"))?;
     let landmark = |number: u32| rows.row(landmark_rows[number as usize] as usize);
     let edge = |values: &[f64]| -> Option<Edge> {
         let n = landmark_rows.len();
@@ -124,7 +124,7 @@ pub(crate) fn read(
         let edges: Option<Vec<Edge>> = values.chunks_exact(EDGE).map(edge).collect();
         let mut edges = edges
             .filter(|_| values.len().is_multiple_of(EDGE))
-            .ok_or_else(|| corrupt("an edge is no segment of the data"))?;
+            .ok_or_else(|| corrupt("an edge is not a segment of the dataset"))?;
         edges.sort_unstable_by_key(|edge| (edge.from, edge.to));
         Ok::<_, DataError>(edges)
     };

@@ -1,4 +1,4 @@
-//! Goals that are a slice of a state, such as a place: any recorded state there will do.
+//! Goals that specify only some columns of a state, such as a position.
 
 use super::{GoalSet, RefinedDistance};
 use isochrone_core::{Discount, ShapeError, TemporalDistance};
@@ -6,23 +6,24 @@ use isochrone_data::Dataset;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Steps to the nearest recorded state that is near a goal in some of its columns: the place of an ant, whatever its legs do.
-/// Of goals nothing else counts.
+/// The distance to the nearest recorded state that matches the goal in some columns, such as the
+/// position of an ant regardless of its pose. The other columns of goals are ignored.
 pub struct SliceDistance {
     refined: RefinedDistance,
     columns: Range<usize>,
     within: f32,
-    /// All recorded states, sorted by the first of the columns, `[n, width]`.
+    /// All recorded states, sorted by the first goal column, `[n, width]`.
     rows: Vec<f32>,
-    /// The first of the columns.
+    /// The values of the first goal column.
     sorted: Vec<f32>,
 }
 
 impl SliceDistance {
-    /// Goals are all states of `data`, to which `refined` was fitted, that are `within` this Euclidean distance in the `columns`.
+    /// Creates the distance. A goal matches all states of `data`, to which `refined` was fitted,
+    /// that are `within` this Euclidean distance of it in the `columns`.
     ///
     /// # Panics
-    /// If there is no such column.
+    /// If `columns` is empty or out of range.
     pub fn new(refined: RefinedDistance, data: &Dataset, columns: Range<usize>, within: f32) -> Self {
         let width = refined.width();
         assert!(!columns.is_empty() && columns.end <= width, "columns {columns:?} of {width}");
@@ -31,8 +32,8 @@ impl SliceDistance {
         let mut states: Vec<&[f32]> = episodes.flat_map(|rows| rows.chunks_exact(width)).collect();
         states.sort_by(|a, b| a[first].total_cmp(&b[first]));
         let sorted = states.iter().map(|state| state[first]).collect();
-        // The first question makes the table of the graph: before many are asked in parallel.
-        refined.extrapolates(&[]).expect("no rows are whole rows");
+        // The first query builds the table of the graph; this must not happen in a parallel query.
+        refined.extrapolates(&[]).expect("an empty slice has complete rows");
         Self { refined, columns, within, rows: states.concat(), sorted }
     }
 
@@ -42,16 +43,16 @@ impl SliceDistance {
         let first = self.sorted.partition_point(|x| *x < slice[0] - within);
         let last = self.sorted.partition_point(|x| *x <= slice[0] + within);
         let near = self.rows[first * width..last * width].chunks_exact(width);
-        let away = |row: &[f32]| -> f32 {
+        let distance = |row: &[f32]| -> f32 {
             row[self.columns.clone()].iter().zip(slice).map(|(a, b)| (a - b).powi(2)).sum::<f32>().sqrt()
         };
-        let near = near.filter(|row| away(row) <= within);
+        let near = near.filter(|row| distance(row) <= within);
         let states: Vec<f32> = near.flatten().copied().collect();
-        self.refined.goal_set(&states).expect("they are whole states")
+        self.refined.goal_set(&states).expect("states are complete")
     }
 
     fn steps_to(&self, from: &[f32], goal: &[f32]) -> Vec<f64> {
-        self.refined.steps_to_set(from, &self.goals(goal)).expect("they are whole states")
+        self.refined.steps_to_set(from, &self.goals(goal)).expect("states are complete")
     }
 
     fn nats(&self, steps: Vec<f64>) -> Vec<f32> {

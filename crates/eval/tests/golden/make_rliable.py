@@ -1,4 +1,4 @@
-"""What the rliable package says about some scores: writes rliable.json, which crates/eval/tests/statistics.rs compares with.
+"""Writes rliable.json: statistics by the rliable package, with which crates/eval/tests/statistics.rs compares.
 
     pip install rliable==1.2.0 "pandas<3" && python make_rliable.py
 """

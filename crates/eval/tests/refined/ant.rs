@@ -1,4 +1,4 @@
-//! A walking ant, 29 dimensions, whose goals are places: any state within 0.7 m will do.
+//! A walking ant with 29 dimensions. Goals are xy positions: any state within 0.7 m counts.
 
 use crate::mazes::shared;
 use isochrone_core::{Discount, exact::ExactSolver, rng};
@@ -10,11 +10,11 @@ use isochrone_eval::refined::{RefinedConfig, RefinedDistance};
 const RADIUS: f32 = 0.7;
 
 #[test]
-fn steps_of_an_ant_are_those_of_its_path() {
+fn steps_of_an_ant_agree_with_exact_steps() {
     let data = Dataset::load(shared("antmaze-medium-navigate-fifth.npz"), ReadOptions::default()).unwrap();
     let width = data.spec().observation.width;
     let distance = RefinedDistance::fit(&data, &RefinedConfig::default()).unwrap();
-    // Of 29 columns, place and heading say how much time has passed.
+    // Of 29 columns, position and heading are informative about elapsed time.
     let weights = distance.metric().weights();
     assert!(weights[0] > 10.0 && weights[1] > 10.0 && weights[2] == 0.0 && weights[7..15] == [0.0; 8]);
     let rows: Vec<&[f32]> = (0..data.n_episodes())
@@ -35,7 +35,8 @@ fn steps_of_an_ant_are_those_of_its_path() {
         read.push(distance.steps_to_set(from, &set).unwrap()[0]);
         truth.push(solver.to_goal(goal).unwrap().steps(start));
     }
-    // The ball of the exact solver covers 0.2 m in a step; over 64 steps the fastest ant covers 0.175.
+    // The ball of the exact solver moves 0.2 m per step; over 64 steps the fastest ant moves 0.175
+    // m per step.
     let Accuracy { spearman, median_ratio, .. } = Accuracy::of(&read, &truth);
     assert!(spearman >= 0.97 && (1.1..1.4).contains(&median_ratio), "{spearman} {median_ratio}");
 }

@@ -1,4 +1,4 @@
-//! Refined distances beside exact ones.
+//! Refined distances compared with exact distances.
 
 mod ant;
 mod mazes;

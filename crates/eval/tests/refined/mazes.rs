@@ -1,4 +1,4 @@
-//! Point mazes beside the exact solver.
+//! Point mazes compared with the exact solver.
 
 use isochrone_core::{Discount, TemporalDistance, exact::ExactSolver, rng};
 use isochrone_data::{Dataset, formats::ReadOptions};
@@ -11,7 +11,7 @@ pub fn shared(file: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(file)
 }
 
-/// Random pairs of recorded states and the exact steps between them.
+/// Samples pairs of recorded states and returns the exact steps between them.
 fn pairs(data: &Dataset, maze: Maze, n: usize) -> (Vec<f32>, Vec<f32>, Vec<f64>) {
     let mdp = PointMazeMdp::new(maze);
     let solver = ExactSolver::new(mdp.process(), Discount::new(0.99).unwrap());
@@ -39,7 +39,7 @@ fn pairs(data: &Dataset, maze: Maze, n: usize) -> (Vec<f32>, Vec<f32>, Vec<f64>)
 }
 
 #[test]
-fn steps_in_a_maze_are_exact_steps() {
+fn steps_in_a_maze_agree_with_exact_steps() {
     let data = Dataset::load(shared("pointmaze-large-stitch-v0.npz"), ReadOptions::default()).unwrap();
     let distance = RefinedDistance::fit(&data, &RefinedConfig::default()).unwrap();
     assert_eq!((distance.n_landmarks(), distance.n_jumps()), (2000, 0));
@@ -47,19 +47,19 @@ fn steps_in_a_maze_are_exact_steps() {
     let read = distance.paired_steps(&from, &to).unwrap();
     let Accuracy { spearman, median_relative_error, .. } = Accuracy::of(&read, &truth);
     assert!(spearman >= 0.998 && median_relative_error <= 0.04, "{spearman} {median_relative_error}");
-    // How long it took those who went there: never shorter.
+    // Typical times are never shorter than the fastest.
     let typical = distance.with_reading(Reading::Typical).paired_steps(&from, &to).unwrap();
     assert!(read.iter().zip(&typical).all(|(fastest, typical)| *fastest <= typical * 1.05 + 1.0));
-    // The same bits on one thread as on all, and through a search for each goal as from the table.
-    let few = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let alone = few.install(|| RefinedDistance::fit(&data, &RefinedConfig::default()).unwrap());
-    assert_eq!(few.install(|| alone.paired_steps(&from, &to).unwrap()), read);
+    // Results on one thread are bit-identical to those on all threads.
+    let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let sequential = one_thread.install(|| RefinedDistance::fit(&data, &RefinedConfig::default()).unwrap());
+    assert_eq!(one_thread.install(|| sequential.paired_steps(&from, &to).unwrap()), read);
     assert!(distance.extrapolates(&[0.0, 0.0, 500.0, 0.0]).unwrap() == [false, true]);
 }
 
-/// Teleporters: nobody can choose to take one, and the metric of hops does not know them.
+/// Teleports are excluded from edges and from the fit of the hop metric.
 #[test]
-fn involuntary_jumps_are_no_edges() {
+fn involuntary_jumps_are_not_edges() {
     let data = Dataset::load(shared("pointmaze-teleport-navigate-v0.npz"), ReadOptions::default()).unwrap();
     let distance = RefinedDistance::fit(&data, &RefinedConfig::default()).unwrap();
     assert_eq!(distance.n_jumps(), 1049);
@@ -67,9 +67,9 @@ fn involuntary_jumps_are_no_edges() {
     assert!(weights.iter().all(|weight| (15.0..30.0).contains(weight)), "{weights:?}");
 }
 
-/// Hops stay in the corridors: 1,000 random plans, every hop looked at along its length.
+/// Hops stay in the corridors: every hop of 1,000 random paths is checked along its length.
 #[test]
-fn no_plan_leads_through_a_wall() {
+fn no_path_leads_through_a_wall() {
     let data = Dataset::load(shared("pointmaze-large-stitch-v0.npz"), ReadOptions::default()).unwrap();
     let distance = RefinedDistance::fit(&data, &RefinedConfig::default()).unwrap();
     let (from, to, _) = pairs(&data, Maze::Large, 1000);
@@ -80,7 +80,7 @@ fn no_plan_leads_through_a_wall() {
         &data.episode(episode).observations[2 * row..][..2]
     };
     for (from, to) in from.chunks(2).zip(to.chunks(2)) {
-        let path = distance.path(from, to).unwrap().expect("every corridor was driven");
+        let path = distance.path(from, to).unwrap().expect("the data cover every corridor");
         let mut here = from;
         let ends = path.segments.iter().map(|segment| (row(segment.first_row), row(segment.last_row())));
         for (begin, end) in ends.chain([(to, to)]) {
@@ -96,9 +96,8 @@ fn no_plan_leads_through_a_wall() {
     }
 }
 
-/// A set is as far as its nearest state.
 #[test]
-fn a_set_is_as_far_as_its_nearest_state() {
+fn the_distance_to_a_set_is_the_distance_to_its_nearest_state() {
     let data = Dataset::load(shared("pointmaze-large-stitch-v0.npz"), ReadOptions::default()).unwrap();
     let distance = RefinedDistance::fit(&data, &RefinedConfig::default()).unwrap();
     let (from, to, _) = pairs(&data, Maze::Large, 120);

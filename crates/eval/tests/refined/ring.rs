@@ -1,4 +1,4 @@
-//! A one-way ring: 78 cells in 16 noisy dimensions. One cell behind is 77 cells ahead.
+//! A one-way ring of 78 cells, observed in 16 noisy dimensions. One cell behind is 77 cells ahead.
 
 use isochrone_core::{TemporalDistance, rng, statistics};
 use isochrone_data::Dataset;
@@ -6,7 +6,7 @@ use isochrone_eval::refined::{RefinedConfig, RefinedDistance};
 
 const CELLS: usize = 78;
 const WIDTH: usize = 16;
-/// The chance to go on to the next cell at a step.
+/// The probability of moving to the next cell in one step.
 const PACE: f64 = 0.77;
 
 struct Ring {
@@ -30,7 +30,7 @@ impl Ring {
         places.into_iter().map(|x| (x + self.noise * rng::normal(&mut self.random)) as f32).collect()
     }
 
-    /// 400 episodes of 60 rows.
+    /// Collects 400 episodes of 60 rows.
     fn data(&mut self) -> Dataset {
         let episodes: Vec<(Vec<f32>, Vec<f32>)> = (0..400)
             .map(|_| {
@@ -46,7 +46,8 @@ impl Ring {
         Dataset::from_arrays(WIDTH, 0, episodes).unwrap()
     }
 
-    /// Readings between fresh observations of cells that are so many ahead.
+    /// Returns readings between new observations of pairs of cells, the second `ahead` of the
+    /// first.
     fn readings(&mut self, distance: &RefinedDistance, ahead: usize) -> Vec<f64> {
         let (mut from, mut to) = (Vec::new(), Vec::new());
         for _ in 0..300 {
@@ -66,7 +67,7 @@ fn one_behind_is_far_and_one_ahead_is_near() {
     let readings: Vec<f64> = [0, 1, 10, 30, CELLS - 5, CELLS - 1].map(&mut median).to_vec();
     assert!(readings[0] < 1.0 && readings[1] <= 2.0, "{readings:?}");
     for (reading, truth) in readings[2..].iter().zip([10.0, 30.0, 73.0, 77.0]) {
-        // A hop at each end is charged, which is noise here.
+        // The hop at each end adds to the reading; here it is observation noise.
         assert!((reading - truth).abs() < 0.15 * truth + 0.5, "{readings:?}");
     }
     let state = ring.observe(3);
@@ -80,16 +81,16 @@ fn one_behind_is_far_and_one_ahead_is_near() {
     assert!(correlation >= 0.99, "{correlation}");
 }
 
-/// One cell behind leads all around, in the direction of the ring.
+/// The path to the cell behind leads around the ring, in its direction.
 #[test]
-fn no_plan_goes_against_the_ring() {
+fn no_path_goes_against_the_ring() {
     let mut ring = Ring::new(0.02, 1);
     let data = ring.data();
     let distance = RefinedDistance::fit(&data, &RefinedConfig::default()).unwrap();
     for number in 0..1000 {
         let cell = number % CELLS;
         let (from, to) = (ring.observe(cell), ring.observe(cell + CELLS - 1));
-        let path = distance.path(&from, &to).unwrap().expect("there is a way around");
+        let path = distance.path(&from, &to).unwrap().expect("a path around the ring exists");
         let recorded: u32 = path.segments.iter().map(|segment| segment.steps).sum();
         assert!(recorded >= CELLS as u32 - 5, "{path:?}");
     }

@@ -1,11 +1,11 @@
-//! A graph in a file: bit-identical to the one that was built, and never believed blindly.
+//! Saved graphs: bit-identical to the graph that was built, and checked against the data.
 
 use isochrone_core::{TemporalDistance as _, rng};
 use isochrone_data::{Dataset, arrays};
 use isochrone_eval::refined::{Reading, RefinedConfig, RefinedDistance};
 use std::time::Instant;
 
-/// Walkers on a plane, who turn now and then.
+/// Returns a dataset of walks in the plane with random turns.
 fn data(seed: u64) -> Dataset {
     walks(seed, 30)
 }
@@ -28,7 +28,7 @@ fn walks(seed: u64, episodes: usize) -> Dataset {
 }
 
 #[test]
-fn what_is_opened_is_what_was_built() {
+fn an_opened_graph_equals_the_one_that_was_built() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("refined.npz");
     let (data, config) = (data(1), RefinedConfig::default());
@@ -50,7 +50,7 @@ fn what_is_opened_is_what_was_built() {
 }
 
 #[test]
-fn other_data_and_settings_have_other_graphs() {
+fn a_graph_of_other_data_or_settings_is_not_opened() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("refined.npz");
     let (mine, config) = (data(1), RefinedConfig::default());
@@ -67,15 +67,15 @@ fn other_data_and_settings_have_other_graphs() {
 }
 
 #[test]
-fn a_file_that_does_not_fit_the_data_is_an_error() {
+fn a_file_that_contradicts_the_data_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("refined.npz");
     let (data, config) = (data(1), RefinedConfig::default());
     RefinedDistance::fit(&data, &config).unwrap().save(&path, &data, &config).unwrap();
-    let (bytes, whole) = (std::fs::read(&path).unwrap(), arrays::read(&path).unwrap());
+    let (bytes, original) = (std::fs::read(&path).unwrap(), arrays::read(&path).unwrap());
     let error = || RefinedDistance::open(&path, &data, &config).err().map(|error| error.to_string());
     assert_eq!(error(), None);
-    // Checksums are right, and numbers wrong: the place in an array, and the new value.
+    // Valid checksums and wrong values: the array, the index in it, and the new value.
     for (name, at, value) in [
         ("weights", 0, f64::NAN),
         ("weights", 0, 7.0),
@@ -91,7 +91,7 @@ fn a_file_that_does_not_fit_the_data_is_an_error() {
         ("typical", 4, f64::NAN),
         ("typical", 4, 3000.0),
     ] {
-        let mut changed = whole.clone();
+        let mut changed = original.clone();
         changed.iter_mut().find(|(other, _)| other == name).unwrap().1.values[at] = value;
         let changed: Vec<(&str, _)> =
             changed.iter().map(|(name, matrix)| (name.as_str(), matrix.clone())).collect();
@@ -100,7 +100,7 @@ fn a_file_that_does_not_fit_the_data_is_an_error() {
         assert!(error.contains("refined.npz") && error.contains("hint:"), "{name} {at} {value}: {error}");
     }
     let fewer: Vec<(&str, _)> =
-        whole[..4].iter().map(|(name, matrix)| (name.as_str(), matrix.clone())).collect();
+        original[..4].iter().map(|(name, matrix)| (name.as_str(), matrix.clone())).collect();
     arrays::write(&path, &fewer).unwrap();
     assert!(error().unwrap().contains("missing"));
     for length in [0, 10, bytes.len() / 2, bytes.len() - 1] {
@@ -109,8 +109,8 @@ fn a_file_that_does_not_fit_the_data_is_an_error() {
     }
 }
 
-/// At 500,000 rows more than ten times faster; here a factor of two is asked for, whatever else the machine
-/// does.
+/// At 500,000 rows, opening is more than ten times faster; this test only requires a factor of two,
+/// so that it passes on a busy machine.
 #[test]
 fn opening_is_faster_than_building() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Steps per second of every algorithm, what the trainer adds to them, and CMD-1 beside JAX: `just bench-learn`.
+//! Steps per second of every algorithm, the overhead of the trainer, and CMD-1 compared with JAX:
+//! `just bench-learn`.
 
 use isochrone_core::{Discount, rng};
 use isochrone_data::Dataset;
@@ -20,7 +21,7 @@ const GAMMA: f64 = 0.99;
 
 fn main() {
     isochrone_nn::memory::retain_heap();
-    // On a thread of the pool, as the command does it.
+    // On a thread of the pool, as in the command-line program.
     rayon::scope(|_| bench(std::env::args().any(|arg| arg == "--quick")));
 }
 
@@ -29,46 +30,46 @@ fn bench(is_quick: bool) {
     let seconds = if is_quick { 0.05 } else { 4.0 };
     println!("# Learners and trainer\n");
     println!(
-        "Observations of {OBSERVATION} numbers, actions of {ACTION}, batches of {BATCH}, {} threads. *Paper*: 4 x 512 without normalization, latent rows of 512. *Small*: 2 x 64 with layer\n\
-         normalization, latent rows of 64. Median time of one update of all networks, on ready batches.\n",
+        "Observation width {OBSERVATION}, action width {ACTION}, batch size {BATCH}, {} threads. *Paper*: 4 x 512 without normalization, latent width 512. *Small*: 2 x 64 with layer\n\
+         normalization, latent width 64. Median time of one update of all networks, on prepared batches.\n",
         rayon::current_num_threads(),
     );
     println!("| algorithm | paper: ms | steps/s | small: ms | steps/s |\n|---|---|---|---|---|");
     for algorithm in Algorithm::ALL {
-        let cells = [Preset::Paper, Preset::Small].map(|size| {
-            let ms = Bare::new(algorithm.preset(size), &data).median_ms(seconds);
+        let cells = [Preset::Paper, Preset::Small].map(|preset| {
+            let ms = BareLearner::new(algorithm.preset(preset), &data).median_ms(seconds);
             format!("{ms:.1} | {:.1}", 1e3 / ms)
         });
         println!("| {} | {} |", algorithm.name(), cells.join(" | "));
     }
 
-    println!("\n## What the trainer adds\n");
+    println!("\n## Overhead of the trainer\n");
     println!(
-        "A whole short run (loader, scaling, metrics, files, one checkpoint) against as many bare updates just before and after it; medians of eleven turns. *As by default*: with that\n\
-         checkpoint counted as one for 2500 steps, which is what a run of default length saves.\n"
+        "A complete short run (loader, scaling, metrics, files, one checkpoint) compared with the same number of bare updates directly before and after it; medians of eleven rounds. The last\n\
+         column counts one checkpoint per 2500 steps, as in a run of default length.\n"
     );
     println!(
-        "| algorithm | size | bare ms | added by a short run | one checkpoint, ms | added, checkpoints as by default |\n|---|---|---|---|---|---|"
+        "| algorithm | preset | bare update, ms | overhead of a short run | one checkpoint, ms | overhead with default checkpoints |\n|---|---|---|---|---|---|"
     );
-    for (algorithm, size) in [
+    for (algorithm, preset) in [
         (Algorithm::Cmd1, Preset::Paper),
         (Algorithm::Cmd1, Preset::Small),
         (Algorithm::Gcbc, Preset::Paper),
         (Algorithm::Gcbc, Preset::Small),
     ] {
-        added(algorithm, size, &data, is_quick);
+        print_overhead(algorithm, preset, &data, is_quick);
     }
     if !is_quick {
-        beside_jax(&data);
+        compare_with_jax(&data);
     }
     println!(
-        "\nMade by `just bench-learn`: isochrone {} at revision {}. Times move by a quarter from minute to minute on shared machines: compare within a table.",
+        "\nMade by `just bench-learn`: isochrone {} at revision {}. Times vary by a quarter from minute to minute on shared machines; compare only within a table.",
         env!("CARGO_PKG_VERSION"),
         Provenance::revision().unwrap_or("unknown"),
     );
 }
 
-/// Random walks: only sizes matter here.
+/// Random numbers: only sizes matter here.
 fn noise() -> Dataset {
     let mut random = rng::stream(1, 0);
     let mut draw =
@@ -77,14 +78,14 @@ fn noise() -> Dataset {
     Dataset::from_arrays(OBSERVATION, ACTION, episodes).expect("widths fit")
 }
 
-/// A learner with batches that are ready.
-struct Bare {
+/// A learner with prepared batches.
+struct BareLearner {
     learner: Box<dyn Learner>,
     batches: Vec<DeviceBatch>,
     next: usize,
 }
 
-impl Bare {
+impl BareLearner {
     fn new(config: LearnerConfig, data: &Dataset) -> Self {
         let discount = Discount::new(GAMMA).expect("a discount");
         let context = LearnerContext::new(data.spec(), discount, 1, 1_000_000, &isochrone_learn::cpu());
@@ -100,51 +101,52 @@ impl Bare {
         self.next += 1;
     }
 
-    /// After three steps to warm up, for at least so long and five steps.
+    /// Returns the median time of a step, measured for at least `seconds` and five steps after
+    /// three warm-up steps.
     fn median_ms(&mut self, seconds: f64) -> f64 {
         (0..3).for_each(|_| self.step());
         let (start, mut times) = (Instant::now(), Vec::new());
         while times.len() < 5 || start.elapsed() < Duration::from_secs_f64(seconds) {
-            let begin = Instant::now();
+            let started = Instant::now();
             self.step();
-            times.push(begin.elapsed().as_secs_f64() * 1e3);
+            times.push(started.elapsed().as_secs_f64() * 1e3);
         }
         times.sort_by(f64::total_cmp);
         times[times.len() / 2]
     }
 }
 
-/// One line: bare updates and a trainer, in turns.
-fn added(algorithm: Algorithm, size: Preset, data: &Dataset, is_quick: bool) {
-    let (rounds, steps) = match (is_quick, size) {
+/// Prints one line of the overhead table, from alternating bare updates and runs.
+fn print_overhead(algorithm: Algorithm, preset: Preset, data: &Dataset, is_quick: bool) {
+    let (rounds, steps) = match (is_quick, preset) {
         (true, _) => (1, 5),
         (_, Preset::Paper) => (11, 40),
         _ => (11, 400),
     };
-    let mut bare = Bare::new(algorithm.preset(size), data);
+    let mut bare = BareLearner::new(algorithm.preset(preset), data);
     let mut bare_round = || {
-        let begin = Instant::now();
+        let started = Instant::now();
         (0..steps).for_each(|_| bare.step());
-        begin.elapsed().as_secs_f64() * 1e3 / steps as f64
+        started.elapsed().as_secs_f64() * 1e3 / steps as f64
     };
     let mut before = bare_round();
     let (mut bare_ms, mut checkpoint_ms) = (Vec::new(), Vec::new());
     let (mut ratios, mut default_ratios) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
-        let (all, checkpoint) = trained(algorithm, size, data, steps);
+        let (total, checkpoint) = time_run(algorithm, preset, data, steps);
         let after = bare_round();
         let bare = 0.5 * (before + after);
         bare_ms.push(bare);
         checkpoint_ms.push(checkpoint);
-        ratios.push(all / steps as f64 / bare - 1.0);
-        default_ratios.push(((all - checkpoint) / steps as f64 + checkpoint / 2500.0) / bare - 1.0);
+        ratios.push(total / steps as f64 / bare - 1.0);
+        default_ratios.push(((total - checkpoint) / steps as f64 + checkpoint / 2500.0) / bare - 1.0);
         before = after;
     }
     let median = |mut values: Vec<f64>| {
         values.sort_by(f64::total_cmp);
         values[values.len() / 2]
     };
-    let name = if size == Preset::Paper { "paper" } else { "small" };
+    let name = if preset == Preset::Paper { "paper" } else { "small" };
     println!(
         "| {} | {name} | {:.2} | {:+.1} % | {:.0} | {:+.1} % |",
         algorithm.name(),
@@ -155,11 +157,11 @@ fn added(algorithm: Algorithm, size: Preset, data: &Dataset, is_quick: bool) {
     );
 }
 
-/// Milliseconds of a whole run, and of its checkpoint.
-fn trained(algorithm: Algorithm, preset: Preset, data: &Dataset, steps: u64) -> (f64, f64) {
+/// Returns the milliseconds of a complete run, and of its checkpoint.
+fn time_run(algorithm: Algorithm, preset: Preset, data: &Dataset, steps: u64) -> (f64, f64) {
     struct Clock {
         last_step: Instant,
-        /// Start of the run, and milliseconds of its checkpoint.
+        /// The start of the run, and the milliseconds of its checkpoint.
         times: Arc<Mutex<(Instant, f64)>>,
     }
     impl Callbacks for Clock {
@@ -184,36 +186,36 @@ fn trained(algorithm: Algorithm, preset: Preset, data: &Dataset, steps: u64) -> 
         .run_dir(folder.path())
         .callbacks(Clock { last_step: Instant::now(), times: times.clone() })
         .fit(data)
-        .expect("numbers stay finite");
-    let (begin, checkpoint_ms) = *times.lock().expect("one thread");
-    (begin.elapsed().as_secs_f64() * 1e3, checkpoint_ms)
+        .expect("values stay finite");
+    let (started, checkpoint_ms) = *times.lock().expect("one thread");
+    (started.elapsed().as_secs_f64() * 1e3, checkpoint_ms)
 }
 
-/// CMD-1 at the paper's size and at the small one, in turns with the ways to write it in JAX.
-fn beside_jax(data: &Dataset) {
-    println!("\n## CMD-1 beside JAX\n");
+/// Compares CMD-1 with several JAX implementations, at the paper preset and the small one.
+fn compare_with_jax(data: &Dataset) {
+    println!("\n## CMD-1 compared with JAX\n");
     println!(
-        "The same step in JAX, compiled, on the same cores in turns: broadcasting as published code does it, and the faster of two hand-written derivative rules. JAX's step draws its batch never and reads no metrics; ours\n\
-         at the small size compares with eight components instead of one.\n"
+        "The same step in JAX, compiled, on the same cores in alternation: broadcasting as in published code, and the faster of two custom derivative rules. The JAX step neither samples batches nor reads metrics; ours\n\
+         at the small preset has eight metric components instead of one.\n"
     );
     println!(
-        "| size | ours, ms | JAX broadcasting, ms | ratio | JAX own rule, ms | ratio |\n|---|---|---|---|---|---|"
+        "| preset | isochrone, ms | JAX broadcasting, ms | ratio | JAX custom rule, ms | ratio |\n|---|---|---|---|---|---|"
     );
-    for (size, name, sizes) in [
+    for (preset, name, sizes) in [
         (Preset::Paper, "paper", "--width 512 --depth 4 --latent 512 --layer-norm 0"),
         (Preset::Small, "small", "--width 64 --depth 2 --latent 64 --layer-norm 1"),
     ] {
-        let mut bare = Bare::new(Algorithm::Cmd1.preset(size), data);
+        let mut bare = BareLearner::new(Algorithm::Cmd1.preset(preset), data);
         let before = bare.median_ms(3.0);
         let naive = jax("naive", sizes);
         let between = bare.median_ms(3.0);
         let (rows, scan) = (jax("rows", sizes), jax("scan", sizes));
         let ours = (before + between + bare.median_ms(3.0)) / 3.0;
-        let own = match (rows, scan) {
+        let custom = match (rows, scan) {
             (Some(rows), Some(scan)) => Some(rows.min(scan)),
             (one, other) => one.or(other),
         };
-        let cells = [naive, own]
+        let cells = [naive, custom]
             .map(|ms| ms.map_or("not installed | -".into(), |ms| format!("{ms:.1} | {:.1}", ms / ours)));
         println!("| {name} | {ours:.1} | {} |", cells.join(" | "));
     }

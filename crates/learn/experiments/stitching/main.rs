@@ -1,16 +1,18 @@
-//! Stitching: A to B and B to C are in the data, A to C is not: `just stitching`.
+//! Stitching (`just stitching`): the dataset has trajectories from A to B and from B to C, but none
+//! from A to C.
 //!
-//! Two questions to every method. Ranking: over pairs of a point near A's corridor and a point of the other, which no episode joins, does its distance order
-//! them as the shortest way does? Reaching: does its policy come from A to C, and to D?
+//! Every method is evaluated twice. Ranking: over pairs of a point in A's corridor and a point in
+//! the other, which no episode connects, does the distance rank them like the shortest path?
+//! Success: does the policy reach C, and D, from A?
 
 #[path = "../common/mod.rs"]
 mod common;
-mod world;
+mod corridors;
 
 use common::{chosen_algorithms, number, provenance, run_in_parallel, trained, training};
+use corridors::{Point, euclidean, is_free, shortest_path, step, walks};
 use isochrone_core::{GoalPolicy, TemporalDistance as _, rng, statistics};
 use isochrone_learn::Algorithm;
-use world::{Point, apart, is_free, moved, walks, way};
 
 const SEEDS: u64 = 3;
 const STEPS: u64 = 5_000;
@@ -18,10 +20,13 @@ const BATCH: usize = 256;
 const GAMMA: f64 = 0.95;
 const ROLLOUTS: u64 = 100;
 const ROLLOUT_STEPS: usize = 150;
-const NEAR: f64 = 1.0;
+const GOAL_RADIUS: f64 = 1.0;
 
-/// Settings that differ from the small preset, for every method alike. Advantage-weighted regression was better than descending the distance, with cloning of 0.1, 0.01 and 0.001, for
-/// both methods that were tried (CMD-1 and CRL), as were discounts of 0.9, 0.95, 0.97 and 0.99; DDPG and cloning have neither choice. Policies learn half of their goals from anywhere, as is usual for stitching.
+/// Settings that differ from the small preset, the same for every method. For both methods that
+/// were tried (CMD-1 and CRL), advantage-weighted regression was better than minimizing the
+/// distance with behavior cloning weights of 0.1, 0.01 and 0.001; discounts of 0.9, 0.95, 0.97 and
+/// 0.99 were tried as well. DDPG and behavior cloning have neither choice. Half of the policies'
+/// goals are random states, as is typical for stitching.
 const SETTINGS: &[(&str, &str)] = &[
     ("critic_optimizer.learning_rate", "1e-3"),
     ("critic_optimizer.schedule", "cosine"),
@@ -37,7 +42,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("critic.latent", "256"),
     ("critic.embedding", "256"),
 ];
-const GOALS_FROM_ANYWHERE: &[(&str, &str)] =
+const RANDOM_GOALS: &[(&str, &str)] =
     &[("policy.goals.mixture.uniform", "0.5"), ("policy.goals.mixture.random", "0.5")];
 
 fn main() {
@@ -52,28 +57,29 @@ fn main() {
     let rows = run_in_parallel(&jobs, |&(algorithm, seed)| {
         let mut settings = SETTINGS.to_vec();
         if algorithm != Algorithm::Gcbc {
-            settings.extend(GOALS_FROM_ANYWHERE);
+            settings.extend(RANDOM_GOALS);
         }
         let training =
             training(algorithm, &settings).discount(GAMMA).steps(steps).batch_size(BATCH).seed(seed);
         let (model, seconds) = trained(training, &data);
         let ranking = model.distance.as_ref().map(ranking);
         let policy = model.policy.as_ref().expect("there are actions");
-        let reached = [[0.0, 9.0], [0.0, -9.0]].map(|goal| reached(policy, goal, seed, rollouts));
-        eprintln!("{} seed {seed}: {ranking:?} {reached:?} {seconds:.0} s", algorithm.name());
-        Row { ranking, reached, seconds }
+        let success = [[0.0, 9.0], [0.0, -9.0]].map(|goal| success_rate(policy, goal, seed, rollouts));
+        eprintln!("{} seed {seed}: {ranking:?} {success:?} {seconds:.0} s", algorithm.name());
+        Row { ranking, success, seconds }
     });
     print(&algorithms, &rows, steps, seeds, rollouts, data.content_hash());
 }
 
 struct Row {
     ranking: Option<f64>,
-    /// Shares of rollouts from A that come to C, and to D.
-    reached: [f64; 2],
+    /// The success rates from A to C, and to D.
+    success: [f64; 2],
     seconds: f64,
 }
 
-/// Rank correlation of learned distances with shortest ways, over pairs of both corridors outside of the crossing.
+/// Returns the rank correlation of learned distances with shortest paths, over pairs of both
+/// corridors outside of the junction.
 fn ranking(distance: &isochrone_learn::model::LearnedDistance) -> f64 {
     let mut random = rng::stream(3, 0);
     let mut between = |low: f64, high: f64| low + (high - low) * rng::unit_f64(&mut random);
@@ -88,33 +94,33 @@ fn ranking(distance: &isochrone_learn::model::LearnedDistance) -> f64 {
     };
     let nats = distance.paired_nats(&rows(|pair| pair.0), &rows(|pair| pair.1));
     let nats: Vec<f64> = nats.into_iter().map(f64::from).collect();
-    let ways: Vec<f64> = pairs.iter().map(|&(from, to)| way(from, to)).collect();
-    statistics::spearman(&nats, &ways)
+    let lengths: Vec<f64> = pairs.iter().map(|&(from, to)| shortest_path(from, to)).collect();
+    statistics::spearman(&nats, &lengths)
 }
 
-/// The share of rollouts from A that come near the goal.
-fn reached(policy: &dyn GoalPolicy, goal: Point, seed: u64, rollouts: u64) -> f64 {
-    let came = (0..rollouts).filter(|&number| {
+/// Returns the fraction of rollouts from A that reach the goal.
+fn success_rate(policy: &dyn GoalPolicy, goal: Point, seed: u64, rollouts: u64) -> f64 {
+    let successes = (0..rollouts).filter(|&number| {
         let mut random = rng::stream(1000 + seed, number);
-        let mut at = [-11.0 + rng::unit_f64(&mut random) - 0.5, rng::unit_f64(&mut random) - 0.5];
+        let mut state = [-11.0 + rng::unit_f64(&mut random) - 0.5, rng::unit_f64(&mut random) - 0.5];
         (0..ROLLOUT_STEPS).any(|_| {
-            let push = policy.actions(&at.map(|x| x as f32), &goal.map(|x| x as f32));
-            at = moved(at, [f64::from(push[0]), f64::from(push[1])], &mut random, is_free);
-            apart(at, goal) < NEAR
+            let action = policy.actions(&state.map(|x| x as f32), &goal.map(|x| x as f32));
+            state = step(state, [f64::from(action[0]), f64::from(action[1])], &mut random, is_free);
+            euclidean(state, goal) < GOAL_RADIUS
         })
     });
-    came.count() as f64 / rollouts as f64
+    successes.count() as f64 / rollouts as f64
 }
 
 fn print(algorithms: &[Algorithm], rows: &[Row], steps: u64, seeds: u64, rollouts: u64, data_hash: &str) {
     println!("# Stitching\n");
     println!(
-        "Two corridors that meet in a T, A to B and C by B to D; every one of 2000 episodes stays in one corridor, so that none leads from A to C or D. {steps} updates with batches of {BATCH}, networks of two hidden layers\n\
-         of 128, discount {GAMMA}; means over {seeds} seeds, the worst in brackets.\n"
+        "Two corridors that meet in a T, from A to B and from C through B to D; each of 2000 episodes stays in one corridor, so that none leads from A to C or D. {steps} updates with batch size {BATCH}, two hidden layers\n\
+         of 128 units, discount {GAMMA}; means over {seeds} seeds, the worst in brackets.\n"
     );
     println!(
-        "*Ranking*: rank correlation of the learned distance with the shortest way, over pairs of points that no episode joins. *A to C*, *A to D*: share of {rollouts} rollouts of the policy from A that come within {NEAR}\n\
-         of the goal in {ROLLOUT_STEPS} steps (the shortest way takes about 50). Every policy but cloning's learns half of its goals from anywhere; policies are drawn by advantage-weighted regression (alpha 3), but for DDPG and cloning.\n"
+        "*Ranking*: rank correlation of the learned distance with the shortest path, over pairs of points that no episode connects. *A to C*, *A to D*: success rate of {rollouts} rollouts of the policy from A, which succeed within {GOAL_RADIUS}\n\
+         of the goal in {ROLLOUT_STEPS} steps (the shortest path takes about 50). Half of the policy goals are random states, except for behavior cloning; policies are extracted by advantage-weighted regression (alpha 3), except for DDPG and behavior cloning.\n"
     );
     println!("| method | ranking | A to C | A to D | seconds |\n|---|---|---|---|---|");
     for (algorithm, rows) in algorithms.iter().zip(rows.chunks(seeds as usize)) {
@@ -134,8 +140,8 @@ fn print(algorithms: &[Algorithm], rows: &[Row], steps: u64, seeds: u64, rollout
             "| {} | {} | {} | {} | {:.0} |",
             algorithm.name(),
             rankings.map_or("-".into(), |rankings| summary(rankings, false)),
-            summary(rows.iter().map(|row| row.reached[0]).collect(), true),
-            summary(rows.iter().map(|row| row.reached[1]).collect(), true),
+            summary(rows.iter().map(|row| row.success[0]).collect(), true),
+            summary(rows.iter().map(|row| row.success[1]).collect(), true),
             rows.iter().map(|row| row.seconds).sum::<f64>() / rows.len() as f64,
         );
     }

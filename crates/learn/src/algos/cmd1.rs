@@ -7,33 +7,36 @@ use super::prelude::*;
 pub struct Cmd1Config {
     /// The quasimetric; the potential has the same hidden layers.
     pub critic: QuasimetricConfig,
-    /// Optimizer of both.
+    /// The optimizer of both.
     pub critic_optimizer: OptimizerConfig,
     /// The contrastive loss.
     pub contrast: InfoNce,
-    /// Goals of the contrastive loss: geometric offsets, from 0 on.
+    /// The goals of the contrastive loss: geometric offsets, starting at 0.
     pub critic_goals: GoalDistributionConfig,
-    /// Fraction of rows that are shown without their action, so that distances between states are learned too.
+    /// The fraction of rows without their action, from which distances between states are learned.
     pub state_only_fraction: f64,
     /// The policy.
     pub policy: PolicyConfig,
-    /// How it is extracted from the distance.
+    /// How the policy is extracted from the distance.
     pub extraction: Extraction,
 }
 
-/// Contrastive metric distillation in one step: a quasimetric `d` and a potential `c` as the critic of a contrastive loss.
+/// Contrastive metric distillation in one step: a quasimetric `d` and a potential `c` as the critic
+/// of a contrastive loss.
 ///
-/// With logits `f_ij = c(g_j) - d(x_i, g_j)`, where `x_i` is a state with its action or alone and `g_j` the future state of
-/// row `j`, it minimizes
+/// With logits `f_ij = c(g_j) - d(x_i, g_j)`, where `x_i` is a state with or without its action and
+/// `g_j` the future state of row `j`, it minimizes
 ///
 /// `- mean_i [ log softmax_j f_ij ]_(j = i) - mean_j [ log softmax_i f_ij ]_(i = j)`
 ///
-/// At the optimum `f = log p(g|x) - log p(g) + const`, hence `d(x, g) = log p(g|g) / p(g|x)`: the successor distance of the
-/// behavior policy, which the triangle inequality pulls towards that of the optimal policy. `c` is thrown away.
+/// At the optimum `f = log p(g|x) - log p(g) + const`, hence `d(x, g) = log p(g|g) / p(g|x)`: the
+/// successor distance of the behavior policy, which the triangle inequality pulls towards that of
+/// the optimal policy. `c` is discarded.
 ///
-/// Myers, Zheng, Dragan, Levine, Eysenbach, "Learning Temporal Distances: Contrastive Successor Features Can Provide a Metric
-/// Structure for Decision-Making" (2024). We depart from published code in the distribution of offsets, which includes 0; in
-/// goals without actions; and in rows without actions ([`CriticInput`]).
+/// Myers, Zheng, Dragan, Levine, Eysenbach, "Learning Temporal Distances: Contrastive Successor
+/// Features Can Provide a Metric Structure for Decision-Making" (2024). The differences from
+/// published code are the distribution of offsets, which includes 0, goals without actions, and
+/// rows without actions ([`CriticInput`]).
 pub struct Cmd1 {
     config: Cmd1Config,
     context: LearnerContext,
@@ -55,7 +58,8 @@ impl AlgorithmDef for Cmd1 {
     const IDEA: &'static str =
         "Contrastive metric distillation in one step: a quasimetric as contrastive critic";
     const PAPER: &'static str = "https://arxiv.org/abs/2406.17098";
-    // Measured on demonstrations of an arm; others gain nothing from it: docs/results/episode-leak.
+    // Measured on demonstrations of a robot arm; other algorithms do not gain:
+    // docs/results/episode-leak.
     const ROWS_PER_DEMONSTRATION: usize = 128;
 
     fn preset(preset: Preset) -> Cmd1Config {
@@ -87,7 +91,7 @@ impl AlgorithmDef for Cmd1 {
 }
 
 impl Cmd1 {
-    /// The sum of the contrastive losses of all members of the metric.
+    /// Returns the sum of the contrastive losses of all members of the metric.
     fn contrast(&self, batch: &DeviceBatch) -> Loss {
         let from = self.input.of_batch(batch, &self.context, self.config.state_only_fraction);
         let goals = &batch.goals[0].observations;
@@ -118,8 +122,8 @@ impl Learner for Cmd1 {
             let (metric, goals) = (self.critic.frozen().metric, &batch.goals[1]);
             let to = self.input.states(goals.observations.clone());
             let nats = |rows: Tensor<2>| metric.rowwise(rows, to.clone());
-            let shown = (self.input, self.context.discount);
-            let loss = policy.extract_from_rows(self.config.extraction, batch, goals, shown, nats);
+            let input = (self.input, self.context.discount);
+            let loss = policy.extract_from_rows(self.config.extraction, batch, goals, input, nats);
             metrics.add("actor", &loss);
         }
         metrics

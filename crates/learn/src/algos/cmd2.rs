@@ -6,41 +6,45 @@ use burn::module::Param;
 /// Settings of [`Cmd2`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Cmd2Config {
-    /// The contrastive critic, first step.
+    /// The contrastive critic of the first step.
     pub contrast: ContrastiveConfig,
-    /// Optimizer of the contrastive critic.
+    /// The optimizer of the contrastive critic.
     pub contrast_optimizer: OptimizerConfig,
-    /// Loss of the contrastive critic.
+    /// The loss of the contrastive critic.
     pub infonce: InfoNce,
-    /// Goals of the contrastive critic: geometric offsets, from 0 on.
+    /// The goals of the contrastive critic: geometric offsets, starting at 0.
     pub critic_goals: GoalDistributionConfig,
-    /// Largest product of two normalized embeddings at the start; learned from there.
+    /// The initial value of the learned temperature, the maximum product of two normalized
+    /// embeddings.
     pub initial_temperature: f64,
-    /// The quasimetric, second step.
+    /// The quasimetric of the second step.
     pub critic: QuasimetricConfig,
-    /// Optimizer of the quasimetric.
+    /// The optimizer of the quasimetric.
     pub critic_optimizer: OptimizerConfig,
     /// The constraint that matched pairs are not overestimated.
     pub constraint: DualConfig,
-    /// Fraction of rows that are shown without their action, so that distances between states are learned too.
+    /// The fraction of rows without their action, from which distances between states are learned.
     pub state_only_fraction: f64,
     /// The policy.
     pub policy: PolicyConfig,
-    /// How it is extracted from the distance.
+    /// How the policy is extracted from the distance.
     pub extraction: Extraction,
 }
 
-/// Contrastive metric distillation in two steps: a contrastive critic, then a quasimetric that explains it.
+/// Contrastive metric distillation in two steps: a contrastive critic, then a quasimetric that is
+/// fitted to it.
 ///
-/// First, `f(x, g) = tau phi(x) . psi(g)` with points on the unit sphere and a learned `tau`, by symmetric InfoNCE. It implies
-/// the distances `T(x, g) = f(g, g) - f(x, g) = tau (phi(g) - phi(x)) . psi(g)`. Second, a quasimetric `d` is raised to them,
+/// First, `f(x, g) = tau phi(x) . psi(g)`, with embeddings on the unit sphere and a learned `tau`,
+/// is trained by symmetric InfoNCE. It implies the distances `T(x, g) = f(g, g) - f(x, g) = tau
+/// (phi(g) - phi(x)) . psi(g)`. Second, a quasimetric `d` is raised to them,
 ///
 /// `minimize mean_ij max(0, T_ij - d_ij)^2   subject to   mean_i max(0, d_ii - T_ii)^2 <= margin`
 ///
 /// by dual ascent on the multiplier of the constraint ([`distill`]). `T` is detached.
 ///
-/// Myers et al. (2024), as [`Cmd1`](crate::algos::Cmd1). We depart from published code as there; `phi(g)` is that of the state
-/// alone, so that `T(x, g) = log p(g|g) / p(g|x)` of the behavior policy.
+/// Myers et al. (2024), as [`Cmd1`](crate::algos::Cmd1), with the same differences from published
+/// code. `phi(g)` is that of the state without an action, so that `T(x, g) = log p(g|g) / p(g|x)`
+/// of the behavior policy.
 pub struct Cmd2 {
     config: Cmd2Config,
     context: LearnerContext,
@@ -64,7 +68,8 @@ impl AlgorithmDef for Cmd2 {
     const IDEA: &'static str =
         "Contrastive metric distillation in two steps: a contrastive critic, distilled";
     const PAPER: &'static str = "https://arxiv.org/abs/2406.17098";
-    // Measured on demonstrations of an arm; others gain nothing from it: docs/results/episode-leak.
+    // Measured on demonstrations of a robot arm; other algorithms do not gain:
+    // docs/results/episode-leak.
     const ROWS_PER_DEMONSTRATION: usize = 128;
 
     fn preset(preset: Preset) -> Cmd2Config {
@@ -106,7 +111,7 @@ impl AlgorithmDef for Cmd2 {
 }
 
 impl Cmd2 {
-    /// The contrastive loss, and the distances `T: [n, n]` that the critic implies.
+    /// Returns the contrastive loss and the distances `T: [n, n]` that the critic implies.
     fn contrast(&self, from: &Tensor<2>, goals: &Tensor<2>) -> (Loss, Tensor<2>) {
         let Contrast { embeddings, log_temperature } = self.contrast.network();
         let [n, _] = from.dims();
@@ -127,7 +132,7 @@ impl Cmd2 {
         both.expect("there is at least one member")
     }
 
-    /// The sum of the distillation losses of all members of the metric.
+    /// Returns the sum of the distillation losses of all members of the metric.
     fn distill(&self, from: &Tensor<2>, goals: &Tensor<2>, targets: &Tensor<2>) -> Loss {
         let losses = self.metric.network().members().iter().map(|member| {
             let (x, y) = member.encode(from.clone(), self.input.states(goals.clone()));
@@ -137,9 +142,9 @@ impl Cmd2 {
     }
 }
 
-/// Rows of length 1.
+/// Normalizes rows to length 1.
 fn on_sphere(rows: Tensor<2>) -> Tensor<2> {
-    // Under the root: the gradient of a root is infinite at a row of zeros.
+    // The constant keeps the gradient of the square root finite at a row of zeros.
     let length = (rows.clone().square().sum_dim(1) + 1e-12).sqrt();
     rows / length
 }
@@ -168,8 +173,8 @@ impl Learner for Cmd2 {
             let (metric, goals) = (self.metric.frozen(), &batch.goals[1]);
             let to = self.input.states(goals.observations.clone());
             let nats = |rows: Tensor<2>| metric.rowwise(rows, to.clone());
-            let shown = (self.input, self.context.discount);
-            let loss = policy.extract_from_rows(self.config.extraction, batch, goals, shown, nats);
+            let input = (self.input, self.context.discount);
+            let loss = policy.extract_from_rows(self.config.extraction, batch, goals, input, nats);
             metrics.add("actor", &loss);
         }
         metrics

@@ -5,12 +5,12 @@ use serde::de::DeserializeOwned;
 
 /// A contrastive loss of [`Crl`]: [`Nce`] or [`InfoNce`].
 pub trait CrlLoss: Serialize + DeserializeOwned + Default + Copy + Send + 'static {
-    /// Name of the algorithm with this loss.
+    /// The name of the algorithm with this loss.
     const NAME: &'static str;
-    /// What it does, in a line.
+    /// A one-line description.
     const IDEA: &'static str;
 
-    /// The loss of embeddings `x, y: [n, width]` of matched states and goals.
+    /// Returns the loss of embeddings `x, y: [n, width]` of matched states and goals.
     fn loss(self, head: &PairHead, x: Tensor<2>, y: Tensor<2>, options: ContrastiveOptions) -> Loss;
 }
 
@@ -41,28 +41,30 @@ impl CrlLoss for InfoNce {
 pub struct CrlConfig<L> {
     /// The contrastive critic.
     pub critic: ContrastiveConfig,
-    /// Its optimizer.
+    /// The optimizer of the critic.
     pub critic_optimizer: OptimizerConfig,
-    /// Its loss.
+    /// The loss of the critic.
     pub loss: L,
-    /// Its goals: geometric offsets, from 0 on.
+    /// The goals of the critic: geometric offsets, starting at 0.
     pub critic_goals: GoalDistributionConfig,
-    /// Fraction of rows that are shown without their action, so that distances between states are learned too.
+    /// The fraction of rows without their action, from which distances between states are learned.
     pub state_only_fraction: f64,
     /// The policy.
     pub policy: PolicyConfig,
-    /// How it is extracted from the critic.
+    /// How the policy is extracted from the critic.
     pub extraction: Extraction,
 }
 
-/// Contrastive reinforcement learning: how likely a state follows, without a metric.
+/// Contrastive reinforcement learning: a critic of future states that is not a metric.
 ///
-/// `f(x, g) = phi(x) . psi(g) / sqrt(D)`, by binary cross-entropy over all pairs of a batch ([`Nce`]) or by softmax
-/// ([`InfoNce`], also called CPC). At the optimum `f = log p(g|x) - log p(g) + const`; the policy maximizes `f`, and
-/// `f(g, g) - f(s, g)` is the distance.
+/// `f(x, g) = phi(x) . psi(g) / sqrt(D)` is trained by binary cross-entropy over all pairs of a
+/// batch ([`Nce`]) or by softmax ([`InfoNce`], also called CPC). At the optimum
+/// `f = log p(g|x) - log p(g) + const`; the policy maximizes `f`, and `f(g, g) - f(s, g)` is the
+/// distance.
 ///
-/// Eysenbach, Zhang, Levine, Salakhutdinov, "Contrastive Learning as Goal-Conditioned Reinforcement Learning" (2022). Offsets,
-/// goals and rows are those of [`Cmd1`](crate::algos::Cmd1), so that the comparison is of the critics alone.
+/// Eysenbach, Zhang, Levine, Salakhutdinov, "Contrastive Learning as Goal-Conditioned Reinforcement
+/// Learning" (2022). Offsets, goals and rows are those of [`Cmd1`](crate::algos::Cmd1), so that a
+/// comparison isolates the critics.
 pub struct Crl<L> {
     config: CrlConfig<L>,
     context: LearnerContext,
@@ -106,7 +108,7 @@ impl<L: CrlLoss> AlgorithmDef for Crl<L> {
 }
 
 impl<L: CrlLoss> Crl<L> {
-    /// The sum of the contrastive losses of all pairs of encoders.
+    /// Returns the sum of the contrastive losses of all pairs of encoders.
     fn contrast(&self, batch: &DeviceBatch) -> Loss {
         let from = self.input.of_batch(batch, &self.context, self.config.state_only_fraction);
         let losses = self.critic.network().members.iter().map(|member| {
@@ -132,13 +134,13 @@ impl<L: CrlLoss> Learner for Crl<L> {
 
         if let Some(policy) = &mut self.policy {
             let (critic, goals) = (self.critic.frozen(), &batch.goals[1]);
-            // Minus the smallest `f` of all members: far is unlikely.
+            // Minus the minimum of `f` over all members: an unlikely goal is far away.
             let nats = |rows: Tensor<2>| {
                 let f = |member: &Embedding| member.rowwise(rows.clone(), goals.observations.clone());
                 critic.members.iter().map(f).reduce(Tensor::min_pair).expect("there is a member").neg()
             };
-            let shown = (self.input, self.context.discount);
-            let loss = policy.extract_from_rows(self.config.extraction, batch, goals, shown, nats);
+            let input = (self.input, self.context.discount);
+            let loss = policy.extract_from_rows(self.config.extraction, batch, goals, input, nats);
             metrics.add("actor", &loss);
         }
         metrics

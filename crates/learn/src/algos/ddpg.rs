@@ -5,15 +5,15 @@ use super::prelude::*;
 /// Settings of [`Ddpg`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct DdpgConfig {
-    /// Values of states with actions.
+    /// The value networks of states with actions.
     pub critic: ValueConfig,
-    /// Their optimizer.
+    /// The optimizer of the value networks.
     pub critic_optimizer: OptimizerConfig,
-    /// Their goals.
+    /// The goals of the value networks.
     pub critic_goals: GoalDistributionConfig,
-    /// Rate of the Polyak updates of target networks.
+    /// The rate of the Polyak updates of target networks.
     pub tau: f32,
-    /// Weight of behavior cloning.
+    /// The weight of behavior cloning.
     pub bc_weight: f32,
     /// The policy.
     pub policy: PolicyConfig,
@@ -21,12 +21,13 @@ pub struct DdpgConfig {
 
 /// Deep deterministic policy gradients with hindsight goals, regularized by behavior cloning.
 ///
-/// With a reward of -1 for every step until the goal, `Q(s, a, g)` is regressed to
-/// `-1 + gamma min Q_target(s', pi_target(s', g), g)` and to 0 at the goal; the policy maximizes `Q` of its own action and
-/// clones the data's. Targets are clamped to what a goal can be worth, `[-1 / (1 - gamma), 0]`.
+/// With a reward of -1 for every step until the goal, `Q(s, a, g)` is regressed to `-1 + gamma min
+/// Q_target(s', pi_target(s', g), g)` and to 0 at the goal; the policy maximizes `Q` of its action
+/// and clones the actions of the data. Targets are clamped to the range of possible values, `[-1 /
+/// (1 - gamma), 0]`.
 ///
-/// Lillicrap et al. (2016); Andrychowicz et al., "Hindsight Experience Replay" (2017); twin critics and behavior cloning as
-/// Fujimoto and Gu (2021).
+/// Lillicrap et al. (2016); Andrychowicz et al., "Hindsight Experience Replay" (2017); twin critics
+/// and behavior cloning as in Fujimoto and Gu (2021).
 pub struct Ddpg {
     config: DdpgConfig,
     context: LearnerContext,
@@ -58,7 +59,7 @@ impl AlgorithmDef for Ddpg {
     fn new(config: DdpgConfig, context: &LearnerContext) -> Result<Self, ConfigError> {
         fraction("tau", f64::from(config.tau))?;
         if !(config.bc_weight.is_finite() && config.bc_weight >= 0.0) {
-            let hint = "0.1 is typical, 0 turns cloning off";
+            let hint = "0.1 is typical, 0 disables cloning";
             return Err(ConfigError::new("bc_weight", config.bc_weight, "is out of range", hint));
         }
         let critic = config.critic.init(context, true, 2, &mut context.initializer(0));
@@ -86,7 +87,7 @@ impl Learner for Ddpg {
 
         let next_actions = self.target_actor.forward(next.clone(), goals.policy_goals.clone()).mode();
         let next_values = self.target.min(vec![next.clone(), next_actions, g.clone()]);
-        // What a goal can be worth.
+        // The range of possible values.
         let next_values = next_values.clamp(-1.0 / (1.0 - discount.gamma()), 0.0);
         let target = value_of_reward(next_values, goals.at_goal.clone(), discount);
         let members = self.critic.network().all(vec![s.clone(), a.clone(), g.clone()]);
@@ -101,7 +102,7 @@ impl Learner for Ddpg {
         let g = &goals.observations;
         let of_action = |actions: Tensor<2>| critic.min(vec![s.clone(), actions, g.clone()]).neg();
         let extraction = Extraction::DdpgBc { bc_weight: self.config.bc_weight };
-        let never = || unreachable!("only advantages ask for it");
+        let never = || unreachable!("only advantage-weighted regression needs it");
         let loss = self.policy.extract(extraction, batch, goals, of_action, never);
         metrics.add("actor", &loss);
         self.target_actor =

@@ -9,9 +9,11 @@ pub struct GcbcConfig {
     pub policy: PolicyConfig,
 }
 
-/// Goal-conditioned behavior cloning: it clones the actions that led to a later state, `- mean log pi(a|s, g)`.
+/// Goal-conditioned behavior cloning of the actions that led to a later state, with the loss
+/// `- mean log pi(a|s, g)`.
 ///
-/// Ghosh et al., "Learning to Reach Goals via Iterated Supervised Learning" (2021). It learns no distance.
+/// Ghosh et al., "Learning to Reach Goals via Iterated Supervised Learning" (2021). It learns no
+/// distance.
 pub struct Gcbc {
     config: GcbcConfig,
     policy: Policy,

@@ -5,33 +5,37 @@ use super::prelude::*;
 /// Settings of [`Gciql`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct GciqlConfig {
-    /// Values of states, and of states with actions.
+    /// The value networks of states, and of states with actions.
     pub critic: ValueConfig,
-    /// Optimizer of both.
+    /// The optimizer of both.
     pub critic_optimizer: OptimizerConfig,
-    /// Goals of both.
+    /// The goals of both.
     pub critic_goals: GoalDistributionConfig,
-    /// Expectile of the actions' values that is the value of a state: 0.5 is the mean, near 1 the best that was seen.
+    /// The expectile of action values that defines the value of a state: 0.5 is the mean, values
+    /// near 1 approach the best action of the data.
     pub expectile: f32,
-    /// Rate of the Polyak updates of target networks.
+    /// The rate of the Polyak updates of target networks.
     pub tau: f32,
     /// The policy.
     pub policy: PolicyConfig,
-    /// How it is extracted from the values.
+    /// How the policy is extracted from the values.
     pub extraction: Extraction,
 }
 
-/// Goal-conditioned implicit Q-learning: the value of the best actions of the data, without querying others.
+/// Goal-conditioned implicit Q-learning: the value of the best actions of the data, without
+/// querying other actions.
 ///
 /// With a reward of -1 for every step until the goal:
 ///
 /// - `V(s, g)`: the `expectile` of `min Q_target(s, a, g)` over actions of the data
-/// - `Q(s, a, g)`: regressed to `-1 + gamma V(s', g)`, and 0 at the goal; twin critics; target networks
+/// - `Q(s, a, g)`: regressed to `-1 + gamma V(s', g)`, and 0 at the goal; twin critics; target
+///   networks
 ///
 /// `V = -(1 - E[gamma^H]) / (1 - gamma)`, so that a value is a distance
-/// ([`nats_of_value`]); where transitions are random, an expectile takes luck for skill.
+/// ([`nats_of_value`]); where transitions are random, an expectile is optimistic.
 ///
-/// Kostrikov, Nair, Levine, "Offline Reinforcement Learning with Implicit Q-Learning" (2022), with goals as in OGBench.
+/// Kostrikov, Nair, Levine, "Offline Reinforcement Learning with Implicit Q-Learning" (2022), with
+/// goals as in OGBench.
 pub struct Gciql {
     config: GciqlConfig,
     context: LearnerContext,
@@ -91,7 +95,7 @@ impl Learner for Gciql {
         let g = &goals.observations;
 
         let best_seen = self.target.min(vec![s.clone(), a.clone(), g.clone()]);
-        // At the goal there is nothing left to do, whatever was done there.
+        // The value at the goal is 0 for every action.
         let best_seen = best_seen * (goals.at_goal.clone().neg() + 1.0);
         let value = self.value.network().min(vec![s.clone(), g.clone()]);
         let value_loss = expectile(value, best_seen, self.config.expectile);

@@ -1,7 +1,8 @@
 //! The algorithms, one file each: settings, learner, formula and citation.
 //!
-//! Adding one is a file with an implementation of [`AlgorithmDef`](crate::AlgorithmDef) and a row of the table below:
-//! presets, the command line, conformance tests, documentation and benchmarks read the table.
+//! To add an algorithm, implement [`AlgorithmDef`](crate::AlgorithmDef) in a new file and add a row
+//! to the table below, which presets, the command line, conformance tests, documentation and
+//! benchmarks read.
 
 mod cmd1;
 mod cmd2;
@@ -23,7 +24,7 @@ pub use qrl::{Qrl, QrlConfig};
 use crate::algorithm::Algorithm;
 use isochrone_nn::loss::InfoNce;
 
-/// Makes a constant of every row, and a list of all.
+/// Defines a constant for every row, and a list of all.
 macro_rules! table {
     ($($name:ident: $learner:ty,)*) => {
         #[allow(non_upper_case_globals, reason = "they read as the variants of an open enum")]
@@ -36,7 +37,7 @@ macro_rules! table {
             /// The algorithms of this crate.
             pub const ALL: [Self; [$(stringify!($name)),*].len()] = [$(Self::$name),*];
 
-            /// The algorithm of this crate with this name.
+            /// Returns the algorithm of this crate with this name.
             pub fn named(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|algorithm| algorithm.name() == name)
             }

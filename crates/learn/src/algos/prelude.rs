@@ -1,4 +1,4 @@
-//! What algorithms are written with.
+//! Common imports of the algorithms.
 
 pub use crate::{
     algorithm::AlgorithmDef,

@@ -9,19 +9,20 @@ use isochrone_nn::module::MetricMember;
 pub struct QrlConfig {
     /// The quasimetric, in steps; the latent dynamics have the same hidden layers.
     pub critic: QuasimetricConfig,
-    /// Optimizer of both.
+    /// The optimizer of both.
     pub critic_optimizer: OptimizerConfig,
-    /// Pairs that are pushed apart: any two states.
+    /// The goals of the pairs that are pushed apart: random states.
     pub critic_goals: GoalDistributionConfig,
-    /// Distance in steps beyond which pairs are pushed less and less.
+    /// The distance in steps beyond which pairs are pushed apart less.
     pub push_offset: f32,
-    /// Sharpness of that transition.
+    /// The sharpness of that transition.
     pub push_beta: f32,
-    /// The constraint that an observed transition is no longer than a step; the margin is of its mean square.
+    /// The constraint that an observed transition is at most one step long; the margin applies to
+    /// the mean squared violation.
     pub constraint: DualConfig,
     /// The policy.
     pub policy: PolicyConfig,
-    /// How it is extracted from the distance.
+    /// How the policy is extracted from the distance.
     pub extraction: Extraction,
 }
 
@@ -29,12 +30,15 @@ pub struct QrlConfig {
 ///
 /// A quasimetric `d` between states, in steps:
 ///
-/// `maximize E[ shape(d(s, g)) ] over any two states   subject to   E[ max(0, d(s, s') - 1)^2 ] <= margin over transitions`
+/// `maximize E[ shape(d(s, g)) ] over any two states   subject to   E[ max(0, d(s, s') - 1)^2 ] <=
+/// margin over transitions`
 ///
-/// by dual ascent. For actions, latent dynamics `z + T(z, a)` are regressed to the latent row of `s'` in the quasimetric
-/// itself. Right where dynamics are deterministic; where they are not, a lucky step counts as a step.
+/// by dual ascent. For actions, latent dynamics `z + T(z, a)` are regressed to the latent state of
+/// `s'` in the quasimetric itself. The distance is correct for deterministic dynamics, and
+/// optimistic for stochastic ones, where an improbable transition counts as one step.
 ///
-/// Wang, Torralba, Isola, Zhang, "Optimal Goal-Reaching Reinforcement Learning via Quasimetric Learning" (2023).
+/// Wang, Torralba, Isola, Zhang, "Optimal Goal-Reaching Reinforcement Learning via Quasimetric
+/// Learning" (2023).
 pub struct Qrl {
     config: QrlConfig,
     context: LearnerContext,
@@ -46,29 +50,30 @@ pub struct Qrl {
 #[derive(Module, Debug)]
 struct Critic {
     metric: Metric,
-    /// One for each member of the metric; none without actions.
+    /// One network for each member of the metric; empty without actions.
     dynamics: Vec<Encoder>,
 }
 
 impl Critic {
-    /// Every member with its dynamics.
+    /// Iterates over the members with their dynamics.
     fn members(&self) -> impl Iterator<Item = (&MetricMember, Option<&Encoder>)> {
         self.metric.members().iter().enumerate().map(|(index, member)| (member, self.dynamics.get(index)))
     }
 
-    /// Steps left after a step with these actions, of twins the larger, `[n]`.
-    fn after(&self, states: &Tensor<2>, actions: Tensor<2>, goals: &Tensor<2>) -> Tensor<1> {
+    /// Returns the distance in steps from the state after these actions to the goals, `[n]`; the
+    /// maximum over members.
+    fn distance_after(&self, states: &Tensor<2>, actions: Tensor<2>, goals: &Tensor<2>) -> Tensor<1> {
         let all = self.members().map(|(member, dynamics)| {
             let (z, to) = member.encode(states.clone(), goals.clone());
-            let dynamics = dynamics.expect("only asked where there are actions");
-            member.head.rowwise(moved(dynamics, z, actions.clone()), to)
+            let dynamics = dynamics.expect("only called if there are actions");
+            member.head.rowwise(next_latent(dynamics, z, actions.clone()), to)
         });
         all.reduce(Tensor::max_pair).expect("there is at least one")
     }
 }
 
-/// Where an action leads, in latent rows `[n, latent]`.
-fn moved(dynamics: &Encoder, latent: Tensor<2>, actions: Tensor<2>) -> Tensor<2> {
+/// Predicts the latent states after actions, `[n, latent]`.
+fn next_latent(dynamics: &Encoder, latent: Tensor<2>, actions: Tensor<2>) -> Tensor<2> {
     latent.clone() + dynamics.forward(Tensor::cat(vec![latent, actions], 1))
 }
 
@@ -115,27 +120,28 @@ impl AlgorithmDef for Qrl {
 }
 
 impl Qrl {
-    /// Pushing apart, the constraint, and the error of the dynamics: each the sum over the members of the metric.
+    /// Returns the spread loss, the constraint and the error of the dynamics, each summed over the
+    /// members of the metric.
     fn losses(&self, batch: &DeviceBatch) -> [Option<Loss>; 3] {
         let (states, next, goals) =
             (&batch.observations, &batch.next_observations, &batch.goals[0].observations);
         let n = batch.rows();
-        let (mut push, mut step, mut missed) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut push, mut step, mut dynamics_errors) = (Vec::new(), Vec::new(), Vec::new());
         for (member, dynamics) in self.critic.network().members() {
             let all = Tensor::cat(vec![states.clone(), next.clone(), goals.clone()], 0);
             let latent = member.encoder.forward(all);
             let [z, z_next, z_goal] = [0, 1, 2].map(|part| latent.clone().narrow(0, part * n, n));
-            let apart = member.head.rowwise(z.clone(), z_goal);
-            push.push(qrl_spread(apart, self.config.push_offset, self.config.push_beta));
+            let distances = member.head.rowwise(z.clone(), z_goal);
+            push.push(qrl_spread(distances, self.config.push_offset, self.config.push_beta));
             step.push(local_constraint(member.head.rowwise(z.clone(), z_next.clone()), 1.0));
             if let Some(dynamics) = dynamics {
-                let there = moved(dynamics, z, batch.actions.clone());
-                let over = member.head.rowwise(there.clone(), z_next.clone());
-                let under = member.head.rowwise(z_next, there);
-                missed.push(Loss::new((over.square() + under.square()).mean() * 0.5));
+                let predicted = next_latent(dynamics, z, batch.actions.clone());
+                let forward = member.head.rowwise(predicted.clone(), z_next.clone());
+                let backward = member.head.rowwise(z_next, predicted);
+                dynamics_errors.push(Loss::new((forward.square() + backward.square()).mean() * 0.5));
             }
         }
-        [push, step, missed].map(Loss::sum)
+        [push, step, dynamics_errors].map(Loss::sum)
     }
 }
 
@@ -146,15 +152,15 @@ impl Learner for Qrl {
 
     fn update(&mut self, batch: &DeviceBatch) -> Metrics {
         let mut metrics = Metrics::default();
-        let [push, step, missed] = self.losses(batch);
+        let [push, step, dynamics] = self.losses(batch);
         let (push, step) = (push.expect("there is a member"), step.expect("there is a member"));
         metrics.add("push", &push);
         metrics.add("constraint", &step);
         metrics.put("constraint", "lambda", self.dual.lambda());
         let mut loss = push.value + step.value * self.dual.lambda();
-        if let Some(missed) = missed {
-            metrics.add("dynamics", &missed);
-            loss = loss + missed.value;
+        if let Some(dynamics) = dynamics {
+            metrics.add("dynamics", &dynamics);
+            loss = loss + dynamics.value;
         }
         self.dual.update(metrics.get("constraint/violation").expect("the loss reports it"));
         self.critic.step(loss);
@@ -163,8 +169,8 @@ impl Learner for Qrl {
             let critic = self.critic.frozen();
             let (states, goals) = (&batch.observations, &batch.goals[1]);
             let to = &goals.observations;
-            let of_action = |actions: Tensor<2>| critic.after(states, actions, to);
-            // The step itself is one.
+            let of_action = |actions: Tensor<2>| critic.distance_after(states, actions, to);
+            // Minus the step that `of_action` has already taken.
             let of_state = || critic.metric.rowwise(states.clone(), to.clone()) - 1.0;
             let loss = policy.extract(self.config.extraction, batch, goals, of_action, of_state);
             metrics.add("actor", &loss);

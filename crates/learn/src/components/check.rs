@@ -1,4 +1,4 @@
-//! Numbers of configurations that must lie in a range.
+//! Range checks of settings.
 
 use isochrone_nn::{error::ConfigError, loss::DualConfig};
 
@@ -7,7 +7,7 @@ pub fn fraction(field: &str, value: f64) -> Result<(), ConfigError> {
     if value > 0.0 && value < 1.0 {
         return Ok(());
     }
-    Err(ConfigError::new(field, value, "is not between 0 and 1", "leave it out for the default"))
+    Err(ConfigError::new(field, value, "is not between 0 and 1", "omit it for the default"))
 }
 
 /// Checks that a value is a positive number.
@@ -15,10 +15,10 @@ pub fn positive(field: &str, value: f64) -> Result<(), ConfigError> {
     if value.is_finite() && value > 0.0 {
         return Ok(());
     }
-    Err(ConfigError::new(field, value, "is not a positive number", "leave it out for the default"))
+    Err(ConfigError::new(field, value, "is not a positive number", "omit it for the default"))
 }
 
-/// Checks that every number of a constraint is positive.
+/// Checks that all settings of a constraint are positive.
 pub fn dual(field: &str, config: &DualConfig) -> Result<(), ConfigError> {
     let DualConfig { margin, learning_rate, initial, floor } = *config;
     let all = [("margin", margin), ("learning_rate", learning_rate), ("initial", initial), ("floor", floor)];

@@ -1,4 +1,5 @@
-//! A contrastive critic: states (with actions) and goals as points whose product says how likely one follows the other.
+//! A contrastive critic: the inner product of an embedded state (with or without action) and an
+//! embedded goal is the log-likelihood ratio of reaching the goal.
 
 use super::{CriticInput, Preset};
 use burn::{module::Module, tensor::Tensor};
@@ -11,22 +12,25 @@ use serde::{Deserialize, Serialize};
 /// The networks of a contrastive critic.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ContrastiveConfig {
-    /// Hidden layers.
+    /// The hidden layers.
     #[serde(flatten)]
     pub trunk: TrunkConfig,
-    /// Width of the embeddings that are multiplied.
+    /// The width of the embeddings.
     pub embedding: usize,
-    /// One critic, or two of which the lower likelihood counts.
+    /// One critic, or two of which the smaller likelihood is used.
     pub ensemble: Ensemble,
 }
 
 impl ContrastiveConfig {
-    /// The critic of a preset.
+    /// Returns the critic of a preset.
     pub fn preset(preset: Preset) -> Self {
         Self { trunk: preset.trunk(), embedding: 64, ensemble: Ensemble::Single }
     }
 
-    /// Builds the networks for rows and goals of these widths; no size may be zero.
+    /// Builds the networks for inputs and goals of these widths.
+    ///
+    /// # Errors
+    /// If a size is zero.
     pub fn init(
         &self,
         input: CriticInput,
@@ -43,16 +47,16 @@ impl ContrastiveConfig {
     }
 }
 
-/// One pair of encoders.
+/// A pair of encoders.
 #[derive(Module, Debug)]
 pub struct Embedding {
-    /// Encoder of states, alone or with actions.
+    /// The encoder of states, with or without actions.
     pub phi: Encoder,
-    /// Encoder of goals.
+    /// The encoder of goals.
     pub psi: Encoder,
 }
 
-/// See [`ContrastiveConfig`]. Parameters are called `members.{i}.phi.…` and `members.{i}.psi.…`.
+/// See [`ContrastiveConfig`]. The parameters are named `members.{i}.phi.…` and `members.{i}.psi.…`.
 #[derive(Module, Debug)]
 pub struct ContrastiveCritic {
     /// Independent pairs of encoders.
@@ -60,7 +64,7 @@ pub struct ContrastiveCritic {
 }
 
 impl Embedding {
-    /// `f(x, g) = phi(x) . psi(g) / sqrt(D)` of matched rows, `[n]`.
+    /// Returns `f(x, g) = phi(x) . psi(g) / sqrt(D)` for matched rows, `[n]`.
     pub fn rowwise(&self, rows: Tensor<2>, goals: Tensor<2>) -> Tensor<1> {
         let [n, _] = rows.dims();
         let (phi, psi) = (self.phi.forward(rows), self.psi.forward(goals));

@@ -1,18 +1,20 @@
-//! What a critic is shown: a state, with or without an action.
+//! Inputs of a critic: a state, with or without an action.
 
 use crate::{batch::DeviceBatch, context::LearnerContext};
 use burn::tensor::{Tensor, TensorData};
 use isochrone_core::rng;
 
-/// Random streams with this bit belong to updates; sampling and parameters have others.
+/// Random streams with this bit belong to updates; sampling and initialization use others.
 const UPDATES: u64 = 1 << 62;
 
-/// Rows `[s, a, 1]` for a state with an action, and `[s, 0, 0]` for a state alone.
+/// The layout of a critic's input rows: `[s, a, 1]` for a state with an action, and `[s, 0, 0]` for
+/// a state without one.
 ///
-/// One network then knows both `d((s, a), g)`, which a policy is extracted from, and `d(s, g)`, which users query: for a
-/// state alone, the contrastive optimum is the average over the actions of the behavior policy. Goals are states alone:
-/// the distance to a goal does not depend on the action taken there, so that nothing is gained by attaching an action of
-/// the data to it, as published code does. Where the data have no actions, a row is just `[s]`.
+/// One network then represents both `d((s, a), g)`, from which the policy is extracted, and `d(s,
+/// g)`, which users query: for a state without an action, the contrastive optimum is the average
+/// over the actions of the behavior policy. Goals have no action: the distance to a goal does not
+/// depend on the action taken there, so that attaching an action of the data, as published code
+/// does, gains nothing. If the dataset has no actions, a row is `[s]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CriticInput {
     observation_width: usize,
@@ -20,12 +22,12 @@ pub struct CriticInput {
 }
 
 impl CriticInput {
-    /// Rows for data of these widths.
+    /// Returns the layout for data of these widths.
     pub fn new(context: &LearnerContext) -> Self {
         Self { observation_width: context.observation_width, action_width: context.action_width }
     }
 
-    /// Width of a row.
+    /// The width of a row.
     pub fn width(&self) -> usize {
         match self.action_width {
             0 => self.observation_width,
@@ -33,7 +35,7 @@ impl CriticInput {
         }
     }
 
-    /// Rows of states alone.
+    /// Returns rows of states without actions.
     ///
     /// # Shapes
     /// `[n, observation width]` gives `[n, width]`.
@@ -42,11 +44,11 @@ impl CriticInput {
         if self.action_width == 0 {
             return observations;
         }
-        let nothing = Tensor::zeros([n, self.action_width + 1], &observations.device());
-        Tensor::cat(vec![observations, nothing], 1)
+        let zeros = Tensor::zeros([n, self.action_width + 1], &observations.device());
+        Tensor::cat(vec![observations, zeros], 1)
     }
 
-    /// Rows of states with actions.
+    /// Returns rows of states with actions.
     ///
     /// # Shapes
     /// `[n, observation width]` and `[n, action width]` give `[n, width]`.
@@ -56,8 +58,8 @@ impl CriticInput {
         self.mask_actions(observations, actions, mask)
     }
 
-    /// The rows of a batch: a fraction of them, drawn anew at every step, states alone, the others with their actions. The draw
-    /// is a pure function of seed and step.
+    /// Returns the rows of a batch: a random fraction of them without actions, the others with
+    /// their actions. The selection is a pure function of seed and step.
     pub fn of_batch(
         &self,
         batch: &DeviceBatch,
@@ -71,7 +73,7 @@ impl CriticInput {
         self.mask_actions(batch.observations.clone(), batch.actions.clone(), mask)
     }
 
-    /// States, with actions where `mask: [n, 1]` is 1 and alone where it is 0.
+    /// Returns rows with actions where `mask: [n, 1]` is 1, and without where it is 0.
     fn mask_actions(&self, observations: Tensor<2>, actions: Tensor<2>, mask: Tensor<2>) -> Tensor<2> {
         if self.action_width == 0 {
             return observations;

@@ -1,4 +1,4 @@
-//! The distances between states that critics imply.
+//! Distances between states that are derived from critics.
 
 use super::{CriticInput, Embedding, Values, nats_of_value};
 use crate::learner::TensorDistance;
@@ -7,11 +7,11 @@ use isochrone_core::Discount;
 use isochrone_nn::module::{Actor, Metric};
 use std::ops::Range;
 
-/// The distance of a quasimetric in nats.
+/// The distance of a quasimetric that is in nats.
 pub struct MetricDistance {
-    /// Quasimetric of rows.
+    /// The quasimetric between critic inputs.
     pub metric: Metric,
-    /// Rows that the critic is shown.
+    /// The layout of critic inputs.
     pub input: CriticInput,
 }
 
@@ -25,11 +25,11 @@ impl TensorDistance for MetricDistance {
     }
 }
 
-/// The distance of a quasimetric between states in steps.
+/// The distance of a quasimetric that is in steps.
 pub struct StepMetricDistance {
-    /// Quasimetric of states.
+    /// The quasimetric between states.
     pub metric: Metric,
-    /// Discount per step.
+    /// The discount per step.
     pub discount: Discount,
 }
 
@@ -45,19 +45,19 @@ impl TensorDistance for StepMetricDistance {
 
 /// The distance of a contrastive critic: `d(s, g) = f(g, g) - f(s, g)`.
 ///
-/// Zero from a state to itself, but it may be negative and may break the triangle inequality.
+/// It is zero from a state to itself, but may be negative and may violate the triangle inequality.
 pub struct ContrastiveDistance {
-    /// Pairs of encoders, averaged.
+    /// The pairs of encoders, whose distances are averaged.
     pub members: Vec<Embedding>,
-    /// Rows that the critic is shown.
+    /// The layout of critic inputs.
     pub input: CriticInput,
 }
 
 impl TensorDistance for ContrastiveDistance {
     fn paired(&self, from: Tensor<2>, to: Tensor<2>) -> Tensor<1> {
         let sum = self.members.iter().map(|member| {
-            let there = member.rowwise(self.input.states(to.clone()), to.clone());
-            there - member.rowwise(self.input.states(from.clone()), to.clone())
+            let at_goal = member.rowwise(self.input.states(to.clone()), to.clone());
+            at_goal - member.rowwise(self.input.states(from.clone()), to.clone())
         });
         sum.reduce(|sum, next| sum + next).expect("there is at least one") / self.members.len() as f32
     }
@@ -68,20 +68,20 @@ impl TensorDistance for ContrastiveDistance {
             let (phi, psi) =
                 (member.phi.forward(self.input.states(from.clone())), member.psi.forward(to.clone()));
             let scale = (phi.dims()[1] as f32).sqrt();
-            let there = member.rowwise(self.input.states(to.clone()), to.clone());
-            there.reshape([1, m]) - phi.matmul(psi.transpose()) / scale
+            let at_goal = member.rowwise(self.input.states(to.clone()), to.clone());
+            at_goal.reshape([1, m]) - phi.matmul(psi.transpose()) / scale
         });
         sum.reduce(|sum, next| sum + next).expect("there is at least one") / self.members.len() as f32
     }
 }
 
-/// The distance of a goal-conditioned value.
+/// The distance of a goal-conditioned value function.
 pub struct ValueDistance {
     /// `V(s, g)`, or `Q(s, a, g)` with the action of `actor`.
     pub values: Values,
-    /// For `Q`: the policy, and the dimensions of a state that it is given as its goal.
+    /// For `Q`, the policy and the dimensions of a state that are its goal input.
     pub actor: Option<(Actor, Range<usize>)>,
-    /// Discount per step.
+    /// The discount per step.
     pub discount: Discount,
 }
 

@@ -10,19 +10,19 @@ use serde::{Deserialize, Serialize};
 /// The networks of a quasimetric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuasimetricConfig {
-    /// Hidden layers.
+    /// The hidden layers.
     #[serde(flatten)]
     pub trunk: TrunkConfig,
-    /// Width of the latent rows that are compared.
+    /// The width of the latent states that are compared.
     pub latent: usize,
-    /// The quasimetric that compares them.
+    /// The quasimetric between latent states.
     pub head: PairHeadConfig,
-    /// One network, or two of which the larger distance counts.
+    /// One network, or two of which the larger distance is used.
     pub ensemble: Ensemble,
 }
 
 impl QuasimetricConfig {
-    /// A metric residual network, as in the paper.
+    /// Returns a metric residual network, as in the paper.
     pub fn preset(preset: Preset) -> Self {
         let components = if preset == Preset::Paper { 1 } else { 8 };
         Self {
@@ -33,12 +33,15 @@ impl QuasimetricConfig {
         }
     }
 
-    /// An interval quasimetric embedding.
+    /// Returns an interval quasimetric embedding.
     pub fn with_intervals(preset: Preset) -> Self {
         Self { head: PairHeadConfig::Iqe { group_width: 8 }, ..Self::preset(preset) }
     }
 
-    /// Builds the networks for rows of `inputs` numbers, if the sizes are possible and the head is a quasimetric.
+    /// Builds the networks for inputs of width `inputs`.
+    ///
+    /// # Errors
+    /// If a size is invalid, or the head is not a quasimetric.
     pub fn init(&self, inputs: usize, init: &mut Initializer) -> Result<Metric, ConfigError> {
         if self.head == PairHeadConfig::InnerProduct {
             let (problem, hint) = ("is not a quasimetric", "use mrn, iqe or max_relu");

@@ -1,4 +1,4 @@
-//! What learners are put together from: critics, policies and their presets.
+//! Building blocks of learners: critics, policies and their presets.
 
 mod check;
 mod contrastive;

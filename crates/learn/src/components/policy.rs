@@ -1,4 +1,4 @@
-//! A policy extracted from a distance, or cloned from the data.
+//! Policies extracted from a distance or cloned from the data.
 
 use super::{CriticInput, Preset};
 use crate::{
@@ -21,24 +21,25 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Extraction {
-    /// The policy's own action minimizes the distance to the goal, regularized by behavior cloning:
+    /// The policy's action minimizes the distance to the goal, regularized by behavior cloning:
     /// `mean d((s, a_pi), g) / mean |d| - bc_weight log pi(a|s, g)`.
     ///
-    /// Fujimoto and Gu (2021), with a distance in the place of minus a value.
+    /// Fujimoto and Gu (2021), with a distance instead of a negative value.
     DdpgBc {
-        /// Weight of behavior cloning.
+        /// The weight of behavior cloning.
         #[serde(default = "default_bc_weight")]
         bc_weight: f32,
     },
-    /// Advantage-weighted regression: actions of the data are cloned with weights that grow with their advantage,
-    /// `- mean min(e^(alpha A), max_weight) log pi(a|s, g)` with `A = d(s, g) - d((s, a), g)`, in steps.
+    /// Advantage-weighted regression: actions of the data are cloned with weights that grow with
+    /// their advantage, `- mean min(e^(alpha A), max_weight) log pi(a|s, g)` with `A = d(s, g) -
+    /// d((s, a), g)`, in steps.
     ///
     /// Peng et al. (2019).
     Awr {
-        /// Inverse temperature of the weights.
+        /// The inverse temperature of the weights.
         #[serde(default = "default_alpha")]
         alpha: f32,
-        /// Largest weight of an action.
+        /// The maximum weight of an action.
         #[serde(default = "default_max_weight")]
         max_weight: f32,
     },
@@ -63,19 +64,19 @@ impl Default for Extraction {
 }
 
 impl Extraction {
-    /// Checks that every number is in its range.
+    /// Checks that all settings are in range.
     pub fn check(&self) -> Result<(), ConfigError> {
-        let (field, value, is_right) = match *self {
+        let (field, value, is_valid) = match *self {
             Self::DdpgBc { bc_weight } => ("bc_weight", bc_weight, bc_weight.is_finite() && bc_weight >= 0.0),
             Self::Awr { alpha, max_weight } if max_weight > 0.0 => {
                 ("alpha", alpha, alpha.is_finite() && alpha >= 0.0)
             }
             Self::Awr { max_weight, .. } => ("max_weight", max_weight, false),
         };
-        if is_right {
+        if is_valid {
             return Ok(());
         }
-        let hint = "typical are a bc_weight of 0.1, an alpha of 3 and a max_weight of 100";
+        let hint = "typical values are bc_weight = 0.1, alpha = 3 and max_weight = 100";
         Err(ConfigError::new(field, value, "is out of range", hint).inside("extraction"))
     }
 }
@@ -83,19 +84,19 @@ impl Extraction {
 /// The network of a policy and its training.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PolicyConfig {
-    /// Hidden layers.
+    /// The hidden layers.
     #[serde(flatten)]
     pub trunk: TrunkConfig,
-    /// Distribution of actions.
+    /// The distribution of actions.
     pub distribution: PolicyDistribution,
-    /// Optimizer settings.
+    /// The optimizer settings.
     pub optimizer: OptimizerConfig,
-    /// Goals that it is trained on.
+    /// The goal distribution of policy training.
     pub goals: GoalDistributionConfig,
 }
 
 impl PolicyConfig {
-    /// The policy of a preset; goals are uniform over later states of the same episode.
+    /// Returns the policy of a preset, with goals uniform over later states of the same episode.
     pub fn preset(preset: Preset) -> Self {
         let mixture = GoalMixture { geometric: 0.0, uniform: 1.0, ..GoalMixture::default() };
         Self {
@@ -114,10 +115,10 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Number of the random stream of its parameters.
+    /// The random stream of its parameters.
     const STREAM: u32 = 100;
 
-    /// A policy before its first update; `None` if the dataset has no actions.
+    /// Creates a policy before its first update; `None` if the dataset has no actions.
     pub fn new(config: &PolicyConfig, context: &LearnerContext) -> Result<Option<Self>, ConfigError> {
         if !context.has_actions() {
             return Ok(None);
@@ -131,10 +132,11 @@ impl Policy {
         Ok(Some(Self { actor: actor.map_err(|error| error.inside("policy.optimizer"))? }))
     }
 
-    /// One step of extraction, all distances in steps: then one `alpha` fits all.
+    /// Does one step of extraction. All distances are in steps, so that the same `alpha` suits
+    /// every critic.
     ///
-    /// `distance` gives `d((s_i, a_i), g_i)` for actions `[n, action width]` of the batch's rows, `expected` gives
-    /// `d(s_i, g_i)`.
+    /// `distance` returns `d((s_i, a_i), g_i)` for actions `[n, action width]` of the batch's rows,
+    /// `expected` returns `d(s_i, g_i)`.
     pub fn extract(
         &mut self,
         extraction: Extraction,
@@ -146,7 +148,7 @@ impl Policy {
         let actions = self.actor.network().forward(batch.observations.clone(), goals.policy_goals.clone());
         let log_probs = actions.log_prob(batch.actions.clone());
         let loss = match extraction {
-            // At the mode, as the policy is used.
+            // At the mode, which the policy uses when it acts.
             Extraction::DdpgBc { bc_weight } => ddpg_bc(distance(actions.mode()), log_probs, bc_weight),
             Extraction::Awr { alpha, max_weight } => {
                 let advantages = expected().detach() - distance(batch.actions.clone()).detach();
@@ -157,8 +159,8 @@ impl Policy {
         loss
     }
 
-    /// One step of extraction from a critic of [`CriticInput`] rows: `nats` gives the distances of rows `[n, width]` to the
-    /// goals.
+    /// Does one step of extraction from a critic of [`CriticInput`] rows; `nats` returns the
+    /// distances from rows `[n, width]` to the goals.
     pub fn extract_from_rows(
         &mut self,
         extraction: Extraction,
@@ -174,12 +176,12 @@ impl Policy {
         self.extract(extraction, batch, goals, of_action, of_state)
     }
 
-    /// One step of behavior cloning: `- mean log pi(a|s, g)`.
+    /// Does one step of behavior cloning, with the loss `- mean log pi(a|s, g)`.
     pub fn clone_behavior(&mut self, batch: &DeviceBatch, goals: &DeviceGoals) -> Loss {
         let actions = self.actor.network().forward(batch.observations.clone(), goals.policy_goals.clone());
         let log_probs = actions.log_prob(batch.actions.clone());
-        let nothing = log_probs.zeros_like();
-        let loss = awr(log_probs, nothing, 1.0, 1.0);
+        let advantages = log_probs.zeros_like();
+        let loss = awr(log_probs, advantages, 1.0, 1.0);
         self.actor.step(loss.value.clone());
         loss
     }

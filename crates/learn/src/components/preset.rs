@@ -1,15 +1,15 @@
-//! Network sizes that go together.
+//! Presets of network sizes.
 
 use isochrone_nn::module::{Activation, Normalization, TrunkConfig};
 use serde::{Deserialize, Serialize};
 
-/// Network sizes that go together.
+/// A preset of network sizes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Preset {
-    /// 2 x 64 with layer normalization: a minute of training shows something.
+    /// 2 x 64 with layer normalization: first results after a minute of training.
     Small,
-    /// 3 x 256 with layer normalization: what two cores train in an hour.
+    /// 3 x 256 with layer normalization: trains in about an hour on two cores.
     #[default]
     Standard,
     /// 4 x 512 without normalization, latent 256 + 256: the `AntMaze` networks of the paper.
@@ -17,10 +17,10 @@ pub enum Preset {
 }
 
 impl Preset {
-    /// All presets, small to large.
+    /// All presets, from small to large.
     pub const ALL: [Self; 3] = [Self::Small, Self::Standard, Self::Paper];
 
-    /// Hidden layers.
+    /// The hidden layers.
     pub fn trunk(self) -> TrunkConfig {
         let (width, depth, activation, normalization) = match self {
             Self::Small => (64, 2, Activation::Gelu, Normalization::LayerNorm),
@@ -30,7 +30,8 @@ impl Preset {
         TrunkConfig { width, depth, activation, normalization }
     }
 
-    /// Width of the latent rows that a quasimetric compares: that of the hidden layers.
+    /// The width of the latent states that a quasimetric compares, equal to that of the hidden
+    /// layers.
     pub fn latent(self) -> usize {
         self.trunk().width
     }

@@ -6,14 +6,14 @@ use burn::{
     tensor::Tensor,
 };
 
-/// Polyak update: moves every parameter of `target` the fraction `tau` of the way to that of `network`.
+/// Polyak update: every parameter of `target` becomes `(1 - tau) target + tau network`.
 pub fn polyak_update<M: Module>(target: M, network: &M, tau: f32) -> M {
     let mut values = Values(GradientsParams::new());
     network.visit(&mut values);
-    target.map(&mut Move { towards: values.0, tau })
+    target.map(&mut Interpolate { towards: values.0, tau })
 }
 
-/// Parameters by identity; the container is Burn's for gradients.
+/// Parameters by identifier; the container is Burn's for gradients.
 struct Values(GradientsParams);
 
 impl ModuleVisitor for Values {
@@ -22,18 +22,18 @@ impl ModuleVisitor for Values {
     }
 }
 
-struct Move {
+struct Interpolate {
     towards: GradientsParams,
     tau: f32,
 }
 
-impl ModuleMapper for Move {
+impl ModuleMapper for Interpolate {
     fn map_float<const D: usize>(&mut self, parameter: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let towards = self.towards.remove::<D>(parameter.id).expect("the same network");
+        let towards = self.towards.remove::<D>(parameter.id).expect("both networks have the same parameters");
         parameter.map(|value| {
             let value = value.inner();
-            let moved = value.clone() + (towards - value) * self.tau;
-            Tensor::from_inner(moved)
+            let updated = value.clone() + (towards - value) * self.tau;
+            Tensor::from_inner(updated)
         })
     }
 }

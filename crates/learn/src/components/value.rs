@@ -1,4 +1,4 @@
-//! Goal-conditioned values: minus the discounted number of steps until the goal is reached.
+//! Goal-conditioned value functions: minus the discounted number of steps to the goal.
 
 use super::Preset;
 use crate::context::LearnerContext;
@@ -11,19 +11,20 @@ use isochrone_nn::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Smallest `E[gamma^H]`, for values of goals that can never be reached.
-const MIN_REACH: f32 = 1e-6;
+/// The minimum of `E[gamma^H]`, which bounds the distance to unreachable goals.
+const MIN_DISCOUNTED: f32 = 1e-6;
 
-/// `-(1 - E[gamma^H]) / (1 - gamma)`, the value of a reward of -1 for every step until the goal, as nats:
-/// `-ln E[gamma^H] = -ln(1 + (1 - gamma) V)`.
+/// Converts `V = -(1 - E[gamma^H]) / (1 - gamma)`, the value of a reward of -1 for every step until
+/// the goal, to nats: `-ln E[gamma^H] = -ln(1 + (1 - gamma) V)`.
 ///
-/// So the value of the optimal policy is a successor distance. Values below what any goal can have give `ln 10^6`.
+/// The value of the optimal policy therefore is a successor distance. The result is at most `ln
+/// 10^6`.
 pub fn nats_of_value(value: Tensor<1>, discount: Discount) -> Tensor<1> {
-    let reach = value * (1.0 - discount.gamma()) + 1.0;
-    reach.clamp(MIN_REACH, 1.0).log().neg()
+    let discounted = value * (1.0 - discount.gamma()) + 1.0;
+    discounted.clamp(MIN_DISCOUNTED, 1.0).log().neg()
 }
 
-/// `0` at the goal, otherwise `-1 + gamma V(s', g)`.
+/// Returns the Bellman target: `0` at the goal, otherwise `-1 + gamma V(s', g)`.
 ///
 /// # Shapes
 /// `next_values, at_goal: [n]`
@@ -31,27 +32,32 @@ pub fn value_of_reward(next_values: Tensor<1>, at_goal: Tensor<1>, discount: Dis
     (next_values * discount.gamma() - 1.0) * (at_goal.neg() + 1.0)
 }
 
-/// The goals of OGBench: 0.2 the state itself, 0.5 later in the episode, 0.3 random.
+/// Returns the goal distribution of OGBench: 0.2 the state itself, 0.5 a later state of the
+/// episode, 0.3 a random state.
 pub fn hindsight_goals() -> GoalDistributionConfig {
     let mixture = GoalMixture { current: 0.2, geometric: 0.5, uniform: 0.0, random: 0.3 };
     GoalDistributionConfig { mixture, ..GoalDistributionConfig::default() }
 }
 
-/// The networks of a value.
+/// The networks of a value function.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ValueConfig {
-    /// Hidden layers.
+    /// The hidden layers.
     #[serde(flatten)]
     pub trunk: TrunkConfig,
 }
 
 impl ValueConfig {
-    /// The value network of a preset.
+    /// Returns the value networks of a preset.
     pub fn preset(preset: Preset) -> Self {
         Self { trunk: preset.trunk() }
     }
 
-    /// Builds `count` independent values of states, with actions or without, and whole goals; no size may be zero.
+    /// Builds `count` independent value networks of states, with or without actions, and full goal
+    /// states.
+    ///
+    /// # Errors
+    /// If a size is zero.
     pub fn init(
         &self,
         context: &LearnerContext,
@@ -66,21 +72,21 @@ impl ValueConfig {
     }
 }
 
-/// An ensemble of independent values. Parameters are called `members.{i}.…`.
+/// An ensemble of independent value networks. The parameters are named `members.{i}.…`.
 #[derive(Module, Debug)]
 pub struct Values {
     members: Vec<Encoder>,
 }
 
 impl Values {
-    /// The values of all members, each `[n]`, of rows `[state, action if any, goal]`.
+    /// Returns the values of all members, each `[n]`, for rows `[state, action if any, goal]`.
     pub fn all(&self, parts: Vec<Tensor<2>>) -> Vec<Tensor<1>> {
         let rows = Tensor::cat(parts, 1);
         let [n, _] = rows.dims();
         self.members.iter().map(|member| member.forward(rows.clone()).reshape([n])).collect()
     }
 
-    /// The smallest value, `[n]`: what a policy maximizes must not be a lucky overestimate.
+    /// Returns the minimum over members, `[n]`, so that a policy does not exploit overestimates.
     pub fn min(&self, parts: Vec<Tensor<2>>) -> Tensor<1> {
         self.all(parts).into_iter().reduce(Tensor::min_pair).expect("there is at least one")
     }

@@ -1,4 +1,4 @@
-//! How a distilled distance agrees with its teacher.
+//! Agreement of a distilled distance with its teacher.
 
 use isochrone_core::{
     ShapeError, TemporalDistance, rng,
@@ -7,41 +7,41 @@ use isochrone_core::{
 use isochrone_data::Dataset;
 use serde::{Deserialize, Serialize};
 
-/// Pairs that are compared.
+/// The number of pairs that are compared.
 const PAIRS: usize = 2000;
-/// Relative differences are those of pairs that are farther apart, in steps.
+/// The minimum distance in steps of pairs whose relative difference is measured.
 const MIN_STEPS: f64 = 2.0;
-/// Random stream of pairs; learning draws from others.
+/// The random stream of pairs; training uses others.
 const STREAM: u64 = 2;
 
-/// How two distances agree on recorded states. Numbers that do not exist are NaN.
+/// The agreement of two distances on recorded states. Undefined values are NaN.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Agreement {
-    /// Random pairs with a path, according to both.
+    /// The number of random pairs that are reachable according to both.
     pub pairs: usize,
-    /// Rank correlation over them.
+    /// The rank correlation over these pairs.
     pub spearman: f64,
-    /// Median of |reading - teacher| / teacher over those more than two steps apart.
+    /// The median of |distance - teacher| / teacher over pairs more than two steps apart.
     pub median_relative_difference: f64,
-    /// Share of random pairs of which both say that there is a path, or that there is none.
+    /// The fraction of random pairs whose reachability is the same according to both.
     pub same_reachability: f64,
-    /// Median reading of one recorded step.
+    /// The median distance of one recorded step.
     pub one_step: f64,
-    /// What the teacher reads there.
+    /// The teacher's median distance of one recorded step.
     pub teacher_one_step: f64,
 }
 
 impl Agreement {
-    /// Whether all of its numbers exist.
+    /// Whether all values are defined.
     pub(super) fn is_finite(&self) -> bool {
         let Self { spearman, median_relative_difference, one_step, teacher_one_step, .. } = *self;
         [spearman, median_relative_difference, one_step, teacher_one_step].into_iter().all(f64::is_finite)
     }
 
-    /// Compares a distance with its teacher on random pairs of states, and on recorded transitions.
+    /// Compares a distance with its teacher on random pairs of states and on recorded transitions.
     ///
     /// # Errors
-    /// If one of them is about states of another width than the data have.
+    /// If the states of one of them and of the dataset have different widths.
     pub fn of(
         distance: &dyn TemporalDistance,
         teacher: &dyn TemporalDistance,
@@ -55,12 +55,12 @@ impl Agreement {
             (0..PAIRS).flat_map(state).copied().collect()
         };
         let (from, to) = (states(), states());
-        let (read, taught) = (distance.paired_steps(&from, &to)?, teacher.paired_steps(&from, &to)?);
-        let same = read.iter().zip(&taught).filter(|(a, b)| a.is_finite() == b.is_finite()).count();
-        let both = read.into_iter().zip(taught).filter(|(a, b)| a.is_finite() && b.is_finite());
-        let (read, taught): (Vec<f64>, Vec<f64>) = both.unzip();
-        let far = read.iter().zip(&taught).filter(|(_, taught)| **taught > MIN_STEPS);
-        let differences = far.map(|(read, taught)| (read / taught - 1.0).abs()).collect();
+        let (student, taught) = (distance.paired_steps(&from, &to)?, teacher.paired_steps(&from, &to)?);
+        let same = student.iter().zip(&taught).filter(|(a, b)| a.is_finite() == b.is_finite()).count();
+        let both = student.into_iter().zip(taught).filter(|(a, b)| a.is_finite() && b.is_finite());
+        let (student, taught): (Vec<f64>, Vec<f64>) = both.unzip();
+        let far = student.iter().zip(&taught).filter(|(_, taught)| **taught > MIN_STEPS);
+        let differences = far.map(|(student, taught)| (student / taught - 1.0).abs()).collect();
 
         let (mut here, mut next) = (Vec::new(), Vec::new());
         for _ in 0..PAIRS {
@@ -71,8 +71,8 @@ impl Agreement {
             next.extend(&rows[width..]);
         }
         Ok(Self {
-            pairs: read.len(),
-            spearman: spearman(&read, &taught),
+            pairs: student.len(),
+            spearman: spearman(&student, &taught),
             median_relative_difference: median(differences),
             same_reachability: same as f64 / PAIRS as f64,
             one_step: median(distance.paired_steps(&here, &next)?),

@@ -1,4 +1,4 @@
-//! Settings of a distillation.
+//! Settings of distillation.
 
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -7,17 +7,18 @@ use std::ops::Range;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DistillHead {
-    /// A network of both states together. It keeps the arrow of time, also between neighbors, and says where
-    /// there is no path; it is not a metric.
+    /// A network of both states together. It represents asymmetric distances, also between
+    /// neighboring states, and predicts unreachable pairs; it is not a metric.
     #[default]
     Pair,
-    /// A metric residual network of 8 components: a quasimetric, fast for all pairs. It is continuous, so
-    /// that one step behind on a one-way street reads too short.
+    /// A metric residual network of 8 components: a quasimetric, fast for all pairs. It is
+    /// continuous, so that it underestimates the distance to a state one step behind on a one-way
+    /// street.
     Mrn,
 }
 
 impl DistillHead {
-    /// Its name in files and reports.
+    /// The name in files and reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pair => "pair",
@@ -31,15 +32,15 @@ impl DistillHead {
 pub struct DistillConfig {
     /// How the network compares two states.
     pub head: DistillHead,
-    /// Updates of the network.
+    /// The number of updates.
     pub updates: u64,
-    /// Seed of everything random.
+    /// The random seed.
     pub seed: u64,
-    /// Steps per unit of every column of a state, as a hop metric has them; columns with 0 are not looked at.
-    /// Without them, all columns count alike, by their deviations.
+    /// Steps per unit of every column of a state, as in a hop metric; columns with 0 are ignored.
+    /// Without them, every column is divided by its standard deviation.
     pub column_scales: Option<Vec<f32>>,
-    /// The columns of a goal that the network sees, where the teacher does not look at others either; all of
-    /// them unless it is set. A quasimetric needs all.
+    /// The columns of a goal that are inputs of the network, for a teacher that ignores the others;
+    /// by default all columns. A quasimetric needs all columns.
     pub goal: Option<Range<usize>>,
 }
 

@@ -1,4 +1,4 @@
-//! A distilled distance, to be queried.
+//! A distilled distance, which answers queries without its teacher.
 
 use super::{
     Agreement, DistillConfig, DistillHead,
@@ -13,27 +13,27 @@ use isochrone_nn::{error::StateError, module::Initializer, store::Archive};
 use serde::{Deserialize, Serialize};
 use std::{ops::Range, sync::Arc};
 
-/// Pairs that a network is asked about at a time, and rows whose features are held.
+/// The number of pairs per forward pass, and of rows whose features are held.
 const CHUNK: usize = 2048;
-/// Only the unit of nats depends on it.
+/// The discount, which only determines the unit of nats.
 const DISCOUNT: f64 = 0.99;
 
-/// What is known of a distilled network besides its weights: the description in its file.
+/// The description of a distilled network in its file, besides its weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct About {
     pub head: DistillHead,
     pub updates: u64,
     pub seed: u64,
     pub columns: Columns,
-    /// Whether it says where there is no path.
+    /// Whether the network predicts unreachable pairs.
     pub knows_unreachable: bool,
-    /// Steps of one unit of the network.
+    /// The number of steps per unit of the network.
     pub unit_steps: f32,
-    /// The longest path that it has learned.
+    /// The longest finite distance among its targets.
     pub longest_steps: f32,
-    /// SHA-256 of the data.
+    /// SHA-256 of the dataset.
     pub data_sha256: String,
-    /// How it agrees with its teacher, if that was measured.
+    /// The agreement with its teacher, if it was measured.
     pub agreement: Option<Agreement>,
 }
 
@@ -42,7 +42,7 @@ impl About {
         let (n, sum, longest_steps) = pool.finite().fold((0u64, 0f64, 0f32), |(n, sum, longest), steps| {
             (n + 1, sum + f64::from(steps), longest.max(steps))
         });
-        // Networks begin with outputs of about one, and of about four.
+        // The initial outputs are about one for a pair network and about four for a quasimetric.
         let outputs = if config.head == DistillHead::Pair { 1.0 } else { 4.0 };
         Self {
             head: config.head,
@@ -58,11 +58,12 @@ impl About {
     }
 }
 
-/// The steps of a teacher, answered by a network: without the teacher, its graph or the data. Clones share
-/// the network.
+/// A network that predicts the distances of a teacher without the teacher, its graph or the data.
+/// Clones share the network.
 ///
-/// Equal states read exactly 0. A pair network reads infinity where it believes that there is no path; it is
-/// not a metric. A quasimetric is one, and reads at least about twice the longest path instead.
+/// The distance between equal states is exactly 0. A pair network returns infinity for pairs that
+/// it predicts to be unreachable; it is not a metric. A quasimetric satisfies the triangle
+/// inequality, and returns at least about twice the longest distance for such pairs.
 #[derive(Clone)]
 pub struct DistilledDistance {
     about: About,
@@ -75,30 +76,31 @@ impl DistilledDistance {
     /// The name of its file in the folder of a run.
     pub const FILE_NAME: &'static str = "distilled.safetensors";
 
-    /// How its network compares states.
+    /// The head of its network.
     pub fn head(&self) -> DistillHead {
         self.about.head
     }
 
-    /// SHA-256 of the data that its teacher knew.
+    /// SHA-256 of the dataset that it was distilled on.
     pub fn data_sha256(&self) -> &str {
         &self.about.data_sha256
     }
 
-    /// The columns of a goal that it looks at.
+    /// The columns of a goal that it uses.
     pub fn goal(&self) -> Range<usize> {
         self.about.columns.goal.clone()
     }
 
-    /// How it agrees with its teacher, if that was measured.
+    /// The agreement with its teacher, if it was measured.
     pub fn agreement(&self) -> Option<&Agreement> {
         self.about.agreement.as_ref()
     }
 
-    /// Measures how it agrees with its teacher, on fresh pairs, and remembers that if all of it are numbers.
+    /// Measures the agreement with its teacher on new random pairs, and stores it if all values are
+    /// defined.
     ///
     /// # Errors
-    /// If the teacher or the data have states of another width.
+    /// If the states of the teacher or the dataset have another width.
     pub fn compare(
         &mut self,
         teacher: &dyn TemporalDistance,
@@ -114,7 +116,7 @@ impl DistilledDistance {
         &self.about
     }
 
-    /// Its weights as arrays.
+    /// Returns the weights as named arrays.
     pub(super) fn to_archive(&self) -> Archive {
         let mut archive = Archive::default();
         archive.insert_module("network", &self.student);
@@ -122,7 +124,8 @@ impl DistilledDistance {
         archive
     }
 
-    /// A network from arrays that are exactly its weights. The size of the network must have been checked.
+    /// Builds a network from an archive that contains exactly its weights. The size of the network
+    /// must have been checked.
     pub(super) fn from_archive(about: About, mut archive: Archive) -> Result<Self, StateError> {
         let device = Device::flex();
         let features = FeatureMap::take_from(&mut archive, about.columns.clone())?;
@@ -136,14 +139,20 @@ impl DistilledDistance {
         Ok(Self { about, features: Arc::new(features), student, device })
     }
 
-    /// Steps of pairs of rows, in order; equal goals are no step apart.
-    fn read(&self, from: &FeatureRows, to: &FeatureRows, pairs: &[(usize, usize)], steps: &mut Vec<f32>) {
+    /// Appends the distances of pairs of rows to `steps`; a state at its goal has distance 0.
+    fn append_steps(
+        &self,
+        from: &FeatureRows,
+        to: &FeatureRows,
+        pairs: &[(usize, usize)],
+        steps: &mut Vec<f32>,
+    ) {
         for pairs in pairs.chunks(CHUNK) {
-            let answers = self.student.answer((from, to), pairs, &self.device);
-            let values = numbers(answers.steps);
-            let no_path = answers.no_path.map(numbers);
+            let prediction = self.student.predict((from, to), pairs, &self.device);
+            let values = numbers(prediction.steps);
+            let no_path = prediction.no_path.map(numbers);
             steps.extend(pairs.iter().enumerate().map(|(number, &(i, j))| {
-                if from.place(i) == to.place(j) {
+                if from.goal_columns(i) == to.goal_columns(j) {
                     0.0
                 } else if no_path.as_ref().is_some_and(|no_path| no_path[number] > 0.0) {
                     f32::INFINITY
@@ -159,7 +168,7 @@ impl DistilledDistance {
         let mut steps = Vec::with_capacity(from.len() / self.width());
         for (from, to) in from.chunks(chunk).zip(to.chunks(chunk)) {
             let pairs: Vec<(usize, usize)> = (0..from.len() / self.width()).map(|i| (i, i)).collect();
-            self.read(&self.features.rows(from), &self.features.rows(to), &pairs, &mut steps);
+            self.append_steps(&self.features.rows(from), &self.features.rows(to), &pairs, &mut steps);
         }
         steps
     }
@@ -183,7 +192,7 @@ impl DistilledDistance {
         all
     }
 
-    /// All pairs of `n` and `m` rows.
+    /// Returns the distances of all pairs of `n` and `m` rows.
     fn block(&self, (from, n): (&FeatureRows, usize), (to, m): (&FeatureRows, usize)) -> Vec<f32> {
         if let Student::Mrn(metric) = &self.student {
             let features = |rows: &FeatureRows, n: usize| {
@@ -195,7 +204,7 @@ impl DistilledDistance {
         let mut steps = Vec::with_capacity(n * m);
         for row in 0..n {
             let pairs: Vec<(usize, usize)> = (0..m).map(|column| (row, column)).collect();
-            self.read(from, to, &pairs, &mut steps);
+            self.append_steps(from, to, &pairs, &mut steps);
         }
         steps
     }

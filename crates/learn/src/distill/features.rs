@@ -1,4 +1,4 @@
-//! What a distilled network sees of a state.
+//! Input features of a distilled network.
 
 use super::DistillConfig;
 use crate::{
@@ -12,36 +12,36 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Radians per deviation of the data: from the shape of the whole to a tenth of it.
+/// Frequency scales in radians per standard deviation, from the global structure to a tenth of it.
 const SCALES: [f64; 4] = [1.0, 2.0, 4.0, 8.0];
-/// Frequencies of each scale.
-const OF_SCALE: usize = 16;
-const FREQUENCIES: usize = SCALES.len() * OF_SCALE;
-/// Random stream of the frequencies.
+/// The number of frequencies of each scale.
+const PER_SCALE: usize = 16;
+const FREQUENCIES: usize = SCALES.len() * PER_SCALE;
+/// The random stream of the frequencies.
 const STREAM: u64 = 1;
 
-/// Columns of a state that are looked at.
+/// The columns of a state that are used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Columns {
-    /// Numbers of a state.
+    /// The width of a state.
     pub width: usize,
-    /// Those that are looked at, in order.
+    /// The columns that are used, in ascending order.
     pub used: Vec<usize>,
-    /// Those of a goal.
+    /// The columns of a goal.
     pub goal: Range<usize>,
 }
 
 /// Multi-scale random Fourier features of the scaled columns: `[x, sin(x B), cos(x B)]`.
 ///
-/// `x` has a mean of 0 and a total variance of 2, as the plane has with deviations of 1. `B` is normal, with
-/// deviations of [`SCALES`]. A network of `x` alone blurs walls.
+/// `x` has mean 0 and total variance 2, like two columns of standard deviation 1. `B` is normal
+/// with standard deviations [`SCALES`]. A network of `x` alone blurs walls.
 ///
-/// Tancik et al., "Fourier Features Let Networks Learn High Frequency Functions in Low Dimensional Domains"
-/// (2020).
+/// Tancik et al., "Fourier Features Let Networks Learn High Frequency Functions in Low Dimensional
+/// Domains" (2020).
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeatureMap {
     pub columns: Columns,
-    /// Of the columns that are looked at.
+    /// The scaling of the columns that are used.
     scaling: Affine,
     /// `[columns, FREQUENCIES]`
     frequencies: Vec<f32>,
@@ -52,49 +52,49 @@ pub struct FeatureRows {
     width: usize,
     columns: usize,
     starts: Vec<f32>,
-    /// Where goals are a slice: features of that slice.
+    /// The features of the goal columns, if goals are a slice of a state.
     slices: Option<Vec<f32>>,
 }
 
 impl FeatureRows {
-    /// Features of a state.
+    /// The number of features of a state.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Features of a state as a start.
+    /// The features of a state as a start.
     pub fn start(&self, row: usize) -> &[f32] {
         &self.starts[row * self.width..][..self.width]
     }
 
-    /// Features of the part of a state that makes it a goal.
+    /// The features of a state as a goal.
     pub fn goal(&self, row: usize) -> &[f32] {
         &self.slices.as_ref().unwrap_or(&self.starts)[row * self.width..][..self.width]
     }
 
-    /// The scaled columns of a state as a goal: equal for states that are the same goal.
-    pub fn place(&self, row: usize) -> &[f32] {
+    /// The scaled goal columns of a state, which are equal for states that are the same goal.
+    pub fn goal_columns(&self, row: usize) -> &[f32] {
         &self.goal(row)[..self.columns]
     }
 }
 
 impl FeatureMap {
-    /// Features that fit the spread of the data.
+    /// Fits the features to the scale of the data.
     pub fn fit(data: &Dataset, config: &DistillConfig) -> Result<Self, LearnError> {
         let width = data.spec().observation.width;
         let standard = Scaling::of(data, ScalingConfig::Standardize)?.observation;
         let scales = config.column_scales.as_ref().unwrap_or(&standard.factor);
         if scales.len() != width || scales.iter().any(|scale| !(scale.is_finite() && *scale >= 0.0)) {
-            let value = format!("{} numbers", scales.len());
-            let hint = "give a finite number for each column that is not negative";
+            let value = format!("{} values", scales.len());
+            let hint = "specify a finite, non-negative number for each column";
             let problem = format!("does not fit observations of {width} columns");
             return Err(ConfigError::new("column_scales", value, &problem, hint).into());
         }
         let goal = config.goal.clone().unwrap_or(0..width);
         let used: Vec<usize> = (0..width).filter(|column| scales[*column] > 0.0).collect();
         if goal.end > width || !used.iter().any(|column| goal.contains(column)) {
-            let hint = "name columns of an observation that have a scale";
-            let error = ConfigError::new("goal", format!("{goal:?}"), "has no column that is used", hint);
+            let hint = "specify observation columns with a positive scale";
+            let error = ConfigError::new("goal", format!("{goal:?}"), "contains no used column", hint);
             return Err(error.of_kind(ConfigErrorKind::Unsupported).into());
         }
         let variance = used.iter().map(|&column| f64::from(scales[column] / standard.factor[column]).powi(2));
@@ -105,7 +105,7 @@ impl FeatureMap {
         };
         let mut random = rng::stream(config.seed, STREAM);
         let draw =
-            |number: usize| (SCALES[number % FREQUENCIES / OF_SCALE] * rng::normal(&mut random)) as f32;
+            |number: usize| (SCALES[number % FREQUENCIES / PER_SCALE] * rng::normal(&mut random)) as f32;
         let frequencies = (0..used.len() * FREQUENCIES).map(draw).collect();
         Ok(Self { columns: Columns { width, used, goal }, scaling, frequencies })
     }
@@ -115,12 +115,12 @@ impl FeatureMap {
         self.columns.used.iter().any(|column| !self.columns.goal.contains(column))
     }
 
-    /// Features of a state.
+    /// The number of features of a state.
     pub fn width(&self) -> usize {
         self.columns.used.len() + 2 * FREQUENCIES
     }
 
-    /// Features of states, `[n, observation width]`.
+    /// Computes the features of states, `[n, observation width]`.
     pub fn rows(&self, observations: &[f32]) -> FeatureRows {
         let slices = self.is_slice().then(|| self.features(observations, &self.columns.goal));
         FeatureRows {
@@ -131,7 +131,7 @@ impl FeatureMap {
         }
     }
 
-    /// Features of a range of columns; others count as their mean.
+    /// Computes the features of a range of columns; the others are replaced by their mean.
     fn features(&self, observations: &[f32], range: &Range<usize>) -> Vec<f32> {
         let Affine { shift, factor } = &self.scaling;
         let features = |row: &[f32]| {

@@ -1,4 +1,4 @@
-//! A distilled distance as one safetensors file; the header says what it is.
+//! A distilled distance as one safetensors file, with its description in the header.
 
 use super::{
     DistilledDistance,
@@ -11,13 +11,13 @@ use isochrone_nn::store::Archive;
 use serde::{Deserialize, Serialize};
 use std::{fs, path::Path};
 
-/// It changes whenever a version could misread the files of another.
+/// The format of the file. It changes whenever a version could misread the files of another.
 const FORMAT: u32 = 1;
-/// No network of ours is larger.
+/// The maximum size of a file.
 const MAX_BYTES: u64 = 1 << 30;
 const HINT: &str = "distill again";
 
-/// The description in the header, after the number of its format.
+/// The description in the header, with its format.
 #[derive(Serialize, Deserialize)]
 struct Header {
     format: u32,
@@ -25,35 +25,35 @@ struct Header {
     about: About,
 }
 
-/// What says how to read the rest.
+/// The format alone.
 #[derive(Deserialize)]
 struct FormatOf {
     format: u32,
 }
 
 impl DistilledDistance {
-    /// The contents of its file; equal distances give equal bytes.
+    /// Returns the contents of its file; equal distances give equal bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let header = Header { format: FORMAT, about: self.about().clone() };
         self.to_archive().to_described_bytes(&serde_json::to_string(&header).expect("plain data"))
     }
 
-    /// Writes its file atomically.
+    /// Writes the distance to a file atomically.
     ///
     /// # Errors
-    /// If the system cannot write it.
+    /// If the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), LearnError> {
         write_file(path, &self.to_bytes())
     }
 
-    /// Reads its file.
+    /// Reads a distance from a file.
     ///
     /// # Errors
-    /// If it cannot be read, is corrupt, or is not a distilled distance of this version.
+    /// If the file cannot be read, is corrupt, or is not a distilled distance of this format.
     pub fn load(path: &Path) -> Result<Self, LearnError> {
         let size = fs::metadata(path).map_err(|error| LearnError::read(path, error))?.len();
         if size > MAX_BYTES {
-            return Err(LearnError::malformed(path, format!("it has {size} bytes"), HINT));
+            return Err(LearnError::malformed(path, format!("file of {size} bytes is too large"), HINT));
         }
         let bytes = fs::read(path).map_err(|error| LearnError::read(path, error))?;
         Self::from_bytes(path, &bytes)
@@ -62,28 +62,28 @@ impl DistilledDistance {
     fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Self, LearnError> {
         let wrong = |problem: String| LearnError::malformed(path, problem, HINT);
         let text = Archive::description(bytes).map_err(|error| wrong(error.to_string()))?;
-        let text = text.ok_or_else(|| wrong("it is not a distilled distance".to_owned()))?;
+        let text = text.ok_or_else(|| wrong("not a distilled distance".to_owned()))?;
         let FormatOf { format } = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
         if format != FORMAT {
-            return Err(wrong(format!("a distilled distance of format {format}, not {FORMAT}")));
+            return Err(wrong(format!("distilled distance of format {format}, not {FORMAT}")));
         }
         let Header { about, .. } = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
         let archive = Archive::from_bytes(bytes).map_err(|error| wrong(error.to_string()))?;
         if let Some(name) = archive.first_non_finite() {
-            return Err(wrong(format!("tensor {name} has a number that is not finite")));
+            return Err(wrong(format!("tensor {name} has a value that is not finite")));
         }
         check(&about).map_err(|(field, value)| wrong(format!("{field} = {value} is out of range")))?;
         let features = FeatureMap::take_from(&mut archive.clone(), about.columns.clone());
         let features = features.map_err(|error| wrong(error.to_string()))?;
-        // Before a network is made, whose size the header decides.
+        // Checked before the network is built, since the header determines its size.
         if Student::min_bytes(about.head, &features) > bytes.len() {
-            return Err(wrong("it has too few weights for its columns".to_owned()));
+            return Err(wrong("too few weights for its columns".to_owned()));
         }
         Self::from_archive(about, archive).map_err(|error| wrong(error.to_string()))
     }
 }
 
-/// The first field that is out of range, and its value.
+/// Checks that all fields are in range; the error is the first invalid field and its value.
 fn check(about: &About) -> Result<(), (&'static str, String)> {
     let Columns { width, used, goal } = &about.columns;
     let is_sorted = used.windows(2).all(|pair| pair[0] < pair[1]);

@@ -1,11 +1,11 @@
-//! Distillation: another distance in steps, such as recorded time between landmarks, learned by a network.
+//! Distillation of a distance in steps, such as recorded time between landmarks, into a network.
 //!
 //! ```text
 //! teacher, dataset -> target pool -> features -> network -> DistilledDistance -> one file
 //! ```
 //!
-//! The teacher is any [`TemporalDistance`](isochrone_core::TemporalDistance). What comes out answers without
-//! the teacher and without the data.
+//! The teacher is any [`TemporalDistance`](isochrone_core::TemporalDistance). The result answers
+//! queries without the teacher and without the data.
 
 mod agreement;
 mod config;

@@ -1,10 +1,10 @@
-//! From a teacher to a network.
+//! Training of a network on the distances of a teacher.
 
 use super::{
     DistillConfig, DistillHead, DistilledDistance,
     distance::About,
     features::FeatureMap,
-    network::{Answers, Student, tensor},
+    network::{Prediction, Student, tensor},
     pool::{BLOCK_ROWS, Target, TargetPool},
 };
 use crate::{
@@ -21,19 +21,21 @@ use isochrone_nn::{
     store::Archive,
 };
 
-/// Pairs of an update of a pair network, of each kind: near and far.
+/// The number of near pairs, and of far pairs, per update of a pair network.
 const PAIRS: usize = 256;
-/// Blocks of an update of a quasimetric, which compares all pairs of a block at the price of its rows.
+/// The number of blocks per update of a quasimetric, which compares all pairs of a block at the
+/// cost of its rows.
 const BLOCKS: usize = 16;
-/// Random streams of batches.
+/// The first random stream of batches.
 const STREAM: u64 = 1 << 33;
 
-/// Trains a network to answer as the teacher does, on states of the data.
+/// Trains a network to predict the distances of a teacher between states of a dataset.
 ///
-/// Half of the pairs are of one stretch of an episode, forward and back, half of different ones. Recorded
-/// time bounds their steps from above. Pairs without a path teach a pair network to say so, and a quasimetric
-/// to read at least twice the longest path. The same seed gives the same bits for any number of threads.
-/// `progress` is called after every update with the number of updates done and the loss.
+/// Half of the pairs are from the same segment of an episode, in both directions, half from
+/// different ones. Recorded time bounds their distances from above. From unreachable pairs, a pair
+/// network learns to predict unreachability, and a quasimetric to return at least twice the longest
+/// distance. The result for a seed is bit-identical for any number of threads. `progress` is called
+/// after every update with the number of updates done and the loss.
 ///
 /// ```
 /// use isochrone_core::{Discount, TemporalDistance};
@@ -67,8 +69,8 @@ const STREAM: u64 = 1 << 33;
 /// ```
 ///
 /// # Errors
-/// If a setting does not fit the data, the teacher knows states of another width or no path at all, a number
-/// of the data is not finite, or the loss is not.
+/// If a setting does not fit the dataset, the teacher's states have another width, no pair of
+/// states is reachable, or a value of the dataset or the loss is not finite.
 pub fn distill(
     teacher: &dyn TemporalDistance,
     data: &Dataset,
@@ -80,18 +82,18 @@ pub fn distill(
         return Err(LearnError::TeacherWidth { teacher: teacher.width(), data: width });
     }
     if config.updates == 0 {
-        return Err(ConfigError::new("updates", 0, "must be at least 1", "3000 are enough for a maze").into());
+        return Err(ConfigError::new("updates", 0, "must be at least 1", "3000 is enough for a maze").into());
     }
     if data.n_transitions() == 0 {
         return Err(LearnError::NothingToDistill);
     }
     let features = FeatureMap::fit(data, config)?;
     if features.is_slice() && config.head == DistillHead::Mrn {
-        let hint = "distill into a pair network, or compare whole states";
-        let error = ConfigError::new("goal", "a slice", "cannot be compared by a quasimetric", hint);
+        let hint = "distill into a pair network, or use all columns of a goal";
+        let error = ConfigError::new("goal", "a slice", "not supported by a quasimetric", hint);
         return Err(error.of_kind(ConfigErrorKind::Unsupported).into());
     }
-    // On a thread of the pool: work that is handed to it from elsewhere costs a wake-up each time.
+    // On a thread of the pool: submitting work from outside costs a wake-up each time.
     rayon::scope(|_| {
         let pool = TargetPool::draw(teacher, data, features.is_slice(), config.seed)?;
         let about = About::new(config, &features, &pool, data);
@@ -103,8 +105,8 @@ pub fn distill(
             return Err(diverged(config.updates, &format!("weight {name}"), f64::NAN));
         }
         features.insert_into(&mut archive);
-        // What a file would hold, so that a distance that was saved and loaded gives the same bits.
-        Ok(DistilledDistance::from_archive(about, archive).expect("it was just made"))
+        // Built from what a file would contain, so that saving and loading is bit-identical.
+        Ok(DistilledDistance::from_archive(about, archive).expect("the archive is complete"))
     })
 }
 
@@ -133,7 +135,7 @@ fn train(
                 let pairs: Vec<(usize, usize)> =
                     targets.iter().map(|target| (target.from as usize, target.to as usize)).collect();
                 let batch = Batch::of_pairs(&targets);
-                batch.loss(state.network().answer((&rows, &rows), &pairs, &device), about, &device)
+                batch.loss(state.network().predict((&rows, &rows), &pairs, &device), about, &device)
             }
             Student::Mrn(metric) => {
                 let n_blocks = pool.n_blocks(features.columns.width);
@@ -148,7 +150,7 @@ fn train(
                     metric.head.all_pairs(latent.clone(), latent).reshape([BLOCK_ROWS * BLOCK_ROWS])
                 };
                 let steps = Tensor::cat((0..BLOCKS).map(of_block).collect(), 0);
-                Batch::of_blocks(pool, &blocks).loss(Answers { steps, no_path: None }, about, &device)
+                Batch::of_blocks(pool, &blocks).loss(Prediction { steps, no_path: None }, about, &device)
             }
         };
         let value = f64::from(loss.clone().into_scalar::<f32>());
@@ -161,7 +163,7 @@ fn train(
     Ok(state.frozen())
 }
 
-/// Pairs: as many near as far, unless there are none of one kind.
+/// Samples pairs, as many near as far, unless there are none of one kind.
 fn draw_pairs(pool: &TargetPool, seed: u64, update: u64) -> Vec<Target> {
     let random = &mut rng::stream(seed, STREAM + update);
     let kinds = [&pool.near, &pool.far].into_iter().filter(|kind| !kind.is_empty());
@@ -170,11 +172,11 @@ fn draw_pairs(pool: &TargetPool, seed: u64, update: u64) -> Vec<Target> {
         .collect()
 }
 
-/// What the answers of an update should be.
+/// The targets of an update.
 struct Batch {
-    /// Infinite where there is no path.
+    /// The distances in steps; infinite if there is no path.
     steps: Vec<f32>,
-    /// Not negative; 0 where the answer does not matter.
+    /// Non-negative weights; 0 for pairs that are not trained on.
     weights: Vec<f32>,
 }
 
@@ -183,23 +185,23 @@ impl Batch {
         Self { steps: targets.iter().map(|target| target.steps).collect(), weights: vec![1.0; targets.len()] }
     }
 
-    /// All pairs of some blocks; near and far pairs have the same weight together.
+    /// Returns all pairs of some blocks; near and far pairs have the same total weight.
     fn of_blocks(pool: &TargetPool, blocks: &[usize]) -> Self {
         let n = blocks.len() * BLOCK_ROWS * BLOCK_ROWS;
         let mut batch = Self { steps: vec![0.0; n], weights: vec![0.0; n] };
         for (number, &block) in blocks.iter().enumerate() {
             for targets in pool.of_block(block) {
                 for target in targets {
-                    let place = number * BLOCK_ROWS * BLOCK_ROWS + target.place_in_block();
-                    batch.steps[place] = target.steps;
-                    batch.weights[place] = 1.0 / targets.len() as f32;
+                    let index = number * BLOCK_ROWS * BLOCK_ROWS + target.index_in_block();
+                    batch.steps[index] = target.steps;
+                    batch.weights[index] = 1.0 / targets.len() as f32;
                 }
             }
         }
         batch
     }
 
-    fn loss(&self, answers: Answers, about: &About, device: &Device) -> Tensor<1> {
+    fn loss(&self, prediction: Prediction, about: &About, device: &Device) -> Tensor<1> {
         let column = |value: &dyn Fn(f32, f32) -> f32| {
             let values = self.steps.iter().zip(&self.weights).map(|(steps, weight)| value(*steps, *weight));
             Tensor::<1>::from_data(TensorData::new(values.collect::<Vec<f32>>(), [self.steps.len()]), device)
@@ -208,9 +210,9 @@ impl Batch {
             let pairs = self.steps.iter().zip(&self.weights).filter(|(steps, _)| counts(**steps));
             pairs.map(|(_, weight)| weight).sum::<f32>().max(f32::MIN_POSITIVE)
         };
-        let steps = answers.steps * about.unit_steps;
-        let Some(no_path) = answers.no_path else {
-            // A quasimetric is finite: far enough is as good as never.
+        let steps = prediction.steps * about.unit_steps;
+        let Some(no_path) = prediction.no_path else {
+            // A quasimetric is finite: a large distance stands for unreachable.
             let (far, total) = (2.0 * about.longest_steps, total(&|_| true));
             let limits = column(&|steps, _| if steps.is_finite() { f32::MAX } else { far });
             let targets = column(&|steps, _| steps.min(far));
@@ -220,9 +222,9 @@ impl Batch {
         let finite = total(&f32::is_finite);
         let weights = column(&|steps, weight| if steps.is_finite() { weight / finite } else { 0.0 });
         let targets = column(&|steps, _| if steps.is_finite() { steps } else { 0.0 });
-        // Cross entropy of "there is no path".
-        let is_never = column(&|steps, _| f32::from(u8::from(steps.is_infinite())));
-        let entropy = (softplus(no_path.clone(), 1.0) - no_path * is_never).mean();
+        // The cross-entropy of reachability.
+        let is_unreachable = column(&|steps, _| f32::from(u8::from(steps.is_infinite())));
+        let entropy = (softplus(no_path.clone(), 1.0) - no_path * is_unreachable).mean();
         step_regression(steps, targets, weights).value + entropy
     }
 }

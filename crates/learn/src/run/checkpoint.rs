@@ -1,15 +1,16 @@
-//! A run at one step, on disk.
+//! Checkpoints on disk.
 //!
-//! A checkpoint is a folder, there whole or not at all:
+//! A checkpoint is a folder that is written atomically:
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `weights.safetensors` | what is needed to use it: networks, the scale of the data |
-//! | `training.safetensors` | what is needed besides to go on: moments of optimizers, target networks |
-//! | `checkpoint.json` | step, multipliers, counters, the open window of metrics, and the [`Identity`] of the run |
-//! | `SHA256SUMS` | of the three; `sha256sum -c` checks them |
+//! | `weights.safetensors` | what queries need: networks, the scaling of the data |
+//! | `training.safetensors` | what resuming needs in addition: optimizer moments, target networks |
+//! | `checkpoint.json` | step, multipliers, counters, metrics not yet logged, and the [`Identity`] of the run |
+//! | `SHA256SUMS` | checksums of the three files; `sha256sum -c` checks them |
 //!
-//! Random numbers and the order of batches are pure functions of seed and step, so the step is their whole state.
+//! Random numbers and the order of batches are pure functions of seed and step, so that the step is
+//! their complete state.
 
 use super::{CheckpointConfig, files, format, metric_averager::MetricAverager};
 use crate::error::LearnError;
@@ -26,26 +27,27 @@ const WEIGHTS: &str = "weights.safetensors";
 const TRAINING: &str = "training.safetensors";
 const PROGRESS: &str = "checkpoint.json";
 const SUMS: &str = "SHA256SUMS";
-/// All that a checkpoint has.
+/// All files of a checkpoint.
 pub(super) const FILES: [&str; 4] = [WEIGHTS, TRAINING, PROGRESS, SUMS];
 
-/// What a run is: SHA-256 of the files that say so. A checkpoint means something only together with them.
+/// The identity of a run: SHA-256 of the files that define it. A checkpoint is valid only together
+/// with them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Identity {
-    /// Of `config.toml`.
+    /// SHA-256 of `config.toml`.
     pub config_sha256: String,
-    /// Of `manifest.json`.
+    /// SHA-256 of `manifest.json`.
     pub manifest_sha256: String,
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Progress {
-    /// Updates done; also the number of the next batch.
+    /// The number of updates done, which also is the index of the next batch.
     pub step: u64,
-    /// Time spent on them.
+    /// The training time in seconds.
     pub seconds: f64,
-    /// What was measured since the last line of metrics.
+    /// The metrics since the last record.
     pub window: MetricAverager,
     /// The best evaluation so far.
     pub best: Option<Best>,
@@ -54,20 +56,20 @@ pub struct Progress {
 /// The best evaluation so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Best {
-    /// When it was.
+    /// The step of the evaluation.
     pub step: u64,
-    /// By which number.
+    /// The name of the metric.
     pub metric: String,
-    /// What it was.
+    /// The value of the metric.
     pub value: f64,
 }
 
 /// A run at one step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checkpoint {
-    /// How far it had come.
+    /// The progress at that step.
     pub progress: Progress,
-    /// What it had learned.
+    /// The state of the learner.
     pub snapshot: LearnerState,
 }
 
@@ -79,27 +81,27 @@ struct Contents {
     numbers: BTreeMap<String, f64>,
 }
 
-/// The folder that checkpoints lie in.
+/// The checkpoints of a run.
 #[derive(Debug, Clone)]
 pub struct Checkpoints {
     folder: PathBuf,
     run: Identity,
-    /// Whether checkpoints of a run of another identity are read.
+    /// Whether checkpoints with another identity are accepted.
     accepts_edits: bool,
 }
 
 impl Checkpoints {
-    /// Those in the folder of a run.
+    /// Returns the checkpoints in a run's folder.
     pub(super) fn new(run_folder: &Path, run: Identity, accepts_edits: bool) -> Self {
         Self { folder: run_folder.join("checkpoints"), run, accepts_edits }
     }
 
-    /// Where the checkpoint of a step is.
+    /// Returns the path of the checkpoint of a step.
     pub fn path(&self, step: u64) -> PathBuf {
         self.folder.join(format!("step-{step:012}"))
     }
 
-    /// All that are there, first to last.
+    /// Returns the steps of all checkpoints, in ascending order.
     pub fn steps(&self) -> Result<Vec<u64>, LearnError> {
         let paths = files::entries(&self.folder)?;
         let step = |path: &PathBuf| {
@@ -111,12 +113,13 @@ impl Checkpoints {
         Ok(steps)
     }
 
-    /// Writes one and removes those that nobody needs any more: the last `keep_last` of the regular ones, the newest and the best stay.
+    /// Writes a checkpoint and removes old ones. The last `keep_last` regular checkpoints, the
+    /// newest and the best are kept.
     pub fn save(
         &self,
         progress: &Progress,
         snapshot: &LearnerState,
-        kept: CheckpointConfig,
+        config: CheckpointConfig,
     ) -> Result<PathBuf, LearnError> {
         let path = self.path(progress.step);
         if path.exists() {
@@ -130,20 +133,20 @@ impl Checkpoints {
         let sums: String = parts.iter().map(|(name, bytes)| format!("{}  {name}\n", sha256(bytes))).collect();
         let [weights, training, json] = parts;
         files::write_folder(&path, &[weights, training, json, (SUMS, sums.as_bytes())])?;
-        self.prune(progress, kept)?;
+        self.prune(progress, config)?;
         Ok(path)
     }
 
-    fn prune(&self, progress: &Progress, kept: CheckpointConfig) -> Result<(), LearnError> {
+    fn prune(&self, progress: &Progress, config: CheckpointConfig) -> Result<(), LearnError> {
         let steps: Vec<u64> = self.steps()?.into_iter().filter(|step| *step <= progress.step).collect();
         let best = progress.best.as_ref().map(|best| best.step);
-        // One that was the best for a while does not take the place of a regular one.
-        let is_regular = |step: &u64| *step == progress.step || step.is_multiple_of(kept.every.max(1));
+        // A checkpoint that was the best for some time does not displace a regular one.
+        let is_regular = |step: &u64| *step == progress.step || step.is_multiple_of(config.every.max(1));
         let regular: Vec<u64> = steps.iter().copied().filter(is_regular).collect();
-        let last = &regular[regular.len().saturating_sub(kept.keep_last.max(1))..];
+        let last = &regular[regular.len().saturating_sub(config.keep_last.max(1))..];
         for step in steps.into_iter().filter(|step| Some(*step) != best && !last.contains(step)) {
             match files::remove_folder(&self.path(step), &FILES) {
-                // Somebody put a file there: a checkpoint too many is better than theirs too few.
+                // A checkpoint with a foreign file is kept, so that the file is not lost.
                 Err(LearnError::NotOurs { .. }) => {}
                 outcome => outcome?,
             }
@@ -151,7 +154,10 @@ impl Checkpoints {
         Ok(())
     }
 
-    /// Removes those after a step: what a run that goes on from there will make again. None if one holds a file that is not ours.
+    /// Removes the checkpoints after a step, which a run resumed from that step writes again.
+    ///
+    /// # Errors
+    /// If one of them contains a foreign file; then none is removed.
     pub fn remove_after(&self, step: u64) -> Result<(), LearnError> {
         let steps = self.steps()?.into_iter().filter(|later| *later > step);
         let later: Vec<PathBuf> = steps.map(|step| self.path(step)).collect();
@@ -159,52 +165,54 @@ impl Checkpoints {
         later.iter().try_for_each(|path| files::remove_folder(path, &FILES))
     }
 
-    /// Everything of one checkpoint.
+    /// Loads a complete checkpoint.
     ///
     /// # Errors
-    /// [`LearnError::Corrupt`] if something is missing or not what it was; other errors say nothing about the checkpoint.
+    /// [`LearnError::Corrupt`] if a file is missing or was changed; other errors do not imply a
+    /// corrupt checkpoint.
     pub fn load(&self, step: u64) -> Result<Checkpoint, LearnError> {
         let mut checkpoint = self.load_weights(step)?;
         checkpoint.snapshot.training = self.archive(step, TRAINING)?;
         Ok(checkpoint)
     }
 
-    /// What is needed to use a checkpoint, but not to go on.
+    /// Loads what queries need from a checkpoint, but not what resuming needs.
     pub fn load_weights(&self, step: u64) -> Result<Checkpoint, LearnError> {
         if !self.path(step).exists() {
             let steps: Vec<String> = self.steps()?.iter().map(u64::to_string).collect();
-            let there = if steps.is_empty() { "none yet".to_owned() } else { steps.join(", ") };
-            let hint = format!("there are {there}");
-            return Err(LearnError::malformed(&self.path(step), "there is no such checkpoint", hint));
+            let found = if steps.is_empty() { "none".to_owned() } else { steps.join(", ") };
+            let hint = format!("existing steps: {found}");
+            return Err(LearnError::malformed(&self.path(step), "no such checkpoint", hint));
         }
         let Contents { progress, numbers, .. } = self.contents(step)?;
         let weights = self.archive(step, WEIGHTS)?;
         Ok(Checkpoint { progress, snapshot: LearnerState { weights, training: Archive::default(), numbers } })
     }
 
-    /// What is not tensors, of a checkpoint of this run.
+    /// Reads everything but the tensors of a checkpoint of this run.
     fn contents(&self, step: u64) -> Result<Contents, LearnError> {
         let path = self.path(step).join(PROGRESS);
-        let damaged = |problem| LearnError::Corrupt { path: path.clone(), problem };
-        let contents: Contents = format::from_json(&path, &self.part(step, PROGRESS)?, damaged)?;
+        let corrupt = |problem| LearnError::Corrupt { path: path.clone(), problem };
+        let contents: Contents = format::from_json(&path, &self.part(step, PROGRESS)?, corrupt)?;
         if contents.progress.step != step {
-            return Err(damaged(format!("it is of step {}", contents.progress.step)));
+            return Err(corrupt(format!("it belongs to step {}", contents.progress.step)));
         }
         self.check_identity(&contents.run, Some(step))?;
         Ok(contents)
     }
 
-    /// Refuses a run whose files are not those that its last whole checkpoint was saved with; without one, those it `began` with.
-    pub(super) fn check_run(&self, began: &Identity) -> Result<(), LearnError> {
+    /// Checks that the run's files are those that its latest valid checkpoint was saved with or,
+    /// without a checkpoint, those that it was `started` with.
+    pub(super) fn check_run(&self, started: &Identity) -> Result<(), LearnError> {
         for step in self.steps()?.into_iter().rev() {
             match self.contents(step) {
                 Ok(_) => return Ok(()),
                 Err(error @ LearnError::Edited { .. }) => return Err(error),
-                // Whoever loads it says so.
+                // Reported when the checkpoint is loaded.
                 Err(_) => {}
             }
         }
-        self.check_identity(began, None)
+        self.check_identity(started, None)
     }
 
     fn check_identity(&self, known: &Identity, since: Option<u64>) -> Result<(), LearnError> {
@@ -216,9 +224,9 @@ impl Checkpoints {
         Err(LearnError::Edited { path: self.folder.with_file_name(name), since })
     }
 
-    /// The error of a checkpoint that does not fit its run.
-    pub(crate) fn other(&self, step: u64, problem: &StateError) -> LearnError {
-        let hint = "it belongs to another configuration than config.toml";
+    /// Returns the error of a checkpoint that does not fit the configuration of its run.
+    pub(crate) fn mismatch(&self, step: u64, problem: &StateError) -> LearnError {
+        let hint = "the checkpoint belongs to a configuration other than config.toml";
         LearnError::malformed(&self.path(step), problem.to_string(), hint)
     }
 
@@ -228,12 +236,12 @@ impl Checkpoints {
         Archive::from_bytes(&bytes).map_err(|error| LearnError::Corrupt { path, problem: error.to_string() })
     }
 
-    /// A file whose contents are those that were written.
+    /// Reads a file and verifies its checksum.
     fn part(&self, step: u64, name: &str) -> Result<Vec<u8>, LearnError> {
         let folder = self.path(step);
         let read = |path: &Path| match fs::read(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && folder.exists() => {
-                Err(LearnError::Corrupt { path: path.into(), problem: "it is missing".into() })
+                Err(LearnError::Corrupt { path: path.into(), problem: "file is missing".into() })
             }
             outcome => outcome.map_err(|error| LearnError::read(path, error)),
         };
@@ -243,33 +251,35 @@ impl Checkpoints {
         if String::from_utf8_lossy(&sums).lines().any(|line| line == sum) {
             return Ok(bytes);
         }
-        Err(LearnError::Corrupt { path, problem: "its SHA-256 is not the one in SHA256SUMS".into() })
+        Err(LearnError::Corrupt { path, problem: "its SHA-256 differs from that in SHA256SUMS".into() })
     }
 
-    /// The last that is whole, nothing where there is none at all, and warnings about those after it.
+    /// Loads the latest valid checkpoint, if there is any checkpoint, and returns warnings about
+    /// corrupt later ones.
     ///
     /// # Errors
-    /// If there are some and none is whole: to begin again would throw away what may still be saved. If one cannot be read for other reasons.
+    /// If all checkpoints are corrupt, since restarting would discard what may still be recovered;
+    /// if one cannot be read for other reasons.
     pub fn latest_valid(
         &self,
         load: impl Fn(&Self, u64) -> Result<Checkpoint, LearnError>,
     ) -> Result<(Option<Checkpoint>, Vec<String>), LearnError> {
-        let mut damaged = Vec::new();
+        let mut corrupt = Vec::new();
         for step in self.steps()?.into_iter().rev() {
             match load(self, step) {
                 Ok(checkpoint) => {
-                    let warning = |error: &LearnError| format!("passed over a damaged checkpoint: {error}");
-                    return Ok((Some(checkpoint), damaged.iter().map(warning).collect()));
+                    let warning = |error: &LearnError| format!("skipped a corrupt checkpoint: {error}");
+                    return Ok((Some(checkpoint), corrupt.iter().map(warning).collect()));
                 }
-                Err(error @ LearnError::Corrupt { .. }) => damaged.push(error),
+                Err(error @ LearnError::Corrupt { .. }) => corrupt.push(error),
                 Err(error) => return Err(error),
             }
         }
-        match damaged.first() {
+        match corrupt.first() {
             Some(LearnError::Corrupt { path, problem }) => {
-                let (n, name) = (damaged.len(), path.file_name().unwrap_or_default().to_string_lossy());
-                let problem = format!("none of {n} checkpoints is whole; of the last: {name}, {problem}");
-                let hint = "take one from a copy, or begin another run";
+                let (n, name) = (corrupt.len(), path.file_name().unwrap_or_default().to_string_lossy());
+                let problem = format!("none of {n} checkpoints is valid; the last: {name}, {problem}");
+                let hint = "restore one from a backup, or start another run";
                 Err(LearnError::malformed(&self.folder, problem, hint))
             }
             _ => Ok((None, Vec::new())),
@@ -277,7 +287,7 @@ impl Checkpoints {
     }
 }
 
-/// The hash of some bytes, as hexadecimal digits.
+/// Returns the SHA-256 of some bytes as hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -23,16 +23,19 @@ pub fn write_folder(path: &Path, files: &[(&str, &[u8])]) -> Result<(), LearnErr
     write().map_err(|error| LearnError::write(path, error))
 }
 
-/// Removes a folder of the files `names` so that it is never seen half empty under its name; with anything else in it, it stays.
+/// Removes a folder with the files `names` atomically.
+///
+/// # Errors
+/// If it contains anything else; then it is kept.
 pub fn remove_folder(path: &Path, names: &[&str]) -> Result<(), LearnError> {
     check_contents(path, names)?;
-    let name = path.file_name().expect("our folders have names").to_string_lossy();
+    let name = path.file_name().expect("folders of a run have names").to_string_lossy();
     let doomed = path.with_file_name(format!("{UNFINISHED}removed-{name}"));
     fs::rename(path, &doomed).map_err(|error| LearnError::write(path, error))?;
     empty_and_remove(&doomed, names)
 }
 
-/// Refuses a folder with anything in it but files of these names.
+/// Checks that a folder contains only files of these names.
 pub fn check_contents(folder: &Path, names: &[&str]) -> Result<(), LearnError> {
     let is_ours = |path: &PathBuf| {
         path.is_file() && path.file_name().is_some_and(|name| names.iter().any(|known| name == *known))
@@ -43,7 +46,8 @@ pub fn check_contents(folder: &Path, names: &[&str]) -> Result<(), LearnError> {
     }
 }
 
-/// Removes what an interrupted write or removal left in a folder: files, and folders of the files `names`.
+/// Removes what an interrupted write or removal left in a folder: files, and folders with the files
+/// `names`.
 pub fn sweep(folder: &Path, names: &[&str]) -> Result<(), LearnError> {
     for path in entries(folder)?.into_iter().filter(|path| is_unfinished(path)) {
         match fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
@@ -54,12 +58,12 @@ pub fn sweep(folder: &Path, names: &[&str]) -> Result<(), LearnError> {
     Ok(())
 }
 
-/// Whether something carries the name of what is being written or removed.
+/// Whether a path has the name of an unfinished write or removal.
 pub fn is_unfinished(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(UNFINISHED))
 }
 
-/// Removes file by file, never a whole tree: what is not ours stays, whenever somebody put it there.
+/// Removes a folder file by file and never recursively, so that foreign files are kept.
 fn empty_and_remove(folder: &Path, names: &[&str]) -> Result<(), LearnError> {
     check_contents(folder, names)?;
     let removed = names.iter().try_for_each(|name| match fs::remove_file(folder.join(name)) {
@@ -69,7 +73,7 @@ fn empty_and_remove(folder: &Path, names: &[&str]) -> Result<(), LearnError> {
     removed.and_then(|()| fs::remove_dir(folder)).map_err(|error| LearnError::write(folder, error))
 }
 
-/// What is in a folder, sorted; nothing if there is no such folder.
+/// Returns the sorted entries of a folder; none if it does not exist.
 pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, LearnError> {
     let listing = match fs::read_dir(folder) {
         Ok(listing) => listing,

@@ -1,13 +1,14 @@
-//! Which version of a run's files this is.
+//! The format version of a run's files.
 
 use crate::error::LearnError;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::path::Path;
 
-/// Of everything in a run's folder. It changes whenever a version could misread the files of another.
+/// The format of all files of a run. It changes whenever a version could misread the files of
+/// another.
 pub const FORMAT: u32 = 2;
 
-/// Contents of a file after the number of its format.
+/// The contents of a file, with its format.
 #[derive(Serialize, Deserialize)]
 struct Versioned<T> {
     format: u32,
@@ -15,18 +16,18 @@ struct Versioned<T> {
     contents: T,
 }
 
-/// What says how to read the rest, whatever else another version writes.
+/// The format alone, which every version writes.
 #[derive(Deserialize)]
 struct FormatOf {
     format: Option<u32>,
 }
 
-/// Contents as JSON, with the number of the format.
+/// Returns the contents as JSON, with the format.
 pub fn to_json(contents: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec_pretty(&Versioned { format: FORMAT, contents }).expect("plain data")
 }
 
-/// Reads what [`to_json`] made in this version; text that is no JSON is an error that `malformed` makes.
+/// Reads the output of [`to_json`] of this format; `malformed` creates the error of invalid JSON.
 pub fn from_json<T: DeserializeOwned>(
     path: &Path,
     bytes: &[u8],
@@ -37,7 +38,7 @@ pub fn from_json<T: DeserializeOwned>(
     Ok(serde_json::from_slice::<Versioned<T>>(bytes).map_err(malformed)?.contents)
 }
 
-/// Refuses other formats than this one.
+/// Checks that a file has the format of this version.
 pub fn check(path: &Path, found: Option<u32>) -> Result<(), LearnError> {
     match found {
         Some(FORMAT) => Ok(()),

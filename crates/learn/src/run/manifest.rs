@@ -1,4 +1,4 @@
-//! Where a run came from, for whoever wants to repeat it.
+//! The provenance of a run, from which it can be reproduced.
 
 use crate::algorithm::LearnerConfig;
 use isochrone_core::statistics;
@@ -6,50 +6,51 @@ use isochrone_data::{Dataset, Spec};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// Where a run came from.
+/// The provenance of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// What began it.
+    /// The process that started the run.
     pub made_by: Provenance,
-    /// The algorithm, by name.
+    /// The name of the algorithm.
     pub algorithm: String,
-    /// Of everything random.
+    /// The random seed.
     pub seed: u64,
-    /// Of `config.toml`, when it was written.
+    /// SHA-256 of `config.toml` when it was written.
     pub config_sha256: String,
-    /// What it learned from.
+    /// The training dataset.
     pub data: DatasetInfo,
-    /// What it was judged by.
+    /// The validation dataset.
     pub validation: Option<DatasetInfo>,
 }
 
-/// A process that trains: program and machine.
+/// The program and the machine of a training process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// Version of isochrone.
+    /// The version of isochrone.
     pub isochrone: String,
-    /// Revision of its sources, with `+` if they were changed; nothing if it was not built from a repository.
+    /// The git revision of its sources, with `+` if they were modified; `None` if it was not built
+    /// from a repository.
     pub git_revision: Option<String>,
-    /// Version of the tensor engine.
+    /// The version of Burn.
     pub burn: String,
-    /// What computes. Only the processor, so far.
+    /// The device, always `cpu` so far.
     pub device: String,
-    /// With how many threads; results do not depend on it.
+    /// The number of threads, on which results do not depend.
     pub threads: usize,
-    /// Processor and system.
+    /// The processor architecture and operating system.
     pub platform: String,
-    /// When, in seconds since 1970.
+    /// The start time in seconds since 1970.
     pub started_at: u64,
 }
 
 impl Provenance {
-    /// This process.
+    /// Returns the provenance of this process.
     pub fn now() -> Self {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         Self {
             isochrone: env!("CARGO_PKG_VERSION").to_owned(),
             git_revision: Self::revision().map(str::to_owned),
-            // A test compares it with the version that is asked for.
+            // A test compares it with the version in the workspace manifest.
             burn: "0.22.1".to_owned(),
             device: "cpu".to_owned(),
             threads: rayon::current_num_threads(),
@@ -58,28 +59,29 @@ impl Provenance {
         }
     }
 
-    /// Revision of the sources that this was built from; see [`git_revision`](Self::git_revision).
+    /// The git revision of this build; see [`git_revision`](Self::git_revision).
     pub fn revision() -> Option<&'static str> {
         option_env!("ISOCHRONE_GIT_REVISION")
     }
 }
 
-/// A data set as it was when the run began.
+/// The dataset at the start of the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DatasetInfo {
-    /// Where.
+    /// The path.
     pub path: PathBuf,
-    /// What it contains: SHA-256 over episodes, whatever the format.
+    /// SHA-256 of the episodes, independent of the file format.
     pub content_hash: String,
-    /// How many.
+    /// The number of episodes.
     pub episodes: usize,
-    /// How many.
+    /// The number of transitions.
     pub transitions: u64,
-    /// What the columns are, with the frame rate that timestamps have.
+    /// The columns, with the frame rate of the timestamps.
     pub spec: Spec,
 }
 
-/// What the data say, or what the median time between the states of their first episode says.
+/// Returns the frame rate that the dataset specifies or, without one, that of the median time
+/// between the states of its first episode.
 fn frames_per_second(data: &Dataset) -> Option<f64> {
     let first = (data.n_episodes() > 0).then(|| data.episode(0));
     let gaps = first.iter().flat_map(|episode| episode.timestamps.windows(2).map(|pair| pair[1] - pair[0]));
@@ -88,7 +90,7 @@ fn frames_per_second(data: &Dataset) -> Option<f64> {
 }
 
 impl DatasetInfo {
-    /// Of a data set that was read from `path`.
+    /// Describes a dataset that was read from `path`.
     pub fn of(path: &Path, data: &Dataset) -> Self {
         Self {
             path: path.into(),
@@ -101,7 +103,7 @@ impl DatasetInfo {
 }
 
 impl Manifest {
-    /// Of a run that begins now.
+    /// Returns the manifest of a run that starts now.
     pub fn now(
         algorithm: &LearnerConfig,
         seed: u64,

@@ -1,16 +1,16 @@
-//! Means of what was measured since the last line of metrics.
+//! Means of metrics since the last record.
 
 use crate::metrics::Metrics;
 use serde::{Deserialize, Serialize};
 
-/// Sums by name, in the order in which names were first seen.
+/// Averages metrics by name, in the order in which names first occurred.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MetricAverager {
     sums: Vec<(String, f64, u64)>,
 }
 
 impl MetricAverager {
-    /// Adds what one update measured.
+    /// Adds the metrics of one update.
     pub fn add(&mut self, metrics: &Metrics) {
         for (name, value) in metrics.iter() {
             match self.sums.iter_mut().find(|(known, ..)| known == name) {
@@ -23,7 +23,7 @@ impl MetricAverager {
         }
     }
 
-    /// The means, and a fresh start.
+    /// Returns the means and resets the averager.
     pub fn take(&mut self) -> Vec<(String, f64)> {
         self.sums.drain(..).map(|(name, sum, count)| (name, sum / count as f64)).collect()
     }

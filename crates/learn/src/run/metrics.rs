@@ -1,4 +1,4 @@
-//! What was measured, as lines of JSON and as TensorBoard events.
+//! The metrics log of a run, as lines of JSON and as TensorBoard events.
 
 use super::{files, plain, tensorboard::EventWriter};
 use crate::error::LearnError;
@@ -9,19 +9,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// One line of metrics.
+/// One metrics record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// After this many updates.
+    /// The number of updates done.
     pub step: u64,
-    /// Time spent on them.
+    /// The training time in seconds.
     pub seconds: f64,
-    /// Named numbers.
+    /// Named values.
     pub values: Vec<(String, f64)>,
 }
 
 impl Record {
-    /// A number by its name.
+    /// Returns a value by its name.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.values.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
     }
@@ -44,7 +44,7 @@ impl Record {
     }
 }
 
-/// Where records go.
+/// Writes metrics records to disk.
 pub struct MetricsLog {
     path: PathBuf,
     lines: File,
@@ -52,10 +52,11 @@ pub struct MetricsLog {
 }
 
 impl MetricsLog {
-    /// Opens the log of a run in `folder` that goes on after `step`: what an interrupted run measured beyond it is dropped.
+    /// Opens the log of a run in `folder` that resumes after `after_step`; later records of an
+    /// interrupted run are dropped.
     pub fn open(folder: &Path, after_step: u64) -> Result<Self, LearnError> {
         let path = folder.join("metrics.jsonl");
-        // Lines as they are: what an uninterrupted run would have written.
+        // Lines are kept verbatim, as an uninterrupted run would have written them.
         let text = read_text(&path)?;
         let is_kept = |line: &&str| Record::parse(line).is_some_and(|record| record.step <= after_step);
         let kept: String = text.lines().filter(is_kept).flat_map(|line| [line, "\n"]).collect();
@@ -74,23 +75,24 @@ impl MetricsLog {
         events.and_then(|()| self.events.flush()).map_err(|error| LearnError::write(&self.path, error))
     }
 
-    /// Makes everything durable, before a checkpoint says that it is.
+    /// Flushes the log to disk; called before a checkpoint is saved.
     pub fn sync(&mut self) -> Result<(), LearnError> {
         self.lines.sync_data().map_err(|error| LearnError::write(&self.path, error))
     }
 }
 
-/// All records of a file. A line that is cut short or damaged is passed over; a file that is not there has none.
+/// Reads all records of a file. Incomplete or corrupt lines are skipped; a missing file has no
+/// records.
 pub fn read(path: &Path) -> Result<Vec<Record>, LearnError> {
     Ok(read_text(path)?.lines().filter_map(Record::parse).collect())
 }
 
-/// A metric over training: `(step, value)` wherever it was measured.
+/// Returns a metric over training as pairs `(step, value)`.
 pub fn curve(records: &[Record], name: &str) -> Vec<(u64, f64)> {
     records.iter().filter_map(|record| Some((record.step, record.get(name)?))).collect()
 }
 
-/// Names of metrics, each once, in the order in which records have them.
+/// Returns the distinct names of metrics, in the order in which they first occur.
 pub fn names<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in records.into_iter().flat_map(|record| &record.values) {
@@ -101,7 +103,7 @@ pub fn names<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<&'a str> 
     names
 }
 
-/// Whether a metric is one that people look at first: a loss, or an evaluation.
+/// Whether a metric is a main one: a loss or an evaluation.
 pub fn is_main(name: &str) -> bool {
     name.ends_with("/loss") || name.starts_with("evaluation/")
 }

@@ -1,20 +1,21 @@
-//! A run on disk.
+//! Runs on disk.
 //!
-//! | in the folder | what |
+//! | file | contents |
 //! |---|---|
-//! | `config.toml` | everything that decides what it does |
-//! | `manifest.json` | where it came from: versions, data hashes, seed, machine |
-//! | `status.json` | how far it is |
-//! | `metrics.jsonl`, `events.out.tfevents.*` | what was measured |
+//! | `config.toml` | the complete configuration |
+//! | `manifest.json` | provenance: versions, data hashes, seed, machine |
+//! | `status.json` | state and progress |
+//! | `metrics.jsonl`, `events.out.tfevents.*` | metrics |
 //! | `checkpoints/step-…` | see [`checkpoint`] |
-//! | `distilled.safetensors` | recorded time, distilled into a network; see [`distill`](crate::distill) |
-//! | `sessions.jsonl` | who trained it from which step on |
+//! | `distilled.safetensors` | recorded time distilled into a network; see [`distill`](crate::distill) |
+//! | `sessions.jsonl` | the processes that trained it, with their first steps |
 //! | `lock` | held while a process trains |
-//! | `refined.npz` | the graph of its data, kept by those who ask it; without it, it is built again |
+//! | `refined.npz` | the graph of its data, cached by queries; rebuilt if missing |
 //!
-//! All of them are plain files and folders: links are refused. Files of JSON and `config.toml` have a `format`, one number for all.
-//! Every checkpoint knows the hashes of `config.toml` and `manifest.json`, since its numbers mean something else under others: a run
-//! in which they were edited is refused, unless it is opened by [`Run::open_with`].
+//! All of them are regular files and folders; symbolic links are rejected. JSON files and
+//! `config.toml` have a `format`, the same number in all of them. Every checkpoint stores the
+//! hashes of `config.toml` and `manifest.json`, since its weights are valid only together with
+//! them: a run in which they were edited is rejected, unless [`Run::open_with`] accepts the edits.
 
 pub mod checkpoint;
 mod config;
@@ -55,54 +56,57 @@ pub struct Run {
     accepts_edits: bool,
 }
 
-/// How a run is opened.
+/// Options for opening a run.
 #[derive(Debug, Clone, Default)]
 pub struct OpenOptions {
-    /// Whether `config.toml` and `manifest.json` may have been edited since the run started: its checkpoints are taken for what those files now say, whatever
-    /// they were trained with. Checkpoints that it saves are of the edited run.
+    /// Whether `config.toml` and `manifest.json` may have been edited since the run started: its
+    /// checkpoints are then used with the edited files. New checkpoints belong to the edited run.
     pub accept_edits: bool,
-    /// Algorithms that the run may be of, besides those of this crate.
+    /// Algorithms of other crates that the run may use.
     pub algorithms: Vec<Algorithm>,
 }
 
-/// How far a run is.
+/// The state and progress of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Status {
-    /// Whether it goes on.
+    /// The state.
     pub state: State,
-    /// Updates done.
+    /// The number of updates done.
     pub step: u64,
-    /// Time spent on them.
+    /// The training time in seconds.
     pub seconds: f64,
-    /// The best evaluation.
+    /// The best evaluation so far.
     pub best: Option<Best>,
-    /// Why it ended, where that needs words.
+    /// Why training ended, if it diverged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// Whether a run goes on.
+/// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// A process trains, or was killed: see [`Run::is_active`].
+    /// A process is training, or was killed; see [`Run::is_active`].
     Running,
     /// All steps are done.
     Finished,
-    /// Somebody asked it to stop; it can go on.
+    /// Training was stopped and can be resumed.
     Stopped,
-    /// A number was not finite.
+    /// A value was not finite.
     Diverged,
 }
 
-/// The right to train in a folder; gone when it is dropped, or the process ends in whatever way.
+/// An exclusive lock of a run's folder, released when it is dropped or the process ends.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
 }
 
 impl Run {
-    /// Begins a run in a folder of its own, in which there is none yet, with the right to train in it.
+    /// Creates a run in a folder without one, and locks it.
+    ///
+    /// # Errors
+    /// If the folder already contains a run, or cannot be written.
     pub fn create(
         folder: &Path,
         config: RunConfig,
@@ -115,20 +119,20 @@ impl Run {
         Self::check_free(folder)?;
         let path = folder.join("config.toml");
         let text = toml::to_string_pretty(&config).map_err(|error| {
-            LearnError::malformed(&path, error.to_string(), "paths must be text, and numbers below 2^63")
+            LearnError::malformed(&path, error.to_string(), "paths must be UTF-8, and integers below 2^63")
         })?;
         let text = format!("{FORMAT_KEY} = {}\n{text}", format::FORMAT);
         manifest.config_sha256 = checkpoint::sha256(text.as_bytes());
         let json = format::to_json(&manifest);
         files::write(&folder.join("manifest.json"), &json)?;
-        // Last: a folder with a configuration is a run.
+        // Written last: a folder with a configuration is a run.
         files::write(&path, text.as_bytes())?;
         let manifest_sha256 = checkpoint::sha256(&json);
         let identity = Identity { config_sha256: manifest.config_sha256.clone(), manifest_sha256 };
         Ok((Self { folder: folder.into(), config, manifest, identity, accepts_edits: false }, lock))
     }
 
-    /// Refuses a folder with a run in it, or the remains of one.
+    /// Checks that a folder contains neither a run nor remains of one.
     pub fn check_free(folder: &Path) -> Result<(), LearnError> {
         let has_checkpoints = !Checkpoints::new(folder, Identity::default(), false).steps()?.is_empty();
         if folder.join("config.toml").exists() || has_checkpoints {
@@ -137,19 +141,20 @@ impl Run {
         Ok(())
     }
 
-    /// Opens what [`create`](Self::create) made.
+    /// Opens a run.
     ///
     /// # Errors
-    /// If it is not a run, or one of another version; if there is a link in it; if `config.toml` or `manifest.json` were edited.
+    /// If the folder is not a run or has another format, contains a symbolic link, or `config.toml`
+    /// or `manifest.json` was edited.
     pub fn open(folder: &Path) -> Result<Self, LearnError> {
         Self::open_with(folder, &OpenOptions::default())
     }
 
-    /// Opens a run of an algorithm that this crate does not have, or one that was edited.
+    /// Opens a run of an algorithm of another crate, or one that was edited.
     pub fn open_with(folder: &Path, options: &OpenOptions) -> Result<Self, LearnError> {
         let path = folder.join("config.toml");
         if !path.exists() {
-            let (problem, hint) = ("not a run: it has no config.toml", "give the folder of a run");
+            let (problem, hint) = ("not a run: it has no config.toml", "specify the folder of a run");
             return Err(LearnError::malformed(folder, problem, hint));
         }
         plain::check(folder)?;
@@ -158,68 +163,69 @@ impl Run {
         format::check(&path, format)?;
         let manifest_path = folder.join("manifest.json");
         let json = read(&manifest_path)?;
-        let damaged = |problem| LearnError::malformed(&manifest_path, problem, DAMAGED);
-        let manifest: Manifest = format::from_json(&manifest_path, &json, damaged)?;
-        // Each was read once: what is checked is what is used.
+        let corrupt = |problem| LearnError::malformed(&manifest_path, problem, CORRUPT);
+        let manifest: Manifest = format::from_json(&manifest_path, &json, corrupt)?;
+        // Each file is read only once, so that the contents that are checked are those that are
+        // used.
         let identity =
             Identity { config_sha256: checkpoint::sha256(&text), manifest_sha256: checkpoint::sha256(&json) };
-        let began = Identity { config_sha256: manifest.config_sha256.clone(), ..identity.clone() };
+        let started = Identity { config_sha256: manifest.config_sha256.clone(), ..identity.clone() };
         let accepts_edits = options.accept_edits;
-        Checkpoints::new(folder, identity.clone(), accepts_edits).check_run(&began)?;
+        Checkpoints::new(folder, identity.clone(), accepts_edits).check_run(&started)?;
         let config = RunConfig::from_table(table, &options.algorithms).map_err(|error| {
             let problem = format!("{} = {}: {}", error.field, error.value, error.problem);
             LearnError::malformed(&path, problem, error.hint)
         })?;
         config.check()?;
-        manifest.data.spec.check().map_err(|problem| damaged(problem.to_string()))?;
+        manifest.data.spec.check().map_err(|problem| corrupt(problem.to_string()))?;
         Ok(Self { folder: folder.into(), config, manifest, identity, accepts_edits })
     }
 
-    /// Where it is.
+    /// The folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// What decides what it does.
+    /// The configuration.
     pub fn config(&self) -> &RunConfig {
         &self.config
     }
 
-    /// Where it came from.
+    /// The manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// Its checkpoints.
+    /// The checkpoints.
     pub fn checkpoints(&self) -> Checkpoints {
         Checkpoints::new(&self.folder, self.identity.clone(), self.accepts_edits)
     }
 
-    /// What was measured.
+    /// Reads all metrics records.
     pub fn records(&self) -> Result<Vec<Record>, LearnError> {
         metrics::read(&self.folder.join("metrics.jsonl"))
     }
 
-    /// How far it is; at its start if it never said.
+    /// Reads the status; that of a run before its first update if there is no `status.json`.
     pub fn status(&self) -> Result<Status, LearnError> {
         let path = self.folder.join("status.json");
         if !path.exists() {
             return Ok(Status { state: State::Running, step: 0, seconds: 0.0, best: None, reason: None });
         }
-        format::from_json(&path, &read(&path)?, |problem| LearnError::malformed(&path, problem, DAMAGED))
+        format::from_json(&path, &read(&path)?, |problem| LearnError::malformed(&path, problem, CORRUPT))
     }
 
     pub(crate) fn set_status(&self, status: &Status) -> Result<(), LearnError> {
         files::write(&self.folder.join("status.json"), &format::to_json(status))
     }
 
-    /// Whether a process trains in it now.
+    /// Whether a process is training it now.
     pub fn is_active(&self) -> bool {
         let file = File::open(self.folder.join("lock"));
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
-    /// How it stands, in a word: one that says it is running but has no process was interrupted.
+    /// Returns a one-word label; a running state without a process is "interrupted".
     pub fn status_label(&self, state: State) -> &'static str {
         match state {
             State::Running if self.is_active() => "running",
@@ -230,7 +236,10 @@ impl Run {
         }
     }
 
-    /// Takes the right to train, if no other process has it, and clears away what an interrupted one left.
+    /// Locks the run for training and removes what an interrupted process left.
+    ///
+    /// # Errors
+    /// If another process holds the lock.
     pub fn lock(&self) -> Result<Lock, LearnError> {
         let lock = Lock::take(&self.folder)?;
         let checkpoints = self.folder.join("checkpoints");
@@ -240,8 +249,8 @@ impl Run {
         Ok(lock)
     }
 
-    /// Notes that a process trains from a step on, and with what.
-    pub(crate) fn begin_session(&self, step: u64) -> Result<(), LearnError> {
+    /// Logs that this process trains from a step on.
+    pub(crate) fn log_session(&self, step: u64) -> Result<(), LearnError> {
         let path = self.folder.join("sessions.jsonl");
         let session =
             serde_json::json!({ "from_step": step, "made_by": Provenance::now(), "run": self.identity });
@@ -250,7 +259,11 @@ impl Run {
 }
 
 impl Lock {
-    /// Takes the right to a folder, if no other process has it. Waits a moment: whoever only looks holds the lock for an instant.
+    /// Locks a folder. Retries for a moment, since [`Run::is_active`] holds the lock for an
+    /// instant.
+    ///
+    /// # Errors
+    /// If another process holds the lock.
     pub fn take(folder: &Path) -> Result<Self, LearnError> {
         let path = folder.join("lock");
         let file = plain::append(&path)?;
@@ -261,12 +274,12 @@ impl Lock {
                 Err(TryLockError::Error(error)) => return Err(LearnError::write(&path, error)),
             }
         }
-        Err(LearnError::malformed(folder, "another process trains in it", "wait for it, or stop it"))
+        Err(LearnError::malformed(folder, "another process is training here", "wait for it, or stop it"))
     }
 }
 
 impl RunConfig {
-    /// Reads a configuration file as a table: not yet complete. One that was not written by a run need not have a format.
+    /// Reads a configuration file, which may be incomplete, as a table. The format may be missing.
     pub fn read_table(path: &Path) -> Result<toml::Table, LearnError> {
         let (format, table) = versioned_table(path, &read(path)?)?;
         if format.is_some() {
@@ -276,22 +289,22 @@ impl RunConfig {
     }
 }
 
-/// The hint of a file of JSON that cannot be read.
-const DAMAGED: &str = "it is damaged: take it from a copy";
+/// The hint for a JSON file that cannot be read.
+const CORRUPT: &str = "the file is corrupt: restore it from a backup";
 
-/// In `config.toml`, the number of the format; not a setting.
+/// The key of the format in `config.toml`, which is not a setting.
 const FORMAT_KEY: &str = "format";
 
-/// The format of a configuration file, if it says one, and the rest of it.
+/// Returns the format of a configuration file, if it has one, and its settings.
 fn versioned_table(path: &Path, text: &[u8]) -> Result<(Option<u32>, toml::Table), LearnError> {
     let malformed = |problem: String| {
-        LearnError::malformed(path, problem.replace('\n', " "), "it is not TOML: mend the line")
+        LearnError::malformed(path, problem.replace('\n', " "), "invalid TOML: correct the line")
     };
     let text = str::from_utf8(text).map_err(|error| malformed(error.to_string()))?;
     let mut table: toml::Table =
         text.parse().map_err(|error: toml::de::Error| malformed(error.to_string()))?;
     let format = table.remove(FORMAT_KEY);
-    // What is not a small number is no format of ours.
+    // Anything but a small integer is not a known format.
     Ok((format.map(|found| found.as_integer().and_then(|n| n.try_into().ok()).unwrap_or(0)), table))
 }
 

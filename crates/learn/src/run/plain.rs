@@ -1,7 +1,7 @@
-//! A run's folder holds plain files and folders.
+//! A run's folder contains only regular files and folders.
 //!
-//! Whoever goes on with a run that somebody else made writes into its folder. A symbolic link there would lead those writes, and
-//! removals, to files outside of it.
+//! Resuming a run of another user writes into its folder. A symbolic link there would redirect
+//! writes and removals to files outside of it.
 
 use super::files;
 use crate::error::LearnError;
@@ -11,10 +11,10 @@ use std::{
     path::Path,
 };
 
-/// The file in which those who ask a run keep the graph of its data. It can be removed, and is built again.
+/// The file in which queries cache the graph of a run's data. It is rebuilt if it is missing.
 pub const REFINED_FILE: &str = "refined.npz";
 
-/// What a run has in its folder, besides event files and what is being written.
+/// The entries of a run's folder, besides event files and unfinished writes.
 const NAMES: [&str; 9] = [
     "config.toml",
     "manifest.json",
@@ -27,7 +27,7 @@ const NAMES: [&str; 9] = [
     "distilled.safetensors",
 ];
 
-/// Refuses a folder in which something of a run is a link, a pipe or a device.
+/// Checks that no entry of a run's folder is a link, a pipe or a device.
 pub fn check(folder: &Path) -> Result<(), LearnError> {
     for path in files::entries(folder)? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -49,25 +49,27 @@ fn check_one(path: &Path) -> Result<(), LearnError> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() || found.is_dir() => Ok(()),
         Ok(found) => Err(LearnError::NotPlain { path: path.into(), is_link: found.is_symlink() }),
-        // A process that trains removes what it no longer needs.
+        // A training process may have removed it in the meantime.
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(LearnError::read(path, error)),
     }
 }
 
-/// Opens a file of a run to write at its end, and makes it if it is not there; what is there stays. A link is refused, wherever
-/// it leads.
+/// Opens a file of a run for appending, and creates it if it is missing.
+///
+/// # Errors
+/// If it is a link, regardless of its target.
 pub fn append(path: &Path) -> Result<File, LearnError> {
     let failed = |error| LearnError::write(path, error);
-    // The system makes no file where there is a link, not even one that leads nowhere.
+    // With `create_new`, the system creates no file at a link, not even at a dangling one.
     match OpenOptions::new().append(true).create_new(true).open(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-        made => return made.map_err(failed),
+        created => return created.map_err(failed),
     }
     check_one(path)?;
     let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
     let (opened, named) = (file.metadata().map_err(failed)?, fs::symlink_metadata(path).map_err(failed)?);
-    // Somebody may have put a link there since it was looked at.
+    // The file may have been replaced by a link since it was checked.
     match is_same(&opened, &named) {
         true => Ok(file),
         false => Err(LearnError::NotPlain { path: path.into(), is_link: true }),

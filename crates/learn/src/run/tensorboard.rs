@@ -1,8 +1,8 @@
-//! Event files of scalars, so that TensorBoard can draw the curves of a run while it is learning.
+//! Event files of scalars, with which TensorBoard plots the curves of a run during training.
 //!
-//! An event file is a sequence of frames (length, masked CRC-32C of the length, message, masked CRC-32C of
-//! the message), each with one protobuf `Event`. Only the fields written here are declared: every other
-//! field of those messages is optional, and readers take it as absent.
+//! An event file is a sequence of frames (length, masked CRC-32C of the length, message, masked
+//! CRC-32C of the message), each with one protobuf `Event`. Only the fields written here are
+//! declared: every other field of those messages is optional, and readers take it as absent.
 
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -39,12 +39,13 @@ struct Summary {
     value: Vec<Value>,
 }
 
-/// `tensorboard.Summary.Value`, of which `simple_value` is the one kind that every reader takes for a scalar.
+/// `tensorboard.Summary.Value`; `simple_value` is the one kind that every reader accepts as a
+/// scalar.
 #[derive(Clone, PartialEq, Message)]
 struct Value {
     #[prost(string, tag = "1")]
     tag: String,
-    // Optional, since it is one of several kinds there: a zero has to be written too.
+    // Optional, since it is one of several kinds: a zero must be written, too.
     #[prost(float, optional, tag = "2")]
     simple_value: Option<f32>,
 }
@@ -63,11 +64,12 @@ const START: What = What::SessionLog(SessionLog { status: 1 });
 pub struct EventWriter(BufWriter<File>);
 
 impl EventWriter {
-    /// Creates a new event file in `folder`, which has to exist.
+    /// Creates a new event file in `folder`, which must exist.
     ///
-    /// Files that are there already stay: TensorBoard reads all of a folder, in the order of their names, as
-    /// one run. With `resumed_after`, it forgets what an interrupted run wrote after that step; without, it
-    /// forgets all that went before. (Its fast loader does so tag by tag, once the tag is written again.)
+    /// Existing files are kept: TensorBoard reads all files of a folder, in the order of their
+    /// names, as one run. With `resumed_after`, it discards what an interrupted run wrote after
+    /// that step; without, it discards all earlier events. (Its fast loader does so tag by tag,
+    /// once the tag is written again.)
     pub fn create(folder: &Path, resumed_after: Option<u64>) -> io::Result<Self> {
         let seconds = since_epoch()?.as_secs();
         let mut n = 0_u32;
@@ -79,21 +81,21 @@ impl EventWriter {
         };
         let mut writer = Self(file);
         writer.event(0, What::FileVersion("brain.Event:2".to_owned()))?;
-        // Also in a first file: TensorBoard takes the first start of a run for its beginning, and forgets
-        // steps at later ones only.
+        // Also in the first file: TensorBoard takes the first start event as the start of a run,
+        // and discards steps only at later ones.
         let first = resumed_after.map_or(0, |step| step.saturating_add(1));
         writer.event(first, START)?;
         writer.flush()?;
         Ok(writer)
     }
 
-    /// Writes the scalars of one step as one event, in the single precision that TensorBoard works in.
+    /// Writes the scalars of one step as one event, in single precision as TensorBoard requires.
     pub fn scalars(&mut self, step: u64, values: &[(impl AsRef<str>, f64)]) -> io::Result<()> {
         let value = |(tag, value): &(_, f64)| scalar(AsRef::as_ref(tag), *value);
         self.event(step, What::Summary(Summary { value: values.iter().map(value).collect() }))
     }
 
-    /// Hands what is buffered to the operating system, so that a running TensorBoard sees it.
+    /// Flushes the buffer to the operating system, so that a running TensorBoard sees it.
     pub fn flush(&mut self) -> io::Result<()> {
         self.0.flush()
     }
@@ -118,7 +120,8 @@ fn since_epoch() -> io::Result<Duration> {
     SystemTime::now().duration_since(UNIX_EPOCH).map_err(io::Error::other)
 }
 
-/// The checksum of a frame: masked, since the CRC of data that holds its own CRC is a constant.
+/// Returns the checksum of a frame, masked because the CRC of data that contains its own CRC is
+/// constant.
 fn masked_crc(bytes: &[u8]) -> u32 {
     crc32c::crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8)
 }
@@ -127,7 +130,7 @@ fn masked_crc(bytes: &[u8]) -> u32 {
 mod tests {
     use super::*;
 
-    /// The events of a file as (step, what), each frame's checksums verified.
+    /// Reads the events of a file as (step, contents) and verifies the checksums of each frame.
     fn read(path: &Path) -> Vec<(i64, What)> {
         let bytes = std::fs::read(path).unwrap();
         let (mut rest, mut events) = (bytes.as_slice(), Vec::new());

@@ -1,6 +1,6 @@
-//! Checkpoints that are damaged, kept, or in somebody else's hands.
+//! Corrupt checkpoints, retention, and folders in use by another process.
 
-use crate::support::{self, Told, config, in_folder, walks};
+use crate::support::{self, CallLog, config, in_folder, walks};
 use isochrone_data::Dataset;
 use isochrone_learn::{
     Algorithm, Preset, StopHandle, Training, TrainingResult,
@@ -19,16 +19,16 @@ fn trained(folder: &Path, keep_last: usize) -> Run {
     support::trained(folder, &config, &data)
 }
 
-/// Resumes a run; with what it told.
+/// Resumes a run and returns its first step and its warnings, too.
 fn resumed(run: &Run, data: &Dataset) -> Result<(TrainingResult, (u64, Vec<String>)), LearnError> {
-    let told = Told::default();
-    let result = Training::from_run(Run::open(run.folder())?).callbacks(told.clone()).train(data)?;
-    let told = told.0.lock().unwrap().clone();
-    Ok((result, told))
+    let log = CallLog::default();
+    let result = Training::from_run(Run::open(run.folder())?).callbacks(log.clone()).train(data)?;
+    let log = log.0.lock().unwrap().clone();
+    Ok((result, log))
 }
 
 #[test]
-fn only_the_last_are_kept() {
+fn only_the_last_checkpoints_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let run = trained(folder.path(), 2);
     assert_eq!(run.checkpoints().steps().unwrap(), [8, 10]);
@@ -37,22 +37,22 @@ fn only_the_last_are_kept() {
     assert!(!run.is_active());
 }
 
-/// Likes the model of step 4.
-struct LikesFour;
+/// Scores the model of step 4 highest.
+struct BestAtFour;
 
-impl Evaluation for LikesFour {
+impl Evaluation for BestAtFour {
     fn evaluate(&mut self, model: &Model) -> Vec<(String, f64)> {
-        vec![("likes".into(), -(model.step as f64 - 4.0).abs())]
+        vec![("score".into(), -(model.step as f64 - 4.0).abs())]
     }
 }
 
 #[test]
-fn the_best_is_kept_besides() {
+fn the_best_checkpoint_is_kept_in_addition() {
     let folder = tempfile::tempdir().unwrap();
     let data = walks(4, 30);
     let mut config = config(Algorithm::Gcbc.preset(Preset::Small), &data, 10);
     (config.checkpoints.every, config.checkpoints.keep_last, config.metrics.evaluate_every) = (5, 1, 1);
-    let result = in_folder(folder.path(), &config).evaluation(LikesFour).train(&data).unwrap();
+    let result = in_folder(folder.path(), &config).evaluation(BestAtFour).train(&data).unwrap();
     let (run, _lock) = result.run.unwrap();
     assert_eq!(run.checkpoints().steps().unwrap(), [4, 10]);
     assert_eq!(run.status().unwrap().best.unwrap().step, 4);
@@ -60,14 +60,15 @@ fn the_best_is_kept_besides() {
     assert_eq!(Model::open(folder.path(), CheckpointSelector::Last).unwrap().step, 10);
 }
 
-/// Every file of a checkpoint, damaged in every way: an error that names it, and a run that goes on from the one before.
+/// For every file and every kind of corruption, the error names the file, and the run resumes from
+/// the previous checkpoint.
 #[test]
-fn damage_is_seen_and_gone_around() {
+fn corrupt_checkpoints_are_detected_and_skipped() {
     for file in ["weights.safetensors", "training.safetensors", "checkpoint.json", "SHA256SUMS"] {
-        for damage in [cut as fn(&Path), flip, empty, remove] {
+        for corrupt in [truncate as fn(&Path), flip, empty, remove] {
             let folder = tempfile::tempdir().unwrap();
             let run = trained(folder.path(), 2);
-            damage(&run.checkpoints().path(10).join(file));
+            corrupt(&run.checkpoints().path(10).join(file));
             let error = run.checkpoints().load(10).unwrap_err();
             assert!(matches!(error, LearnError::Corrupt { .. }), "{error}");
             assert!(
@@ -76,14 +77,14 @@ fn damage_is_seen_and_gone_around() {
             );
             let (_, (step, warnings)) = resumed(&run, &walks(4, 30)).unwrap();
             assert_eq!((step, warnings.len()), (8, 1));
-            assert!(run.checkpoints().load(10).is_ok(), "the damaged one was replaced");
+            assert!(run.checkpoints().load(10).is_ok(), "the corrupt checkpoint was replaced");
         }
     }
 }
 
-/// With nothing whole left, a run does not begin again on top of what may still be saved.
+/// Without a valid checkpoint, a run does not restart and overwrite what may still be recovered.
 #[test]
-fn nothing_whole_is_an_error() {
+fn a_run_without_a_valid_checkpoint_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let run = trained(folder.path(), 2);
     for step in [8, 10] {
@@ -91,13 +92,13 @@ fn nothing_whole_is_an_error() {
     }
     let records = run.records().unwrap().len();
     let error = resumed(&run, &walks(4, 30)).err().unwrap();
-    assert!(error.to_string().contains("none of 2 checkpoints is whole"), "{error}");
+    assert!(error.to_string().contains("none of 2 checkpoints is valid"), "{error}");
     assert_eq!((run.checkpoints().steps().unwrap().len(), run.records().unwrap().len()), (2, records));
 }
 
-/// A checkpoint of a later version is no damage: nothing is done to it.
+/// A checkpoint of a later format is not corrupt, and is left unchanged.
 #[test]
-fn other_formats_are_refused() {
+fn other_formats_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let run = trained(folder.path(), 2);
     let path = run.checkpoints().path(10);
@@ -114,9 +115,9 @@ fn other_formats_are_refused() {
     assert!(error.contains("format 3") && error.contains("version"), "{error}");
 }
 
-/// A damaged checkpoint after the one that a run goes on from never counts as one of the last.
+/// A corrupt checkpoint after the one that a run resumes from does not count as one of the last.
 #[test]
-fn what_was_just_saved_is_never_removed() {
+fn the_checkpoint_just_saved_is_never_removed() {
     let folder = tempfile::tempdir().unwrap();
     let run = trained(folder.path(), 2);
     flip(&run.checkpoints().path(10).join("weights.safetensors"));
@@ -126,7 +127,7 @@ fn what_was_just_saved_is_never_removed() {
     assert_eq!(run.checkpoints().steps().unwrap(), [8]);
 }
 
-/// Hostile sizes in the manifest are an error.
+/// Invalid sizes in the manifest are errors.
 #[test]
 fn manifests_are_checked() {
     let folder = tempfile::tempdir().unwrap();
@@ -144,13 +145,13 @@ fn manifests_are_checked() {
             Run::open_with(folder.path(), &OpenOptions { accept_edits: true, ..OpenOptions::default() })
                 .unwrap_err()
                 .to_string();
-        assert!(error.contains("manifest.json") && error.contains("damaged"), "{error}");
+        assert!(error.contains("manifest.json") && error.contains("corrupt"), "{error}");
     }
 }
 
-/// A judge that gives no number, or an infinite one, does not make a checkpoint the best.
+/// An evaluation that returns NaN or infinity does not make a checkpoint the best.
 #[test]
-fn only_numbers_can_be_the_best() {
+fn only_finite_values_can_be_the_best() {
     struct Odd;
     impl Evaluation for Odd {
         fn evaluate(&mut self, model: &Model) -> Vec<(String, f64)> {
@@ -165,7 +166,7 @@ fn only_numbers_can_be_the_best() {
     assert_eq!(Model::open(folder.path(), CheckpointSelector::Best).unwrap().step, 2);
 }
 
-fn cut(path: &Path) {
+fn truncate(path: &Path) {
     let bytes = fs::read(path).unwrap();
     fs::write(path, &bytes[..bytes.len() / 2]).unwrap();
 }
@@ -186,7 +187,7 @@ fn remove(path: &Path) {
 }
 
 #[test]
-fn other_data_are_refused() {
+fn other_data_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let run = trained(folder.path(), 2);
     let error = resumed(&run, &walks(4, 31)).err().unwrap().to_string();
@@ -207,9 +208,9 @@ fn a_folder_has_one_run_and_one_process() {
     assert!(!run.is_active());
 }
 
-/// What an interrupted write leaves is cleared away, and never taken for a checkpoint.
+/// The remains of an interrupted write are removed and never used as a checkpoint.
 #[test]
-fn leftovers_are_swept() {
+fn unfinished_checkpoints_are_removed() {
     let folder = tempfile::tempdir().unwrap();
     let run = trained(folder.path(), 2);
     let left = folder.path().join("checkpoints/.unfinished-step-000000000012");
@@ -221,18 +222,18 @@ fn leftovers_are_swept() {
 }
 
 #[test]
-fn what_is_not_a_run_is_said_so() {
+fn invalid_runs_are_errors_that_name_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let error = Model::open(folder.path(), CheckpointSelector::Last).err().unwrap().to_string();
     assert!(error.contains("config.toml") && error.contains("hint:"), "{error}");
     let run = trained(folder.path(), 2);
     for file in ["config.toml", "manifest.json"] {
         let path = run.folder().join(file);
-        let whole = fs::read(&path).unwrap();
-        cut(&path);
+        let original = fs::read(&path).unwrap();
+        truncate(&path);
         let error = Model::open(folder.path(), CheckpointSelector::Last).err().unwrap().to_string();
         assert!(error.contains(file) && error.contains("hint:"), "{error}");
-        fs::write(&path, whole).unwrap();
+        fs::write(&path, original).unwrap();
     }
     let error = Model::open(folder.path(), CheckpointSelector::Step(3)).err().unwrap().to_string();
     assert!(error.contains("step-000000000003"), "{error}");

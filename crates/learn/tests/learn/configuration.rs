@@ -1,9 +1,9 @@
-//! Settings: where they come from, and what is said of wrong ones.
+//! Settings: their sources, and the errors of wrong ones.
 
 use crate::support::walks;
 use isochrone_learn::{Algorithm, Preset, Training, run::RunConfig, settings::parse_assignment};
 
-fn resolve(file: &str, said: &[&str], algorithm: Option<Algorithm>) -> Result<RunConfig, String> {
+fn resolve(file: &str, assignments: &[&str], algorithm: Option<Algorithm>) -> Result<RunConfig, String> {
     let folder = tempfile::tempdir().unwrap();
     let training = algorithm.map_or_else(Training::default, Training::new).preset(Preset::Small);
     let training = match file {
@@ -14,11 +14,11 @@ fn resolve(file: &str, said: &[&str], algorithm: Option<Algorithm>) -> Result<Ru
             training.config_file(path).unwrap()
         }
     };
-    set_all(training, said).config(&walks(10, 300)).map_err(|error| error.to_string())
+    set_all(training, assignments).config(&walks(10, 300)).map_err(|error| error.to_string())
 }
 
-fn set_all(training: Training, said: &[&str]) -> Training {
-    said.iter().fold(training, |training, text| {
+fn set_all(training: Training, assignments: &[&str]) -> Training {
+    assignments.iter().fold(training, |training, text| {
         let (name, value) = parse_assignment(text).unwrap();
         training.set(&name, value)
     })
@@ -33,7 +33,7 @@ fn defaults_fit_the_data() {
 }
 
 #[test]
-fn assignments_are_stronger_than_the_file_and_the_file_than_defaults() {
+fn assignments_override_the_file_and_the_file_overrides_defaults() {
     let file = "steps = 1000\nseed = 5\n[learner]\nalgorithm = \"qrl\"\npush_offset = 7.5\n[learner.critic]\nwidth = 32";
     let config = resolve(
         file,
@@ -49,7 +49,7 @@ fn assignments_are_stronger_than_the_file_and_the_file_than_defaults() {
     assert_eq!((config.steps, config.seed), (1000, 6));
     let settings = config.learner.settings();
     let head: toml::Table = "kind = \"mrn\"\ncomponents = 4".parse().unwrap();
-    assert_eq!(settings["critic"]["head"], head.into(), "another kind forgets the settings of the first");
+    assert_eq!(settings["critic"]["head"], head.into(), "another kind discards the settings of the first");
     assert_eq!((&settings["critic"]["width"], &settings["critic"]["depth"]), (&32.into(), &1.into()));
     assert_eq!(settings["push_offset"], 7.5.into());
 }
@@ -77,19 +77,21 @@ fn variants_are_chosen_by_name() {
             .unwrap();
     assert_eq!(config.learner.algorithm(), Algorithm::CrlCpc);
     assert_eq!(config.learner.settings()["extraction"], awr());
-    // A file of another algorithm, and a flag.
+    // A file of another algorithm than the one given.
     let config =
         resolve("[learner]\nalgorithm = \"qrl\"\npush_offset = 7.5", &[], Some(Algorithm::Gcbc)).unwrap();
     assert_eq!(config.learner.algorithm().name(), "gcbc");
 }
 
-/// The order of overrides does not matter, names of algorithms are those of the help, and what a file says of another algorithm is left out.
+/// Algorithms are named as in the help, and the settings of a file for another algorithm are
+/// ignored.
 #[test]
 fn the_order_of_assignments_does_not_matter() {
-    let said = ["learner.extraction.alpha=10", "learner.extraction.kind=awr"];
-    assert_eq!(resolve("", &said, None).unwrap().learner.settings()["extraction"], awr());
-    let algorithm =
-        |file: &str, said: &[&str], algorithm| resolve(file, said, algorithm).unwrap().learner.algorithm();
+    let assignments = ["learner.extraction.alpha=10", "learner.extraction.kind=awr"];
+    assert_eq!(resolve("", &assignments, None).unwrap().learner.settings()["extraction"], awr());
+    let algorithm = |file: &str, assignments: &[&str], algorithm| {
+        resolve(file, assignments, algorithm).unwrap().learner.algorithm()
+    };
     let nce = "[learner]\nalgorithm = \"crl-nce\"\nstate_only_fraction = 0.3";
     assert_eq!(algorithm("", &["learner.algorithm=crl-cpc"], None), Algorithm::CrlCpc);
     assert_eq!(algorithm(nce, &[], None), Algorithm::CrlNce);
@@ -103,16 +105,17 @@ fn the_order_of_assignments_does_not_matter() {
     assert_eq!(config.unwrap().learner.settings()["policy"]["width"], 32.into());
 }
 
-/// Paths of a file are relative to the file, those that are set to the working folder; how to read comes from both.
+/// Paths in a file are relative to the file, assigned paths to the working directory; read options
+/// are merged from both.
 #[test]
-fn data_settings_come_from_file_and_program() {
+fn data_settings_are_merged_from_file_and_assignments() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.toml");
     let file = "[data]\npath = \"a/walks.csv\"\n[data.read]\nobservations = [\"x\", \"y\"]\nextras = \"all\"";
     std::fs::write(&path, file).unwrap();
-    let data = |said: &[&str]| {
+    let data = |assignments: &[&str]| {
         let training = Training::default().config_file(&path).unwrap();
-        set_all(training, said).data_from_settings().map(Option::unwrap)
+        set_all(training, assignments).data_from_settings().map(Option::unwrap)
     };
     let both = data(&["data.read.goal.start=0", "data.read.goal.end=1"]).unwrap();
     assert_eq!(both.path, folder.path().join("a/walks.csv"));
@@ -124,15 +127,15 @@ fn data_settings_come_from_file_and_program() {
     assert!(error.contains("data.read.observation") && error.contains("observations"), "{error}");
 }
 
-/// Names of the algorithm's settings need no prefix, whole numbers may be written as floats, and a name that is found elsewhere
-/// is suggested.
+/// The prefix `learner.` is optional, integers may be written as floats, and similar names are
+/// suggested.
 #[test]
-fn settings_are_found_by_what_people_write() {
+fn names_and_numbers_may_be_abbreviated_and_typos_get_suggestions() {
     let config = resolve("", &["critic.width=128", "steps=1e6", "batch_size=64.0"], None).unwrap();
     assert_eq!((config.steps, config.batch_size), (1_000_000, 64));
     assert_eq!(config.learner.get("critic.width"), Some(&128.into()));
-    assert_eq!(config.metrics.every, 5000, "what follows from the number of steps follows from 1e6, too");
-    for (said, expected) in [
+    assert_eq!(config.metrics.every, 5000, "defaults derived from the number of steps use 1e6");
+    for (assignment, expected) in [
         (
             "learning_rate=1e-3",
             "learner.critic_optimizer.learning_rate, learner.policy.optimizer.learning_rate",
@@ -142,8 +145,8 @@ fn settings_are_found_by_what_people_write() {
         ("critic.widht=3", "did you mean learner.critic.width?"),
         ("xyz=3", "learner"),
     ] {
-        let error = resolve("", &[said], None).unwrap_err();
-        assert!(error.contains("is not a setting") && error.contains(expected), "{said}: {error}");
+        let error = resolve("", &[assignment], None).unwrap_err();
+        assert!(error.contains("is not a setting") && error.contains(expected), "{assignment}: {error}");
     }
     assert!(resolve("", &["steps=1.5"], None).unwrap_err().contains("steps = 1.5"));
 }
@@ -155,7 +158,7 @@ fn wrong_settings_are_named_with_their_value_and_a_hint() {
         (&["stepps=3"], &["stepps = 3", "steps"]),
         (
             &["steps=10", "learner.critic.width=wide"],
-            &["learner.critic.width = \"wide\"", "must be a whole number"],
+            &["learner.critic.width = \"wide\"", "must be an integer"],
         ),
         (&["discount=1.5"], &["1.5"]),
         (&["discount=high"], &["discount = \"high\"", "must be a number"]),
@@ -165,10 +168,10 @@ fn wrong_settings_are_named_with_their_value_and_a_hint() {
         (&["learner.extraction.kind=sampling"], &["sampling"]),
         (&["learner.extraction=3"], &["learner"]),
     ];
-    for (said, expected) in cases {
-        let error = resolve("", said, None).unwrap_err();
-        assert!(expected.iter().all(|part| error.contains(part)), "{said:?}: {error}");
-        assert!(error.contains("hint:"), "{said:?}: {error}");
+    for (assignments, expected) in cases {
+        let error = resolve("", assignments, None).unwrap_err();
+        assert!(expected.iter().all(|part| error.contains(part)), "{assignments:?}: {error}");
+        assert!(error.contains("hint:"), "{assignments:?}: {error}");
     }
     let error = resolve("steps = 10\n[learner]\nstate_only_fractions = 0.5", &[], None).unwrap_err();
     assert!(
@@ -179,11 +182,11 @@ fn wrong_settings_are_named_with_their_value_and_a_hint() {
     );
 }
 
-/// Numbers out of range are found when the learner is built, with their whole name.
+/// Values out of range are reported with their full name when the learner is built.
 #[test]
 fn ranges_are_checked() {
     let data = walks(2, 10);
-    for said in [
+    for assignment in [
         "learner.state_only_fraction=1.5",
         "learner.critic.width=0",
         "learner.critic.head.components=7",
@@ -193,20 +196,20 @@ fn ranges_are_checked() {
         "learner.critic.width=1000000000",
         "learner.critic.depth=1000000000",
     ] {
-        let config = resolve("", &[said], None).unwrap();
+        let config = resolve("", &[assignment], None).unwrap();
         let context = config.context(data.spec(), &isochrone_learn::cpu());
         let error = config.learner.init(&context).err().unwrap().to_string();
-        let (name, _) = said.split_once('=').unwrap();
+        let (name, _) = assignment.split_once('=').unwrap();
         let last = name.rsplit('.').next().unwrap();
         assert!(
             error.starts_with("learner.") && error.contains(last) && error.contains("hint:"),
-            "{said}: {error}"
+            "{assignment}: {error}"
         );
     }
 }
 
 #[test]
-fn dotted_text_is_read_as_people_mean_it() {
+fn assignments_are_parsed_as_toml_or_text() {
     assert_eq!(parse_assignment("a.b=3").unwrap(), ("a.b".into(), toml::Value::Integer(3)));
     assert_eq!(
         parse_assignment(" a = text here ").unwrap(),

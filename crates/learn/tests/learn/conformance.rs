@@ -1,6 +1,6 @@
-//! What every preset of every algorithm must do.
+//! Requirements on every preset of every algorithm.
 
-use crate::support::{StopAfter, begun, config, in_folder, states_only, walks};
+use crate::support::{StopAfter, config, create_run, in_folder, states_only, walks};
 use isochrone_core::{GoalPolicy as _, TemporalDistance as _, rng};
 use isochrone_data::Dataset;
 use isochrone_learn::{
@@ -13,7 +13,8 @@ use isochrone_learn::{
 use isochrone_nn::state_dict::Mode;
 use std::path::Path;
 
-/// Every algorithm, small; those that can with the other extraction; and all with settings that presets do not use.
+/// Returns every algorithm at the small preset, with the other extraction if it has one, and with
+/// settings that no preset uses.
 fn presets() -> Vec<LearnerConfig> {
     let small = || Algorithm::ALL.into_iter().map(|algorithm| algorithm.preset(Preset::Small));
     let awr = small().filter_map(|preset| changed(preset, &[("extraction.kind", "awr")]));
@@ -21,7 +22,8 @@ fn presets() -> Vec<LearnerConfig> {
     small().chain(awr).chain(other).collect()
 }
 
-/// Twin critics, falling learning rates, clipped gradients, learned deviations, other heads.
+/// Twin critics, learning-rate schedules, gradient clipping, learned standard deviations, other
+/// heads.
 const OTHER: [(&str, &str); 6] = [
     ("critic.ensemble", "twin"),
     ("contrast.ensemble", "twin"),
@@ -31,7 +33,7 @@ const OTHER: [(&str, &str); 6] = [
     ("critic.head.kind", "iqe"),
 ];
 
-/// A preset with those of the changes for which it has a setting; nothing if it has none.
+/// Applies the changes for which a preset has a setting; `None` if there are none.
 fn changed(preset: LearnerConfig, changes: &[(&str, &str)]) -> Option<LearnerConfig> {
     let known: Vec<_> = changes.iter().filter(|(name, _)| preset.get(name).is_some()).collect();
     (!known.is_empty()).then(|| {
@@ -50,31 +52,30 @@ fn train(run: &Run, data: &Dataset, until: u64) -> Outcome {
     training.train(data).unwrap().outcome
 }
 
-/// What is left of a run: its last checkpoint but for the time, and what it measured but for the time.
-fn remains(run: &Run) -> (Checkpoint, Vec<Record>) {
-    let (checkpoint, damaged) = run.checkpoints().latest_valid(Checkpoints::load).unwrap();
-    assert!(damaged.is_empty());
+/// Returns the last checkpoint and the metrics of a run, without times.
+fn results(run: &Run) -> (Checkpoint, Vec<Record>) {
+    let (checkpoint, warnings) = run.checkpoints().latest_valid(Checkpoints::load).unwrap();
+    assert!(warnings.is_empty());
     let mut checkpoint = checkpoint.unwrap();
     checkpoint.progress.seconds = 0.0;
     let records = run.records().unwrap().into_iter().map(|record| Record { seconds: 0.0, ..record });
     (checkpoint, records.collect())
 }
 
-/// Trains with evaluations, to the end.
+/// Trains to the end, with evaluations.
 fn trained(folder: &Path, config: &RunConfig, data: &Dataset) -> Run {
     let result = in_folder(folder, config).evaluate_training_data().train(data).unwrap();
     assert_eq!(result.outcome, Outcome::Finished);
     result.run.unwrap().0
 }
 
-/// A configuration, written and read, is the same; so are those of the other sizes.
 #[test]
-fn configurations_survive_their_file() {
+fn configurations_round_trip_through_their_file() {
     let data = walks(2, 10);
-    let sizes = Preset::ALL.iter();
+    let other_presets = Preset::ALL.iter();
     let all = presets()
         .into_iter()
-        .chain(sizes.flat_map(|&preset| Algorithm::ALL.map(|algorithm| algorithm.preset(preset))));
+        .chain(other_presets.flat_map(|&preset| Algorithm::ALL.map(|algorithm| algorithm.preset(preset))));
     for learner in all {
         let config = config(learner, &data, 100);
         let text = toml::to_string_pretty(&config).unwrap();
@@ -82,9 +83,8 @@ fn configurations_survive_their_file() {
     }
 }
 
-/// Losses fall.
 #[test]
-fn losses_fall() {
+fn losses_decrease() {
     let data = walks(20, 60);
     for learner in presets() {
         let folder = tempfile::tempdir().unwrap();
@@ -92,36 +92,38 @@ fn losses_fall() {
         config.metrics.every = 10;
         let run = trained(folder.path(), &config, &data);
         let records = run.records().unwrap();
-        // The first that an algorithm has, and how far it falls. A policy that climbs a moving distance has no loss that must fall; cloning has. Pushing falls from 500, by the steps that distances grow.
-        let falling =
+        // The first of these losses that an algorithm has must decrease below this fraction. The
+        // loss of a policy on a changing distance need not decrease, that of cloning must. The push
+        // loss starts at 500 and decreases by the growth of distances in steps.
+        let decreasing =
             [("contrast/loss", 0.8), ("push/loss", 0.998), ("critic/loss", 0.8), ("actor/loss", 0.98)];
         let has = |name: &str| records[0].values.iter().any(|(known, _)| known == name);
-        let (name, most) = falling.into_iter().find(|(name, _)| has(name)).expect("there is a loss");
+        let (name, fraction) = decreasing.into_iter().find(|(name, _)| has(name)).expect("there is a loss");
         let of = |record: Record| record.values.into_iter().find(|(known, _)| known == name);
         let losses: Vec<f64> = records.into_iter().filter_map(of).map(|(_, loss)| loss).collect();
         println!("{} {losses:.3?}", learner.algorithm());
         assert_eq!(losses.len(), 30);
         let (first, last) = (losses[0], losses[27..].iter().sum::<f64>() / 3.0);
-        assert!(last < most * first, "{}: {name} {losses:.3?}", learner.algorithm());
+        assert!(last < fraction * first, "{}: {name} {losses:.3?}", learner.algorithm());
     }
 }
 
-/// A model that was saved and opened answers as the one in memory did.
+/// A model that was saved and loaded returns the values of the one in memory.
 #[test]
-fn saved_models_answer_the_same() {
+fn saved_models_return_the_same_values() {
     let data = walks(4, 30);
     let rows = data.episode(0).observations.to_vec();
     for learner in presets() {
         let folder = tempfile::tempdir().unwrap();
-        let there = in_folder(folder.path(), &config(learner.clone(), &data, 6)).fit(&data).unwrap();
+        let trained = in_folder(folder.path(), &config(learner.clone(), &data, 6)).fit(&data).unwrap();
         let opened = Model::open(folder.path(), CheckpointSelector::Last).unwrap();
         let (reversed, n) = (rows.chunks(4).rev().flatten().copied().collect::<Vec<_>>(), rows.len() / 4);
-        assert_eq!(there.distance.is_some(), opened.distance.is_some());
-        if let (Some(there), Some(opened)) = (&there.distance, &opened.distance) {
+        assert_eq!(trained.distance.is_some(), opened.distance.is_some());
+        if let (Some(trained), Some(opened)) = (&trained.distance, &opened.distance) {
             let pairs = opened.all_pairs_nats(&rows, &rows);
-            assert_eq!(there.all_pairs_nats(&rows, &rows), pairs);
-            assert_eq!(there.paired_nats(&rows, &reversed), opened.paired_nats(&rows, &reversed));
-            // All pairs and pairs agree, up to rounding of products of other sizes.
+            assert_eq!(trained.all_pairs_nats(&rows, &rows), pairs);
+            assert_eq!(trained.paired_nats(&rows, &reversed), opened.paired_nats(&rows, &reversed));
+            // All pairs and matched pairs agree up to rounding, since matrix sizes differ.
             for (row, nats) in opened.paired_nats(&rows, &reversed).into_iter().enumerate() {
                 let of_all = pairs[row * n + n - 1 - row];
                 assert!(
@@ -132,14 +134,15 @@ fn saved_models_answer_the_same() {
             }
         }
         let act = |model: &Model| model.policy.as_ref().unwrap().actions(&rows, &reversed);
-        assert_eq!(act(&there), act(&opened));
+        assert_eq!(act(&trained), act(&opened));
         assert!(act(&opened).iter().all(|action| (-1.0..=1.0).contains(action)));
     }
 }
 
-/// The same seed gives the same bits, with one thread or two; another seed does not.
+/// Runs with the same seed are bit-identical for one and two threads; another seed gives another
+/// result.
 #[test]
-fn bits_depend_on_the_seed_alone() {
+fn results_depend_on_the_seed_alone() {
     let data = walks(10, 40);
     for learner in presets() {
         let with = |threads: usize, seed: u64| {
@@ -147,7 +150,7 @@ fn bits_depend_on_the_seed_alone() {
             pool.install(|| {
                 let folder = tempfile::tempdir().unwrap();
                 let config = RunConfig { seed, ..config(learner.clone(), &data, 20) };
-                remains(&trained(folder.path(), &config, &data))
+                results(&trained(folder.path(), &config, &data))
             })
         };
         let first = with(1, 3);
@@ -157,39 +160,39 @@ fn bits_depend_on_the_seed_alone() {
     }
 }
 
-/// A run that is stopped at 20 random steps and continued each time leaves what an uninterrupted one leaves: weights, moments, multipliers, metrics.
+/// A run that is stopped at 20 random steps and resumed each time has the weights, moments,
+/// multipliers and metrics of an uninterrupted run.
 #[test]
-fn resuming_changes_nothing() {
+fn resume_equals_an_uninterrupted_run() {
     const STEPS: u64 = 60;
     let data = walks(10, 40);
     for (number, learner) in presets().into_iter().enumerate() {
         let mut config = config(learner.clone(), &data, STEPS);
         (config.metrics.every, config.metrics.evaluate_every, config.checkpoints.every) = (7, 11, 13);
-        let whole = tempfile::tempdir().unwrap();
-        let expected = remains(&trained(whole.path(), &config, &data));
-        let parts = tempfile::tempdir().unwrap();
-        let run = begun(parts.path(), &config, &data);
+        let uninterrupted = tempfile::tempdir().unwrap();
+        let expected = results(&trained(uninterrupted.path(), &config, &data));
+        let interrupted = tempfile::tempdir().unwrap();
+        let run = create_run(interrupted.path(), &config, &data);
         let mut random = rng::stream(9, number as u64);
-        let mut cuts: Vec<u64> =
+        let mut stops: Vec<u64> =
             (0..20).map(|_| 1 + rng::below(&mut random, STEPS as usize - 1) as u64).collect();
-        cuts.sort_unstable();
-        cuts.dedup();
-        for cut in cuts {
-            assert_eq!(train(&run, &data, cut), Outcome::Stopped, "{} at {cut}", learner.algorithm());
+        stops.sort_unstable();
+        stops.dedup();
+        for stop in stops {
+            assert_eq!(train(&run, &data, stop), Outcome::Stopped, "{} at {stop}", learner.algorithm());
         }
         assert_eq!(train(&run, &data, u64::MAX), Outcome::Finished);
-        assert!(remains(&run) == expected, "{}", learner.algorithm());
+        assert!(results(&run) == expected, "{}", learner.algorithm());
     }
 }
 
-/// Nothing is saved that is not read.
 #[test]
-fn everything_saved_is_read() {
+fn everything_saved_is_restored() {
     let data = walks(4, 10);
     for learner in presets() {
         let folder = tempfile::tempdir().unwrap();
         let config = config(learner.clone(), &data, 2);
-        let (checkpoint, _) = remains(&trained(folder.path(), &config, &data));
+        let (checkpoint, _) = results(&trained(folder.path(), &config, &data));
         let context = config.context(data.spec(), &isochrone_learn::cpu());
         let restored =
             restore(&mut *learner.init(&context).unwrap(), Mode::Resume, checkpoint.snapshot, &context);
@@ -197,9 +200,9 @@ fn everything_saved_is_read() {
     }
 }
 
-/// States of zeros, unscaled, are states like others.
+/// Training on unscaled states of zeros stays finite.
 #[test]
-fn a_state_of_zeros_is_no_accident() {
+fn states_of_zeros_can_be_trained_on() {
     let data = Dataset::from_arrays(2, 1, [(vec![0.0; 40], vec![0.0; 19])]).unwrap();
     for learner in presets() {
         let folder = tempfile::tempdir().unwrap();
@@ -209,9 +212,10 @@ fn a_state_of_zeros_is_no_accident() {
     }
 }
 
-/// Logs without actions give a distance and no policy; what cannot learn without actions says so.
+/// Without actions, algorithms learn a distance and no policy, or return an error if they require
+/// actions.
 #[test]
-fn states_alone_teach_a_distance() {
+fn distances_are_learned_without_actions() {
     let data = states_only();
     for algorithm in Algorithm::ALL {
         let learner = algorithm.preset(Preset::Small);

@@ -1,4 +1,4 @@
-//! An algorithm that is defined outside of the crate.
+//! An algorithm that is defined outside of this crate.
 
 use crate::support::{StopAfter, walks};
 use burn::tensor::Tensor;
@@ -18,7 +18,8 @@ use isochrone_nn::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Regresses the distance between embeddings to 1 for observed steps: no good, but trained like the others.
+/// Regresses the distance between embeddings to 1 for observed steps: not a useful algorithm, but
+/// trained like the others.
 struct StepRegression {
     encoder: TrainState<Encoder>,
 }
@@ -80,8 +81,8 @@ struct Euclidean(Encoder);
 impl TensorDistance for Euclidean {
     fn paired(&self, from: Tensor<2>, to: Tensor<2>) -> Tensor<1> {
         let [n, _] = from.dims();
-        let apart = self.0.forward(from) - self.0.forward(to);
-        (apart.square().sum_dim(1) + 1e-12).sqrt().reshape([n])
+        let difference = self.0.forward(from) - self.0.forward(to);
+        (difference.square().sum_dim(1) + 1e-12).sqrt().reshape([n])
     }
 
     fn all_pairs(&self, from: Tensor<2>, to: Tensor<2>) -> Tensor<2> {
@@ -91,14 +92,14 @@ impl TensorDistance for Euclidean {
     }
 }
 
-/// It is trained, stopped, resumed and opened like ours, and its settings are checked like ours.
+/// It is trained, stopped, resumed, opened and checked like the algorithms of this crate.
 #[test]
 fn algorithms_of_other_crates_are_trained_by_the_same_trainer() {
     let (folder, data) = (tempfile::tempdir().unwrap(), walks(4, 30));
-    let mine = Algorithm::of::<StepRegression>();
+    let custom = Algorithm::of::<StepRegression>();
     let training =
-        || Training::new(mine).preset(Preset::Small).steps(8).batch_size(16).set("encoder.width", 16);
-    let whole = training().fit(&data).unwrap();
+        || Training::new(custom).preset(Preset::Small).steps(8).batch_size(16).set("encoder.width", 16);
+    let uninterrupted = training().fit(&data).unwrap();
     let run = folder.path().join("run");
     let stop = StopHandle::default();
     let stopped =
@@ -107,17 +108,17 @@ fn algorithms_of_other_crates_are_trained_by_the_same_trainer() {
     drop(stopped);
     let resumed = training().run_dir(&run).fit(&data).unwrap();
     let nats = |model: &Model| model.distance().unwrap().paired_nats(&[0.0; 4], &[1.0; 4]);
-    assert_eq!((resumed.step, nats(&resumed)), (8, nats(&whole)));
+    assert_eq!((resumed.step, nats(&resumed)), (8, nats(&uninterrupted)));
 
-    // Opened without the handle, it is an error that names it.
+    // Opening the run without the handle is an error that names the algorithm.
     let error = Run::open(&run).unwrap_err().to_string();
     assert!(error.contains("step-regression") && error.contains("cmd1"), "{error}");
     let opened =
-        Run::open_with(&run, &OpenOptions { algorithms: vec![mine], ..OpenOptions::default() }).unwrap();
-    assert_eq!(opened.config().learner.algorithm(), mine);
-    assert_eq!(nats(&Model::of_run(&opened, CheckpointSelector::Last).unwrap()), nats(&whole));
+        Run::open_with(&run, &OpenOptions { algorithms: vec![custom], ..OpenOptions::default() }).unwrap();
+    assert_eq!(opened.config().learner.algorithm(), custom);
+    assert_eq!(nats(&Model::of_run(&opened, CheckpointSelector::Last).unwrap()), nats(&uninterrupted));
 
     let error = training().set("encoder.widht", 3).fit(&data).err().unwrap().to_string();
     assert!(error.contains("learner.encoder.widht") && error.contains("`width`"), "{error}");
-    assert!(mine.settings(Preset::Small).iter().any(|setting| setting.name == "learner.encoder.width"));
+    assert!(custom.settings(Preset::Small).iter().any(|setting| setting.name == "learner.encoder.width"));
 }

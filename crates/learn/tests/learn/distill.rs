@@ -1,4 +1,4 @@
-//! Distillation of teachers that are known in closed form.
+//! Distillation of teachers with distances in closed form.
 
 use isochrone_core::{Discount, ShapeError, TemporalDistance, rng};
 use isochrone_data::Dataset;
@@ -8,10 +8,10 @@ use isochrone_learn::{
 };
 use std::f32::consts::TAU;
 
-/// Steps of a one-way ring.
+/// The number of steps around a one-way ring.
 const CELLS: usize = 40;
 
-/// A distance in steps between rows, given by a function.
+/// A distance in steps, defined by a function.
 struct Teacher {
     width: usize,
     steps: fn(&[f32], &[f32]) -> f32,
@@ -41,7 +41,7 @@ impl TemporalDistance for Teacher {
     }
 }
 
-/// One turn is [`CELLS`] steps, one way; the third column says nothing.
+/// A one-way ring of [`CELLS`] steps; the third column is noise.
 const RING: Teacher = Teacher {
     width: 3,
     steps: |from, to| {
@@ -50,7 +50,7 @@ const RING: Teacher = Teacher {
     },
 };
 
-/// A line that nobody goes back on.
+/// A one-way line.
 const STREET: Teacher =
     Teacher { width: 1, steps: |from, to| if to[0] >= from[0] { to[0] - from[0] } else { f32::INFINITY } };
 
@@ -79,7 +79,7 @@ fn short(head: DistillHead) -> DistillConfig {
 }
 
 #[test]
-fn a_pair_network_keeps_the_arrow_of_time() {
+fn a_pair_network_learns_asymmetric_distances() {
     let config = DistillConfig { updates: 300, ..short(DistillHead::Pair) };
     let mut distance = distill(&RING, &drives(), &config, |_, _| {}).unwrap();
     let (mut here, mut ahead, mut behind, mut half) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -94,7 +94,7 @@ fn a_pair_network_keeps_the_arrow_of_time() {
             assert!((steps - exact).abs() < slack, "{steps} instead of {exact}");
         }
     }
-    // A column without a scale is not looked at: the same place is the same state.
+    // Columns without a scale are ignored, so that these states are equal.
     assert_eq!(distance.steps(&cell(7, 0.1), &cell(7, 0.8)).unwrap(), 0.0);
     let agreement = distance.compare(&RING, &drives(), 0).unwrap();
     assert!(agreement.spearman > 0.99 && agreement.median_relative_difference < 0.05, "{agreement:?}");
@@ -102,7 +102,7 @@ fn a_pair_network_keeps_the_arrow_of_time() {
 }
 
 #[test]
-fn a_pair_network_says_where_there_is_no_path() {
+fn a_pair_network_predicts_unreachable_pairs() {
     let config = DistillConfig { updates: 150, ..DistillConfig::default() };
     let distance = distill(&STREET, &street(), &config, |_, _| {}).unwrap();
     assert!(distance.steps(&[40.0], &[10.0]).unwrap().is_infinite());
@@ -110,7 +110,7 @@ fn a_pair_network_says_where_there_is_no_path() {
 }
 
 #[test]
-fn a_quasimetric_keeps_the_triangle_inequality() {
+fn a_quasimetric_satisfies_the_triangle_inequality() {
     let config = DistillConfig { updates: 30, ..short(DistillHead::Mrn) };
     let distance = distill(&RING, &drives(), &config, |_, _| {}).unwrap();
     let rows: Vec<f32> = (0..CELLS).flat_map(|number| cell(number, 0.5)).collect();
@@ -122,14 +122,14 @@ fn a_quasimetric_keeps_the_triangle_inequality() {
             assert!(all[i * CELLS + k] <= through + 1e-3, "{i} {j} {k}");
         }
     }
-    // Where there is no path, it reads farther than any path.
+    // The distance of unreachable pairs exceeds that of any path.
     let config = DistillConfig { head: DistillHead::Mrn, updates: 100, ..DistillConfig::default() };
     let distance = distill(&STREET, &street(), &config, |_, _| {}).unwrap();
     assert!(distance.steps(&[50.0], &[5.0]).unwrap() > 60.0);
 }
 
 #[test]
-fn all_pairs_are_the_pairs() {
+fn all_pairs_equal_single_pairs() {
     for head in [DistillHead::Pair, DistillHead::Mrn] {
         let distance = distill(&RING, &drives(), &short(head), |_, _| {}).unwrap();
         let (from, to): (Vec<f32>, Vec<f32>) =
@@ -146,7 +146,7 @@ fn all_pairs_are_the_pairs() {
 
 #[test]
 fn goals_may_be_a_slice() {
-    // Two columns, of which goals have the first.
+    // Two columns; goals are the first.
     let teacher = Teacher { width: 2, steps: |from, to| (to[0] - from[0]).abs() };
     let rows = |first: usize| {
         (0..40).flat_map(|step| [(first + step) as f32, (step % 7) as f32]).collect::<Vec<_>>()
@@ -175,7 +175,7 @@ fn the_same_seed_gives_the_same_file_for_any_number_of_threads() {
 }
 
 #[test]
-fn what_was_saved_is_what_is_loaded() {
+fn distances_round_trip_through_their_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(DistilledDistance::FILE_NAME);
     for head in [DistillHead::Pair, DistillHead::Mrn] {
@@ -194,9 +194,9 @@ fn what_was_saved_is_what_is_loaded() {
 }
 
 #[test]
-fn hostile_files_are_errors() {
+fn corrupt_files_are_errors() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("hostile.safetensors");
+    let path = folder.path().join("corrupt.safetensors");
     let bytes = distill(&RING, &drives(), &short(DistillHead::Pair), |_, _| {}).unwrap().to_bytes();
     let error = |bytes: &[u8]| {
         std::fs::write(&path, bytes).unwrap();
@@ -205,12 +205,12 @@ fn hostile_files_are_errors() {
     assert_eq!(error(&bytes), None);
     assert!(DistilledDistance::load(&folder.path().join("nothing")).is_err());
     for length in [0, 7, 8, 100, 1000, bytes.len() / 2, bytes.len() - 1] {
-        assert!(error(&bytes[..length]).is_some(), "cut at {length}");
+        assert!(error(&bytes[..length]).is_some(), "truncated at {length}");
     }
     let header = 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let text = std::str::from_utf8(&bytes[8..header]).unwrap();
-    // Other numbers of as many digits, so that offsets stay what they were.
-    for (said, lie, complaint) in [
+    // Replacements of equal length, so that offsets remain valid.
+    for (original, replacement, expected) in [
         (r#"\"format\":1"#, r#"\"format\":7"#, "format 7"),
         (r#"\"width\":3"#, r#"\"width\":1"#, "columns.used"),
         (r#"\"used\":[0,1]"#, r#"\"used\":[1,0]"#, "columns.used"),
@@ -222,17 +222,17 @@ fn hostile_files_are_errors() {
         (r#"\"knows_unreachable\":false"#, r#"\"knows_unreachable\":true "#, "network.out"),
         ("network.out.bias", "network.out.bios", "network.out"),
     ] {
-        let mut lying = text.replacen(said, lie, 1);
-        assert_ne!(lying, text, "{said}");
-        // The sign of a number takes the place of its last digit.
-        if lying.len() > text.len() {
-            let at = lying.find(lie).unwrap() + lie.len();
-            let end = at + lying[at..].find(',').unwrap();
-            lying.remove(end - 1);
+        let mut changed = text.replacen(original, replacement, 1);
+        assert_ne!(changed, text, "{original}");
+        // A sign replaces the last digit of the number.
+        if changed.len() > text.len() {
+            let at = changed.find(replacement).unwrap() + replacement.len();
+            let end = at + changed[at..].find(',').unwrap();
+            changed.remove(end - 1);
         }
-        let bytes = [&bytes[..8], lying.as_bytes(), &bytes[header..]].concat();
-        let said = error(&bytes).unwrap_or_else(|| panic!("{lie} was believed"));
-        assert!(said.contains(complaint) && said.contains("hint: "), "{lie}: {said}");
+        let bytes = [&bytes[..8], changed.as_bytes(), &bytes[header..]].concat();
+        let error = error(&bytes).unwrap_or_else(|| panic!("{replacement} was accepted"));
+        assert!(error.contains(expected) && error.contains("hint: "), "{replacement}: {error}");
     }
     let mut bytes = bytes;
     let last = bytes.len() - 4;
@@ -241,12 +241,12 @@ fn hostile_files_are_errors() {
 }
 
 #[test]
-fn what_cannot_be_distilled_is_an_error() {
+fn invalid_teachers_and_settings_are_errors() {
     let failed = |teacher: &Teacher, data: &Dataset, config: &DistillConfig| {
         distill(teacher, data, config, |_, _| {}).err().expect("it fails").to_string()
     };
     let config = DistillConfig::default();
-    assert!(failed(&STREET, &drives(), &config).contains("states of 1 numbers, and the data have 3"));
+    assert!(failed(&STREET, &drives(), &config).contains("states have width 1, those of the dataset 3"));
     let nowhere = Teacher { width: 1, steps: |_, _| f32::INFINITY };
     assert!(failed(&nowhere, &street(), &config).contains("no path"));
     let none = DistillConfig { updates: 0, ..config.clone() };

@@ -1,4 +1,4 @@
-//! Numbers that are not finite.
+//! Values that are not finite.
 
 use crate::support::{config, in_folder, walks};
 use isochrone_data::{DatasetBuilder, Episode, EpisodeSink as _, Spec};
@@ -8,9 +8,10 @@ use isochrone_learn::{
     run::{Run, State},
 };
 
-/// A learning rate that cannot work stops the run with a diagnosis; the last checkpoint is from before.
+/// An excessive learning rate stops the run with a diagnosis; the last checkpoint precedes the
+/// divergence.
 #[test]
-fn a_run_that_diverges_says_where() {
+fn divergence_names_the_step_and_the_last_checkpoint() {
     let data = walks(10, 40);
     let learner = Algorithm::Gcbc.preset(Preset::Small);
     let learner = learner.with("policy.optimizer.learning_rate", 1e30).unwrap();
@@ -34,7 +35,7 @@ fn a_run_that_diverges_says_where() {
 }
 
 #[test]
-fn numbers_of_the_data_that_are_not_finite_are_named() {
+fn non_finite_values_of_the_dataset_are_located() {
     let spec = Spec::new(1, 1);
     let mut builder = DatasetBuilder::default();
     builder.begin(&spec).unwrap();

@@ -1,4 +1,4 @@
-//! Every experiment runs, for a few steps.
+//! Runs every experiment for a few steps.
 
 use std::process::Command;
 

@@ -1,6 +1,6 @@
-//! What a checkpoint knows of its run: the files that say what it is, and their version.
+//! The identity of a run, which its checkpoints store, and the format of its files.
 
-use crate::support::{StopAfter, begun, config, walks};
+use crate::support::{StopAfter, config, create_run, walks};
 use isochrone_learn::{
     Algorithm, Outcome, Preset, StopHandle, Training,
     error::LearnError,
@@ -19,7 +19,7 @@ fn started(folder: &Path) -> Run {
     let data = walks(4, 30);
     let mut config = config(Algorithm::Cmd1.preset(Preset::Small), &data, 8);
     (config.checkpoints.every, config.checkpoints.keep_last) = (2, 8);
-    begun(folder, &config, &data)
+    create_run(folder, &config, &data)
 }
 
 fn accepting_edits(folder: &Path) -> Result<Run, LearnError> {
@@ -32,7 +32,7 @@ fn edit(path: &Path, from: &str, to: &str) {
     fs::write(path, text.replacen(from, to, 1)).unwrap();
 }
 
-/// The file and the checkpoint of an edit.
+/// Returns the edited file and the checkpoint that was saved before the edit.
 fn edited<T>(outcome: Result<T, LearnError>) -> (String, Option<u64>) {
     match outcome.err().expect("it was edited") {
         LearnError::Edited { path, since } => (path.file_name().unwrap().to_str().unwrap().into(), since),
@@ -40,7 +40,8 @@ fn edited<T>(outcome: Result<T, LearnError>) -> (String, Option<u64>) {
     }
 }
 
-/// Nothing is excluded: a path of the data is an edit, too. Once accepted by training, it is what later checkpoints are of.
+/// Any change is an edit, even that of a data path. Once training has accepted it, later
+/// checkpoints belong to the edited run.
 #[test]
 fn edits_are_accepted_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -56,9 +57,9 @@ fn edits_are_accepted_once() {
     assert_eq!(edited(Model::of_run(&run, CheckpointSelector::Step(4))), ("config.toml".into(), Some(4)));
 }
 
-/// Before there is a checkpoint, the manifest knows the configuration.
+/// Before the first checkpoint, the manifest has the hash of the configuration.
 #[test]
-fn edits_before_the_first_checkpoint_are_seen() {
+fn edits_before_the_first_checkpoint_are_detected() {
     let folder = tempfile::tempdir().unwrap();
     started(folder.path());
     Run::open(folder.path()).unwrap();
@@ -68,28 +69,27 @@ fn edits_before_the_first_checkpoint_are_seen() {
 }
 
 #[test]
-fn edits_of_the_manifest_are_seen() {
+fn edits_of_the_manifest_are_detected() {
     let folder = tempfile::tempdir().unwrap();
     train(started(folder.path()), 100);
     let run = Run::open(folder.path()).unwrap();
     edit(&folder.path().join("manifest.json"), "\"frames_per_second\": null", "\"frames_per_second\": 30.0");
     assert_eq!(edited(Run::open(folder.path())), ("manifest.json".into(), Some(8)));
-    // Also while the last checkpoint is damaged.
+    // Also if the last checkpoint is corrupt.
     fs::remove_file(run.checkpoints().path(8).join("weights.safetensors")).unwrap();
     fs::write(run.checkpoints().path(8).join("SHA256SUMS"), "").unwrap();
     assert_eq!(edited(Run::open(folder.path())), ("manifest.json".into(), Some(6)));
 }
 
-/// A checkpoint of another run is not one of this.
 #[test]
-fn checkpoints_of_other_runs_are_refused() {
+fn checkpoints_of_other_runs_are_rejected() {
     let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let data = walks(4, 30);
     train(started(one.path()), 100);
     let run = Run::open(one.path()).unwrap();
     let mut config = run.config().clone();
     config.discount = 0.5;
-    train(begun(other.path(), &config, &data), 100);
+    train(create_run(other.path(), &config, &data), 100);
     let second = Run::open(other.path()).unwrap();
     for name in ["weights.safetensors", "training.safetensors", "checkpoint.json", "SHA256SUMS"] {
         fs::copy(run.checkpoints().path(8).join(name), second.checkpoints().path(8).join(name)).unwrap();
@@ -97,9 +97,9 @@ fn checkpoints_of_other_runs_are_refused() {
     assert_eq!(edited(Model::open(other.path(), CheckpointSelector::Last)), ("config.toml".into(), Some(8)));
 }
 
-/// A folder of an older version is one clear line, whichever file is of it.
+/// A file of another format is an error of one line.
 #[test]
-fn other_formats_are_refused() {
+fn other_formats_are_rejected() {
     let is_of_format = |error: LearnError, name: &str, expected: u32| match &error {
         LearnError::Format { path, found, .. } => {
             assert!(path.ends_with(name) && *found == expected, "{error}");

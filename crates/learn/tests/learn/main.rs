@@ -1,4 +1,4 @@
-//! Tests of learning.
+//! Integration tests.
 
 mod checkpoints;
 mod configuration;
@@ -7,9 +7,9 @@ mod custom;
 mod distill;
 mod divergence;
 mod experiments;
+mod ground_truth;
 mod identity;
 mod shapes;
 mod support;
 mod table;
 mod training;
-mod truth;

@@ -1,4 +1,4 @@
-//! Small problems and runs.
+//! Small datasets and runs.
 
 use isochrone_core::rng;
 use isochrone_data::{Dataset, Episode, Spec};
@@ -11,7 +11,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// Walks in a square with momentum, so that there is something to learn: `[x, y, vx, vy]`, pushed by two forces.
+/// Random walks with momentum in a square: states are `[x, y, vx, vy]`, actions two forces.
 pub fn walks(episodes: usize, steps: usize) -> Dataset {
     let spec = Spec { goal: Some(0..2), ..Spec::new(4, 2) };
     let mut random = rng::stream(5, 0);
@@ -33,14 +33,14 @@ pub fn walks(episodes: usize, steps: usize) -> Dataset {
     Dataset::from_episodes(&spec, episodes).unwrap()
 }
 
-/// The same without actions.
+/// Returns such walks without actions.
 pub fn states_only() -> Dataset {
     let walks = walks(6, 40);
     let episodes = (0..walks.n_episodes()).map(|number| (walks.episode(number).observations, []));
     Dataset::from_arrays(4, 0, episodes).unwrap()
 }
 
-/// A run of `steps` small steps.
+/// Returns the configuration of a run with small batches.
 pub fn config(learner: LearnerConfig, data: &Dataset, steps: u64) -> RunConfig {
     let path = DataConfig { path: "walks".into(), ..DataConfig::default() };
     let mut config = RunConfig::for_data(learner, path, steps, data);
@@ -49,29 +49,29 @@ pub fn config(learner: LearnerConfig, data: &Dataset, steps: u64) -> RunConfig {
     config
 }
 
-/// A training of it in a folder.
+/// Returns a training of a configuration in a folder.
 pub fn in_folder(folder: &Path, config: &RunConfig) -> Training {
     Training::from_config(config.clone()).run_dir(folder)
 }
 
-/// Trains it in a folder to the end.
+/// Trains a configuration in a folder to the end.
 pub fn trained(folder: &Path, config: &RunConfig, data: &Dataset) -> Run {
     let result = in_folder(folder, config).train(data).unwrap();
     assert_eq!(result.outcome, Outcome::Finished);
     result.run.unwrap().0
 }
 
-/// The run in a folder before its first update.
-pub fn begun(folder: &Path, config: &RunConfig, data: &Dataset) -> Run {
+/// Creates a run before its first update.
+pub fn create_run(folder: &Path, config: &RunConfig, data: &Dataset) -> Run {
     let manifest = Manifest::now(&config.learner, config.seed, DatasetInfo::of("walks".as_ref(), data), None);
     Run::create(folder, config.clone(), manifest).unwrap().0
 }
 
-/// What a training told: the step that it started from, and its warnings.
+/// Logs the first step of a training and its warnings.
 #[derive(Debug, Default, Clone)]
-pub struct Told(pub Arc<Mutex<(u64, Vec<String>)>>);
+pub struct CallLog(pub Arc<Mutex<(u64, Vec<String>)>>);
 
-impl Callbacks for Told {
+impl Callbacks for CallLog {
     fn on_start(&mut self, _: &RunConfig, step: u64) {
         self.0.lock().unwrap().0 = step;
     }
@@ -81,7 +81,7 @@ impl Callbacks for Told {
     }
 }
 
-/// Stops after a step.
+/// Stops training after a step.
 pub struct StopAfter(pub u64, pub StopHandle);
 
 impl Callbacks for StopAfter {

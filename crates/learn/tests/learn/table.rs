@@ -1,8 +1,8 @@
-//! The table of algorithms, and what is written about it.
+//! The table of algorithms and its documentation.
 
 use isochrone_learn::Algorithm;
 
-/// The guide has a row for every algorithm, in the words of the table, and no other.
+/// The guide has one row for every algorithm, with the same description, and no others.
 #[test]
 fn the_guide_lists_all_algorithms() {
     let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guides/learning.md");

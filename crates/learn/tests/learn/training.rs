@@ -1,6 +1,6 @@
-//! Training from a program.
+//! Training through the library.
 
-use crate::support::{StopAfter, Told, config, in_folder, walks};
+use crate::support::{CallLog, StopAfter, config, in_folder, walks};
 use isochrone_core::{GoalPolicy as _, TemporalDistance as _};
 use isochrone_learn::{
     Algorithm, LearnedDistance, LearnedPolicy, Model, Outcome, Preset, ScalingConfig, StopHandle, Training,
@@ -18,9 +18,9 @@ fn distances(model: &Model) -> Vec<f32> {
     model.distance().unwrap().all_pairs_nats(&rows, &rows)
 }
 
-/// In memory, in a folder, and in a folder with an interruption: the same model.
+/// Training in memory, in a folder, and in a folder with an interruption gives the same model.
 #[test]
-fn a_folder_changes_nothing_but_what_is_kept() {
+fn the_model_does_not_depend_on_the_folder() {
     let data = walks(4, 30);
     let in_memory = small().fit(&data).unwrap();
     assert_eq!(in_memory.step, 6);
@@ -40,23 +40,22 @@ fn a_folder_changes_nothing_but_what_is_kept() {
     assert_eq!(actions(&in_memory), actions(&resumed.model));
 }
 
-/// A finished run is found, not trained again.
 #[test]
-fn a_finished_run_is_found() {
+fn a_finished_run_is_not_trained_again() {
     let (folder, data) = (tempfile::tempdir().unwrap(), walks(4, 30));
     let first = small().run_dir(folder.path()).fit(&data).unwrap();
     let sessions = || std::fs::read_to_string(folder.path().join("sessions.jsonl")).unwrap();
     let before = sessions();
-    let told = Told::default();
-    let second = small().run_dir(folder.path()).callbacks(told.clone()).train(&data).unwrap();
-    assert_eq!((second.outcome, told.0.lock().unwrap().0), (Outcome::Finished, 6));
+    let log = CallLog::default();
+    let second = small().run_dir(folder.path()).callbacks(log.clone()).train(&data).unwrap();
+    assert_eq!((second.outcome, log.0.lock().unwrap().0), (Outcome::Finished, 6));
     assert!(distances(&first) == distances(&second.model) && sessions() == before);
     assert_eq!(Model::open(folder.path(), CheckpointSelector::Last).unwrap().step, 6);
 }
 
-/// A run of other settings or data is not resumed; the error says which.
+/// A run with other settings or data is not resumed; the error names the difference.
 #[test]
-fn other_settings_and_data_are_refused() {
+fn other_settings_and_data_are_rejected() {
     let (folder, data) = (tempfile::tempdir().unwrap(), walks(4, 30));
     small().run_dir(folder.path()).fit(&data).unwrap();
     let error = small().set("critic.depth", 3).run_dir(folder.path()).fit(&data).err().unwrap();
@@ -75,9 +74,8 @@ fn other_settings_and_data_are_refused() {
     assert!(matches!(error, LearnError::ValidationWidths { found: [4, 0], expected: [4, 2] }), "{error}");
 }
 
-/// Mistakes are found before anything is written.
 #[test]
-fn mistakes_leave_nothing_behind() {
+fn invalid_settings_are_detected_before_anything_is_written() {
     let (folder, data) = (tempfile::tempdir().unwrap(), walks(4, 30));
     for training in [
         small().set("critic.widht", 3),
@@ -91,7 +89,7 @@ fn mistakes_leave_nothing_behind() {
 }
 
 #[test]
-fn models_without_a_distance_or_a_policy_say_so() {
+fn missing_distances_and_policies_are_errors() {
     let data = walks(4, 30);
     let cloned = Training::new(Algorithm::Gcbc).preset(Preset::Small).steps(2).fit(&data).unwrap();
     assert!(matches!(cloned.distance(), Err(LearnError::NoDistance)));
@@ -99,7 +97,7 @@ fn models_without_a_distance_or_a_policy_say_so() {
     assert!(matches!(states.policy(), Err(LearnError::NoPolicy)));
 }
 
-/// What a language binding holds can be moved between threads and shared.
+/// Models can be shared between threads, as language bindings require.
 #[test]
 fn models_are_shared_between_threads() {
     fn shared<T: Send + Sync + 'static>() {}
@@ -117,9 +115,9 @@ fn models_are_shared_between_threads() {
     assert_eq!(std::thread::spawn(move || other.paired_nats(&[0.0; 4], &[1.0; 4])).join().unwrap(), here);
 }
 
-/// A whole configuration and the settings that it was made from are the same training.
+/// A complete configuration and the settings that it was resolved from define the same training.
 #[test]
-fn a_configuration_is_a_training() {
+fn a_configuration_defines_a_training() {
     let data = walks(4, 30);
     let resolved = small().config(&data).unwrap();
     let again = Training::from_config(resolved.clone()).config(&data).unwrap();
@@ -134,7 +132,7 @@ fn a_configuration_is_a_training() {
 }
 
 #[test]
-fn settings_of_data_count_in_memory() {
+fn data_settings_apply_in_memory() {
     let data = walks(4, 30);
     let training = || small().set("data.rows_per_episode", 16).set("data.scaling", "none");
     let config = training().config(&data).unwrap();

@@ -1,4 +1,4 @@
-//! One way to make the step, timed in this process.
+//! Timing of one implementation of the step in this process.
 
 use super::{
     fused::{Agent, Batch, Sizes},
@@ -9,7 +9,7 @@ use burn::tensor::Device;
 use isochrone_nn::module::{Activation, Normalization, PairHeadConfig, TrunkConfig};
 use std::time::{Duration, Instant};
 
-/// Runs a contender for a few seconds and prints what it took.
+/// Runs a contender for a few seconds and prints its timings as JSON.
 pub fn run(name: &str, batch: usize) {
     isochrone_nn::memory::retain_heap();
     let device = Device::flex().autodiff();
@@ -41,25 +41,26 @@ pub fn run(name: &str, batch: usize) {
                 0.0
             });
         }
-        _ => panic!("no contender {name}"),
+        _ => panic!("unknown contender {name}"),
     }
 }
 
-/// 4 x 512 with latent rows of 512, as in the paper.
+/// Returns the sizes of the paper: 4 layers of 512 units, with a latent width of 512.
 fn paper_sizes(normalization: Normalization, components: usize) -> Sizes {
     let trunk = TrunkConfig { width: 512, depth: 4, activation: Activation::Relu, normalization };
     Sizes { trunk, latent: 512, head: PairHeadConfig::Mrn { components } }
 }
 
-/// Two steps to warm up, then at least five and at least two seconds.
+/// Times a step: two warm-up steps, then at least five steps and two seconds, but at most 100
+/// steps.
 fn time(name: &str, batch: usize, mut step: impl FnMut() -> f64) {
     let mut loss = 0.0;
     (0..2).for_each(|_| loss = step());
     let (start, mut times) = (Instant::now(), Vec::new());
     while times.len() < 5 || (start.elapsed() < Duration::from_secs(2) && times.len() < 100) {
-        let begin = Instant::now();
+        let step_start = Instant::now();
         loss = step();
-        times.push(begin.elapsed().as_secs_f64() * 1e3);
+        times.push(step_start.elapsed().as_secs_f64() * 1e3);
     }
     times.sort_by(f64::total_cmp);
     let record = serde_json::json!({
@@ -74,7 +75,7 @@ fn time(name: &str, batch: usize, mut step: impl FnMut() -> f64) {
     println!("{record}");
 }
 
-/// The largest resident set of this process so far, where the system tells.
+/// Returns the peak resident memory of this process, if the system reports it.
 fn peak_mib() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

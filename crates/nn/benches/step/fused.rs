@@ -1,4 +1,4 @@
-//! One CMD-1 step as isochrone does it: critic with potential, actor, Adam.
+//! One CMD-1 step in isochrone: critic with potential, actor, Adam.
 
 use burn::{
     module::Module,
@@ -17,9 +17,9 @@ use isochrone_nn::{
 pub const OBSERVATION: usize = 29;
 pub const ACTION: usize = 8;
 pub const LEARNING_RATE: f64 = 3e-4;
-pub const CLONING: f32 = 0.1;
+pub const BC_WEIGHT: f32 = 0.1;
 
-/// Sizes of the networks.
+/// The sizes of the networks.
 #[derive(Clone, Copy)]
 pub struct Sizes {
     pub trunk: TrunkConfig,
@@ -27,7 +27,7 @@ pub struct Sizes {
     pub head: PairHeadConfig,
 }
 
-/// States, actions, goals and goal actions, with the noise of the actor.
+/// States, actions, goals, goal actions, and the action noise of the actor.
 #[derive(Clone)]
 pub struct Batch {
     pub state: Tensor<2>,
@@ -38,7 +38,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Standard normal numbers from stream `step` of `seed`.
+    /// Draws standard normal numbers from stream `step` of `seed`.
     pub fn draw(size: usize, seed: u64, step: u64, device: &Device) -> Self {
         let mut rng = rng::stream(seed, step);
         let mut normal = |width: usize| {
@@ -92,7 +92,7 @@ impl Agent {
         }
     }
 
-    /// Critic loss and actor loss, after one update of each.
+    /// Updates critic and actor once, and returns their losses.
     pub fn step(&mut self, batch: &Batch) -> [f64; 2] {
         let [n, _] = batch.state.dims();
         let critic = self.critic.network();
@@ -114,7 +114,7 @@ impl Agent {
         let x = member.encoder.forward(rows(&batch.state, &policy.sample(batch.noise.clone())));
         let y = member.encoder.forward(rows(&batch.goal, &batch.goal_action));
         let distance = member.head.rowwise(x, y);
-        let actor_loss = distance.mean() - policy.log_prob(batch.action.clone()).mean() * CLONING;
+        let actor_loss = distance.mean() - policy.log_prob(batch.action.clone()).mean() * BC_WEIGHT;
         drop(frozen);
         self.actor.step(actor_loss.clone());
         [critic_loss.item(), f64::from(actor_loss.into_scalar::<f32>())]

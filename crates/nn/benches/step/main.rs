@@ -1,7 +1,7 @@
-//! `just bench-nn`: one CMD-1 training step, side by side with what others do.
+//! `just bench-nn`: one CMD-1 training step, compared with other frameworks.
 //!
-//! Without arguments: runs every contender in turn, each in a process of its own, several rounds, and writes the table to
-//! standard output. With `--contender NAME --batch N`: runs that one and prints a line of JSON.
+//! Without arguments, it runs every contender in a separate process, in several rounds, and prints
+//! a table. With `--contender NAME --batch N`, it runs that contender and prints one line of JSON.
 
 mod contender;
 mod fused;

@@ -1,6 +1,6 @@
-//! The same step as a user of Burn would first write it: stock layers, stock Adam, pairs by broadcasting.
+//! The same step in plain Burn: its layers, its Adam, and pairs by broadcasting.
 
-use super::fused::{ACTION, Batch, CLONING, LEARNING_RATE, OBSERVATION};
+use super::fused::{ACTION, BC_WEIGHT, Batch, LEARNING_RATE, OBSERVATION};
 use burn::{
     module::Module,
     nn::{LayerNorm, LayerNormConfig, Linear, LinearConfig},
@@ -99,7 +99,7 @@ impl Agent {
         let x = frozen.encoder.forward(rows(&batch.state, &policy.sample(batch.noise.clone())));
         let y = frozen.encoder.forward(rows(&batch.goal, &batch.goal_action));
         let distance = chunked::rowwise(FORM, x, y, mix).mean();
-        let actor_loss = distance - policy.log_prob(batch.action.clone()).mean() * CLONING;
+        let actor_loss = distance - policy.log_prob(batch.action.clone()).mean() * BC_WEIGHT;
         let gradients = GradientsParams::from_grads(actor_loss.backward(), &actor);
         let actor = actor_optimizer.step(LEARNING_RATE, actor, gradients);
         let losses = [critic_loss, actor_loss].map(|loss| f64::from(loss.into_scalar::<f32>()));

@@ -1,4 +1,5 @@
-//! The matrix products of one step and nothing else: the floor of any implementation on this engine.
+//! Only the matrix products of one step: a lower bound on the time of any implementation with this
+//! matrix library.
 
 use super::fused::{ACTION, OBSERVATION};
 use isochrone_nn::kernel::{Matrix, multiply_into};
@@ -12,7 +13,7 @@ enum Transposed {
     Right,
 }
 
-/// One product with its operands and its place.
+/// One product with its operands and its output.
 struct Product {
     a: Vec<f32>,
     a_columns: usize,
@@ -32,7 +33,7 @@ impl Products {
         products.network(n, OBSERVATION, 1, Pass::Train); // potential
         products.network(n, 2 * OBSERVATION, 2 * ACTION, Pass::Train); // actor
         products.network(n, OBSERVATION + ACTION, WIDTH, Pass::InputGradient); // frozen critic at the actor's actions
-        products.network(n, OBSERVATION + ACTION, WIDTH, Pass::Forward); // and at the goals
+        products.network(n, OBSERVATION + ACTION, WIDTH, Pass::Forward); // frozen critic at the goals
         products
     }
 
@@ -63,7 +64,7 @@ impl Products {
         });
     }
 
-    /// Runs them all.
+    /// Computes all products.
     pub fn run(&mut self) {
         for product in &mut self.0 {
             let (a, b) =

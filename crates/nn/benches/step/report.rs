@@ -1,4 +1,4 @@
-//! Runs the contenders in turn, round after round, and writes the table.
+//! Runs all contenders in several rounds and prints the results.
 
 use serde_json::Value;
 use std::{
@@ -7,15 +7,16 @@ use std::{
     process::Command,
 };
 
-/// Rounds of the whole field; ratios are taken within a round, because the machine drifts between rounds.
+/// The number of rounds of all contenders. Ratios are computed within a round, because the speed of
+/// the machine drifts between rounds.
 const ROUNDS: usize = 3;
 
-/// A contender and the batch sizes it runs at.
+/// A contender and its batch sizes.
 struct Entry {
     name: &'static str,
     what: &'static str,
     batches: &'static [usize],
-    /// Slow ones run in the first round only.
+    /// Whether it runs in every round; slow contenders run only in the first.
     every_round: bool,
 }
 
@@ -28,23 +29,23 @@ const fn entry(
     Entry { name, what, batches, every_round }
 }
 
-const FIELD: &[Entry] = &[
+const CONTENDERS: &[Entry] = &[
     entry("fused", "isochrone", &[256, 1024, 2048, 4096], true),
-    entry("gemm", "the matrix products of the step alone", &[256, 1024, 2048], true),
+    entry("gemm", "only the matrix products of the step", &[256, 1024, 2048], true),
     entry("fused-k8", "isochrone, 8 components", &[256, 1024], true),
     entry("fused-ln", "isochrone, LayerNorm", &[256, 1024], true),
-    entry("jax-rows", "JAX, own derivative rule, arg max by rows", &[256, 1024], true),
-    entry("jax-scan", "JAX, own derivative rule, maximum by scan", &[256, 1024], true),
+    entry("jax-rows", "JAX, custom derivative rule, argmax by rows", &[256, 1024], true),
+    entry("jax-scan", "JAX, custom derivative rule, maximum by scan", &[256, 1024], true),
     entry("jax-chunked", "JAX, chunks of 8 rows, recomputed", &[256], false),
     entry("jax-naive", "JAX, broadcast (as published)", &[256, 1024], false),
-    entry("jax-scan-ln", "JAX, own derivative rule by scan, LayerNorm", &[256], true),
+    entry("jax-scan-ln", "JAX, custom derivative rule by scan, LayerNorm", &[256], true),
     entry("torch-compiled", "PyTorch, compiled", &[256, 1024], false),
-    entry("naive", "Burn, broadcast, stock layers and Adam", &[256, 1024], false),
-    entry("naive-ln", "the same with LayerNorm", &[256], false),
+    entry("naive", "Burn, broadcast, built-in layers and Adam", &[256, 1024], false),
+    entry("naive-ln", "Burn, broadcast, LayerNorm", &[256], false),
 ];
 
-/// A ratio that was promised: `slower` over `faster` at `batch`, and on which side of `bar` it should be.
-struct Bar {
+/// A regression threshold for the ratio of the times of `slower` and `faster` at `batch`.
+struct Threshold {
     slower: &'static [&'static str],
     faster: &'static str,
     batch: usize,
@@ -52,15 +53,25 @@ struct Bar {
     at_most: Option<f64>,
 }
 
-const fn at_least(bar: f64, slower: &'static [&'static str], faster: &'static str, batch: usize) -> Bar {
-    Bar { slower, faster, batch, at_least: Some(bar), at_most: None }
+const fn at_least(
+    ratio: f64,
+    slower: &'static [&'static str],
+    faster: &'static str,
+    batch: usize,
+) -> Threshold {
+    Threshold { slower, faster, batch, at_least: Some(ratio), at_most: None }
 }
 
-const fn at_most(bar: f64, slower: &'static [&'static str], faster: &'static str, batch: usize) -> Bar {
-    Bar { slower, faster, batch, at_least: None, at_most: Some(bar) }
+const fn at_most(
+    ratio: f64,
+    slower: &'static [&'static str],
+    faster: &'static str,
+    batch: usize,
+) -> Threshold {
+    Threshold { slower, faster, batch, at_least: None, at_most: Some(ratio) }
 }
 
-const BARS: &[Bar] = &[
+const THRESHOLDS: &[Threshold] = &[
     at_least(8.0, &["jax-naive"], "fused", 256),
     at_least(1.5, &["jax-rows", "jax-scan"], "fused", 256),
     at_least(3.0, &["jax-rows", "jax-scan"], "fused", 1024),
@@ -72,21 +83,21 @@ const BARS: &[Bar] = &[
     at_most(1.2, &["fused-k8"], "fused", 1024),
 ];
 
-/// Measurements by contender and batch, one per round, where there is one.
+/// Measurements by contender and batch, one per round; `None` if a contender is not available.
 type Results = BTreeMap<(&'static str, usize), Vec<Option<Value>>>;
 
-/// One short run of each of our own contenders, so that the bench cannot rot.
+/// Runs each isochrone and Burn contender briefly, as a smoke test of the benchmark.
 pub fn smoke() {
     for name in ["fused", "fused-ln", "fused-k8", "naive", "gemm"] {
         super::contender::run(name, 16);
     }
 }
 
-/// The whole benchmark; the table goes to standard output.
+/// Runs the full benchmark and prints the results.
 pub fn run() {
     let mut results = Results::new();
     for round in 0..ROUNDS {
-        for entry in FIELD.iter().filter(|entry| entry.every_round || round == 0) {
+        for entry in CONTENDERS.iter().filter(|entry| entry.every_round || round == 0) {
             for &batch in entry.batches {
                 eprint!("round {} of {ROUNDS}: {} at {batch} ... ", round + 1, entry.name);
                 let record = measure(entry.name, batch);
@@ -105,7 +116,7 @@ fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Runs one contender in a process of its own.
+/// Runs one contender in a separate process.
 fn measure(name: &str, batch: usize) -> Result<Value, String> {
     let mut command = if let Some(script) = peer(name) {
         let mut command = Command::new(workspace().join("target/peers/bin/python"));
@@ -137,20 +148,21 @@ fn peer(name: &str) -> Option<&'static str> {
     }
 }
 
-/// The median of what `field` was in each round.
+/// Returns the median of the values.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
 
-/// A number of each round in which the contender ran.
+/// Returns the values of a field in the rounds in which the contender ran.
 fn field(results: &Results, key: (&'static str, usize), name: &str) -> Option<Vec<f64>> {
     let found: Vec<f64> =
         results.get(&key)?.iter().flatten().filter_map(|record| record[name].as_f64()).collect();
     (!found.is_empty()).then_some(found)
 }
 
-/// Ratios within the rounds that both ran in, of the fastest of `slower` to `faster`.
+/// Returns the time of the fastest of `slower` divided by that of `faster`, for each round in which
+/// both ran.
 fn ratios(
     results: &Results,
     slower: &[&'static str],
@@ -169,10 +181,10 @@ fn ratios(
 fn print_report(results: &Results) {
     println!("# One CMD-1 training step\n");
     println!(
-        "Made by `just bench-nn`. 4 x 512 ReLU networks, observations 29, actions 8, latent 512: critic (metric residual network and potential),"
+        "Generated by `just bench-nn`. 4 x 512 ReLU networks, observations 29, actions 8, latent 512: critic (metric residual network and potential),"
     );
     println!(
-        "symmetric InfoNCE, actor, Adam. Medians of {ROUNDS} rounds; every contender in a process of its own, in turn.\n"
+        "symmetric InfoNCE, actor, Adam. Medians of {ROUNDS} rounds; every contender in a separate process, one after the other.\n"
     );
     println!(
         "- isochrone {}, {} threads, seed 1, synthetic normal data",
@@ -185,9 +197,11 @@ fn print_report(results: &Results) {
             results.get(&(peer.0, 256)).and_then(|records| records[0].as_ref()?["version"].as_str());
         println!("- {}: {}", peer.1, version.unwrap_or("not installed"));
     }
-    println!("\n| contender | batch | ms per step | of isochrone | peak MiB |\n|---|---|---|---|---|");
+    println!(
+        "\n| contender | batch | ms per step | relative to isochrone | peak MiB |\n|---|---|---|---|---|"
+    );
     for batch in [256, 1024, 2048, 4096] {
-        for entry in FIELD.iter().filter(|entry| entry.batches.contains(&batch)) {
+        for entry in CONTENDERS.iter().filter(|entry| entry.batches.contains(&batch)) {
             let Some(times) = field(results, (entry.name, batch), "median_ms") else { continue };
             let Some(ratio) = ratios(results, &[entry.name], "fused", batch).map(median) else { continue };
             let peak = field(results, (entry.name, batch), "peak_mib")
@@ -195,21 +209,23 @@ fn print_report(results: &Results) {
             println!("| {} | {batch} | {:.1} | {ratio:.2} | {peak} |", entry.what, median(times));
         }
     }
-    println!("\n| ratio | batch | bar | measured (least - most) | met |\n|---|---|---|---|---|");
-    for bar in BARS {
-        let name = format!("{} / {}", bar.slower.join(" or "), bar.faster);
-        let target =
-            bar.at_least.map_or_else(|| format!("<= {}", bar.at_most.unwrap()), |bar| format!(">= {bar}"));
-        let Some(ratios) = ratios(results, bar.slower, bar.faster, bar.batch) else {
-            println!("| {name} | {} | {target} | not measured | |", bar.batch);
+    println!("\n| ratio | batch | threshold | measured (min - max) | met |\n|---|---|---|---|---|");
+    for threshold in THRESHOLDS {
+        let name = format!("{} / {}", threshold.slower.join(" or "), threshold.faster);
+        let target = threshold
+            .at_least
+            .map_or_else(|| format!("<= {}", threshold.at_most.unwrap()), |min| format!(">= {min}"));
+        let Some(ratios) = ratios(results, threshold.slower, threshold.faster, threshold.batch) else {
+            println!("| {name} | {} | {target} | not measured | |", threshold.batch);
             continue;
         };
-        let (least, most) = ratios.iter().fold((f64::INFINITY, 0.0f64), |(a, b), &r| (a.min(r), b.max(r)));
+        let (min, max) = ratios.iter().fold((f64::INFINITY, 0.0f64), |(a, b), &r| (a.min(r), b.max(r)));
         let middle = median(ratios);
-        let met = bar.at_least.is_none_or(|bar| middle >= bar) && bar.at_most.is_none_or(|bar| middle <= bar);
+        let met = threshold.at_least.is_none_or(|min| middle >= min)
+            && threshold.at_most.is_none_or(|max| middle <= max);
         println!(
-            "| {name} | {} | {target} | {middle:.2} ({least:.2} - {most:.2}) | {} |",
-            bar.batch,
+            "| {name} | {} | {target} | {middle:.2} ({min:.2} - {max:.2}) | {} |",
+            threshold.batch,
             if met { "yes" } else { "**no**" }
         );
     }
@@ -217,7 +233,7 @@ fn print_report(results: &Results) {
     if let Some(peak) = peak {
         let naive = 4096.0f64 * 4096.0 * 512.0 * 4.0 / f64::from(1 << 30);
         println!(
-            "\nBatch 4096: peak {peak:.0} MiB (bar 1024). One tensor of all differences would take {naive:.0} GiB."
+            "\nBatch 4096: peak {peak:.0} MiB (threshold 1024). One tensor of all differences would take {naive:.0} GiB."
         );
     }
 }

@@ -1,18 +1,19 @@
-//! Activations with their derivatives.
+//! Activation functions and their derivatives.
 
 use super::math::sigmoid;
 use serde::{Deserialize, Serialize};
 
-/// What follows a linear layer.
+/// An activation function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Activation {
-    /// Nothing.
+    /// `z`
     Identity,
     /// `max(z, 0)`
     #[default]
     Relu,
-    /// `z * sigmoid(1.59577 (z + 0.044715 z^3))`: the tanh form of the Gaussian error linear unit.
+    /// `z * sigmoid(1.59577 (z + 0.044715 z^3))`: the tanh approximation of the Gaussian error
+    /// linear unit.
     Gelu,
     /// `z * sigmoid(z)`, also called swish.
     Silu,
@@ -23,7 +24,7 @@ pub(crate) const GELU_SLOPE: f32 = 1.595_769;
 pub(crate) const GELU_CUBIC: f32 = 0.044_715;
 
 impl Activation {
-    /// Applies it in place.
+    /// Applies the activation in place.
     #[inline(always)]
     pub(super) fn apply(self, values: &mut [f32]) {
         match self {
@@ -36,7 +37,8 @@ impl Activation {
         }
     }
 
-    /// Multiplies `gradient` by the derivative at the pre-activations `z`. For `Relu`, the outputs do as well as `z`.
+    /// Multiplies `gradient` by the derivative at the pre-activations `z`. For `Relu`, the outputs
+    /// may be given instead of `z`.
     #[inline(always)]
     pub(super) fn multiply_by_derivative(self, gradient: &mut [f32], z: &[f32]) {
         let each = gradient.iter_mut().zip(z);

@@ -1,35 +1,36 @@
 //! Adam (Kingma and Ba, 2015) in one pass over parameter, gradient and both moments.
 
-use super::vectorise::vectorised;
+use super::vectorize::vectorized;
 use pulp::Arch;
 use rayon::prelude::*;
 
-/// The numbers of one update.
+/// The parameters of one update.
 #[derive(Clone, Copy, Debug)]
 pub struct AdamStep {
     /// Learning rate.
     pub learning_rate: f32,
-    /// Decay of the first moment.
+    /// Decay rate of the first moment.
     pub beta_1: f32,
-    /// Decay of the second moment.
+    /// Decay rate of the second moment.
     pub beta_2: f32,
     /// Added to the root of the second moment.
     pub epsilon: f32,
-    /// Updates including this one, from 1.
+    /// The number of updates including this one.
     pub time: u32,
 }
 
-/// Elements per task: four arrays of this length fit the first-level cache.
+/// The number of elements per task. Four arrays of this length fit in the cache.
 const TASK: usize = 1 << 13;
 
-/// Zero instead of numbers so small that arithmetic on them is slow: the moments of a dead unit decay to them and stay.
+/// Replaces tiny values by zero. The moments of a dead unit would otherwise decay to subnormal
+/// numbers, on which arithmetic is slow.
 #[inline(always)]
 fn flush(value: f32) -> f32 {
     if value.abs() < 1e-30 { 0.0 } else { value }
 }
 
-vectorised! {
-    /// One task; `correct` are the factors that undo the bias of the moments.
+vectorized! {
+    /// Updates the elements of one task; `correct` are the bias-correction factors of the moments.
     fn update(step: &'a AdamStep, correct: [f32; 2], p: &'a mut [f32], g: &'a [f32], m: &'a mut [f32], v: &'a mut [f32]) {
         let AdamStep { learning_rate, beta_1, beta_2, epsilon, .. } = *step;
         for (((p, &g), m), v) in p.iter_mut().zip(g).zip(m).zip(v) {

@@ -1,7 +1,7 @@
-//! All pairs, a block of rows at a time: what the operations are built from.
+//! Values and gradients of all pairs, computed in blocks of rows.
 //!
-//! Every output element is owned by one task and summed in a fixed order, so the bits do not depend on the number of
-//! threads. Nothing of size `n * m * width` is ever held.
+//! Every output element belongs to one task and is summed in a fixed order, so results are
+//! bit-identical for any number of threads. No buffer has size `n * m * width`.
 
 use super::{
     PairForm,
@@ -10,7 +10,7 @@ use super::{
     matrix::{Matrix, multiply_into},
     max_l2::{self, Side},
     panel::{GROUP, PANEL, QUAD, Strips, transpose_in_panels},
-    vectorise::vectorised,
+    vectorize::vectorized,
 };
 use pulp::Arch;
 use rayon::prelude::*;
@@ -25,12 +25,13 @@ pub struct Pairs<'a> {
     arch: Arch,
     panels: Vec<f32>,
     order: Vec<u32>,
-    /// Some number is not finite: comparisons would pass over it, so its pairs are set to NaN.
-    broken: bool,
+    /// Whether an input is not finite. Comparisons would ignore it, so its pairs are set to NaN.
+    has_non_finite: bool,
 }
 
-/// What the forward pass of a block leaves for its backward pass: for each pair and component, the winning feature and,
-/// where there is an L2 part, its inverse length. Laid out `[row group][panel][component][GROUP][PANEL]`.
+/// The data that the forward pass of a block stores for its backward pass: for each pair and
+/// component, the feature that attains the maximum and, if there is an L2 part, its inverse norm.
+/// The layout is `[row group][panel][component][GROUP][PANEL]`.
 #[derive(Clone, Debug, Default)]
 pub struct Tape {
     inverse_l2: Vec<f32>,
@@ -43,12 +44,12 @@ pub struct PairGradients {
     pub dx: Vec<f32>,
     /// `[m, width]`
     pub dy: Vec<f32>,
-    /// With respect to the mix of an interval form.
+    /// The gradient with respect to the mix of an interval form.
     pub dmix: f64,
 }
 
 impl Tape {
-    /// Bytes that the tape of `n x m` pairs takes.
+    /// Returns the size in bytes of the tape of `n x m` pairs.
     pub fn bytes(form: PairForm, n: usize, m: usize) -> usize {
         let records = n.next_multiple_of(GROUP) * m.next_multiple_of(PANEL) * form.slots();
         records * if matches!(form, PairForm::MaxL2 { .. }) { 6 } else { 2 }
@@ -56,20 +57,21 @@ impl Tape {
 }
 
 impl<'a> Pairs<'a> {
-    /// Packs `x: [n, width]` and `y: [m, width]`; `mix` is that of an interval form and ignored by others.
+    /// Packs `x: [n, width]` and `y: [m, width]`. `mix` is that of an interval form; other forms
+    /// ignore it.
     ///
     /// # Panics
-    /// If the slices do not hold whole rows, or are empty.
+    /// If a slice is empty, or its length is not a multiple of the width.
     pub fn new(form: PairForm, x: &'a [f32], y: &'a [f32], mix: f32) -> Self {
         Self::with_arch(form, x, y, mix, Arch::new())
     }
 
     pub(super) fn with_arch(form: PairForm, x: &'a [f32], y: &'a [f32], mix: f32, arch: Arch) -> Self {
         let width = form.width();
-        assert!(width > 0 && !x.is_empty() && !y.is_empty(), "pairs of nothing: form {form:?}");
+        assert!(width > 0 && !x.is_empty() && !y.is_empty(), "x and y must not be empty: form {form:?}");
         assert!(
             x.len().is_multiple_of(width) && y.len().is_multiple_of(width),
-            "rows of another width than {width}"
+            "the lengths of x and y must be multiples of the width {width}"
         );
         let (indices, panels, order) = match form {
             PairForm::MaxL2 { max_width, .. } => (max_width, transpose_in_panels(y, width), Vec::new()),
@@ -78,28 +80,29 @@ impl<'a> Pairs<'a> {
             }
             PairForm::InnerProduct { .. } => (0, Vec::new(), Vec::new()),
         };
-        assert!(indices < usize::from(u16::MAX), "winners are recorded in 16 bits: {form:?}");
-        let broken = !(all_finite(arch, x) && all_finite(arch, y));
-        Self { form, x, y, mix, arch, panels, order, broken }
+        assert!(indices < usize::from(u16::MAX), "indices are stored in 16 bits: {form:?}");
+        let has_non_finite = !(all_finite(arch, x) && all_finite(arch, y));
+        Self { form, x, y, mix, arch, panels, order, has_non_finite }
     }
 
-    /// Rows of `x`.
+    /// Returns the number of rows of `x`.
     pub fn n(&self) -> usize {
         self.x.len() / self.form.width()
     }
 
-    /// Rows of `y`.
+    /// Returns the number of rows of `y`.
     pub fn m(&self) -> usize {
         self.y.len() / self.form.width()
     }
 
-    /// Rows of a block of which everything is held: at most `most`, a multiple of 16.
-    pub(super) fn rows_per_block(&self, most: usize) -> usize {
+    /// Returns the number of rows of a block whose values, gradients and tape are stored: a
+    /// multiple of 16, at most `max`.
+    pub(super) fn rows_per_block(&self, max: usize) -> usize {
         let row_bytes = 2 * self.m() * size_of::<f32>() + Tape::bytes(self.form, GROUP, self.m()) / GROUP;
-        (LARGEST_BLOCK_BYTES / row_bytes).clamp(GROUP, most) / GROUP * GROUP
+        (MAX_BLOCK_BYTES / row_bytes).clamp(GROUP, max) / GROUP * GROUP
     }
 
-    /// Packed copies of `x` and `y` that only [`Pairs::backward`] needs.
+    /// Returns packed copies of `x` and `y`, which only [`Pairs::backward`] needs.
     pub(super) fn pack_for_backward(&self) -> [Strips; 2] {
         let spans = match self.form {
             PairForm::MaxL2 { components, max_width, l2_width } => {
@@ -110,20 +113,21 @@ impl<'a> Pairs<'a> {
         [self.x, self.y].map(|rows| Strips::pack(rows, self.form.width(), &spans))
     }
 
-    /// Gradients of this problem, all zero.
+    /// Returns zero gradients with the shapes of this problem.
     pub(super) fn zero_gradients(&self) -> PairGradients {
         PairGradients { dx: vec![0.0; self.x.len()], dy: vec![0.0; self.y.len()], dmix: 0.0 }
     }
 
-    /// Values of the rows `rows` against all columns into `out: [rows, m]`; `rows` starts at a multiple of 16 when it is recorded.
+    /// Writes the values of the rows `rows` against all columns to `out: [rows, m]`. With a tape,
+    /// `rows` must start at a multiple of 16.
     pub fn forward(&self, rows: Range<usize>, out: &mut [f32], tape: Option<&mut Tape>) {
         self.forward_finite(rows.clone(), out, tape);
-        if self.broken {
+        if self.has_non_finite {
             let width = self.form.width();
-            let is_broken = |row: &[f32]| row.iter().any(|v| !v.is_finite());
-            let columns: Vec<bool> = self.y.chunks_exact(width).map(is_broken).collect();
+            let is_non_finite = |row: &[f32]| row.iter().any(|v| !v.is_finite());
+            let columns: Vec<bool> = self.y.chunks_exact(width).map(is_non_finite).collect();
             for (row, out) in rows.zip(out.chunks_exact_mut(columns.len())) {
-                let row = is_broken(self.row(row));
+                let row = is_non_finite(self.row(row));
                 let pairs = out.iter_mut().zip(&columns).filter(|(_, column)| row || **column);
                 pairs.for_each(|(value, _)| *value = f32::NAN);
             }
@@ -151,18 +155,18 @@ impl<'a> Pairs<'a> {
         }
         let mut inverse_l2 = tape.inverse_l2.chunks_mut(records);
         let argmax = tape.argmax.chunks_mut(records);
-        // An interval form has no lengths: its slices are not looked at.
+        // An interval form has no L2 part, and its slices are not read.
         let tapes: Vec<_> = argmax.map(|argmax| (inverse_l2.next().unwrap_or_default(), argmax)).collect();
         outs.zip(tapes).for_each(|((group, out), tape)| {
             self.forward_group(rows.start + group * GROUP, out, Some(tape));
         });
     }
 
-    /// Up to [`GROUP`] rows from `first` on against all panels.
+    /// Computes up to [`GROUP`] rows, starting at `first`, against all panels.
     fn forward_group(&self, first: usize, out: &mut [f32], mut tape: Option<(&mut [f32], &mut [u16])>) {
         let (width, m) = (self.form.width(), self.m());
         let rows = out.len() / m;
-        // A tape is written whole, its padding too: the buffer may be an old one.
+        // The tape is written including its padding, because the buffer may be reused.
         let recorded = if tape.is_some() { GROUP } else { rows };
         let size = self.form.slots() * GROUP * PANEL;
         for (p, panel) in self.panels.chunks_exact(width * PANEL).enumerate() {
@@ -218,9 +222,11 @@ impl<'a> Pairs<'a> {
         interval::SortedRow { values: self.row(index), order }
     }
 
-    /// Adds to `sums` (where the rows of `x` must still be zero) the gradients of `sum_ij gradient_ij * value_ij` over a block whose forward pass was recorded.
+    /// Adds the gradients of `sum_ij gradient_ij * value_ij` over a block to `sums`, in which the
+    /// gradients of these rows of `x` must still be zero.
     ///
-    /// `gradient: [rows, m]`. `rows` must be the range given to [`Pairs::forward`] with `tape`.
+    /// `gradient: [rows, m]`. `rows` must be the range that was passed to [`Pairs::forward`] with
+    /// `tape`.
     pub(super) fn backward(
         &self,
         rows: Range<usize>,
@@ -256,9 +262,9 @@ impl<'a> Pairs<'a> {
     }
 }
 
-vectorised! {
+vectorized! {
     fn all_finite(values: &'a [f32]) -> bool {
-        // 0 * v is NaN exactly where v is not finite.
+        // 0 * v is NaN exactly if v is not finite.
         sum_lanes(values, |v| v * 0.0) == 0.0
     }
 }
@@ -277,20 +283,21 @@ impl Block<'_> {
         self.pairs.m().div_ceil(PANEL)
     }
 
-    /// The gradients of one row of a panel: [`PANEL`] or, in the last panel, what is left.
+    /// Returns the gradients of one row of a panel: [`PANEL`] values, or fewer in the last panel.
     fn gradient(&self, row: usize, panel: usize) -> &[f32] {
         let m = self.pairs.m();
         &self.gradient[row * m..(row + 1) * m][panel * PANEL..m.min((panel + 1) * PANEL)]
     }
 
-    /// The records of one tile.
+    /// Returns the range of the records of one tile.
     fn records(&self, group: usize, panel: usize) -> Range<usize> {
         let size = self.pairs.form.slots() * GROUP * PANEL;
         let tile = group * self.panels() + panel;
         tile * size..(tile + 1) * size
     }
 
-    /// Adds the gradient with respect to the rows of group `index`, or to the columns of panel `index`.
+    /// Adds the gradient with respect to the rows of group `index`, or the columns of panel
+    /// `index`.
     fn max_l2(&self, widths: max_l2::Widths, side: Side, index: usize, out: &mut [f32]) {
         let [x, y] = self.pack;
         let start = self.rows.start;
@@ -320,7 +327,7 @@ impl Block<'_> {
         max_l2::backward(self.pairs.arch, widths, side, &gradient, &tiles, own, other, out);
     }
 
-    /// The gradient of one row of the block against one panel.
+    /// Adds the gradient of one row of the block against one panel to `target`.
     fn interval_tile(
         &self,
         group_width: usize,
@@ -344,7 +351,8 @@ impl Block<'_> {
         });
     }
 
-    /// Adds the gradient of a group of rows: all panels, in order. Returns that of the mix.
+    /// Adds the gradient of a group of rows over all panels, in order. Returns the gradient of the
+    /// mix.
     fn interval_rows(&self, group_width: usize, group: usize, dx: &mut [f32]) -> f64 {
         let width = self.pairs.form.width();
         let (mut lanes, mut scratch) = (vec![0.0; width * PANEL], vec![0.0; 2 * group_width * PANEL]);
@@ -361,7 +369,7 @@ impl Block<'_> {
         dmix
     }
 
-    /// Adds the gradient of one panel of columns: all rows, in order.
+    /// Adds the gradient of one panel of columns over all rows, in order.
     fn interval_columns(&self, group_width: usize, panel: usize, dy: &mut [f32]) {
         let width = self.pairs.form.width();
         let (mut columns, mut scratch) = (vec![0.0; width * PANEL], vec![0.0; 2 * group_width * PANEL]);
@@ -374,19 +382,21 @@ impl Block<'_> {
     }
 }
 
-/// Rows of a block when the forward pass is repeated instead of recorded.
+/// The number of rows of a block when the forward pass is recomputed in the backward pass.
 const RECOMPUTED_ROWS: usize = 64;
-/// What values, gradients and tape of a repeated block may take, unless 16 rows take more.
-const LARGEST_BLOCK_BYTES: usize = 32 << 20;
+/// The maximum size of the values, gradients and tape of a recomputed block, unless 16 rows need
+/// more.
+const MAX_BLOCK_BYTES: usize = 32 << 20;
 
-/// All values: `[n, m]`.
+/// Returns all values, `[n, m]`.
 pub fn all_pairs(pairs: &Pairs, tape: Option<&mut Tape>) -> Vec<f32> {
     let mut values = vec![0.0; pairs.n() * pairs.m()];
     pairs.forward(0..pairs.n(), &mut values, tape);
     values
 }
 
-/// Gradients of `sum_ij gradient_ij value_ij`; without a tape the forward pass is repeated block by block.
+/// Returns the gradients of `sum_ij gradient_ij value_ij`. Without a tape, the forward pass is
+/// recomputed block by block.
 pub fn all_pairs_backward(pairs: &Pairs, gradient: &[f32], tape: Option<&Tape>) -> PairGradients {
     let pack = pairs.pack_for_backward();
     let mut sums = pairs.zero_gradients();

@@ -1,33 +1,34 @@
-//! Contrastive losses over all pairs, block by block with running log-sum-exps: the `n x m` matrix of logits is held only
-//! while it is small.
+//! Contrastive losses over all pairs, computed in blocks with running log-sum-exps. The `n x m`
+//! matrix of logits is stored only if it is small.
 
 use super::{
     block::{PairGradients, Pairs, Tape},
     math::{LANES, exp, sigmoid, softplus, sum_lanes, sum_lanes_of_two},
-    vectorise::vectorised,
+    vectorize::vectorized,
 };
 use pulp::Arch;
 use rayon::prelude::*;
 use std::{ops::Range, sync::Mutex};
 
-/// What is learned from the logits `f_ij = potential_j + slope * value_ij`, whose positives are on the diagonal.
+/// The objective on the logits `f_ij = potential_j + slope * value_ij`, whose positives are on the
+/// diagonal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Objective {
-    /// Softmax cross-entropy. Forward picks the goal of a state (rows), backward the state of a goal (columns); both are
-    /// added.
+    /// Softmax cross-entropy. Forward classifies the goal of a state (rows), backward the state of
+    /// a goal (columns). The losses of both are added.
     InfoNce {
-        /// Include the rows.
+        /// Whether the rows are included.
         forward: bool,
-        /// Include the columns.
+        /// Whether the columns are included.
         backward: bool,
-        /// Weight of the mean squared log-sum-exp of every included direction.
+        /// The weight of the mean squared log-sum-exp of every included direction.
         penalty: f32,
     },
     /// Mean binary cross-entropy of all `n^2` logits.
     BinaryNce,
 }
 
-/// The loss and what to watch: its value and five diagnostics.
+/// The names of the statistics: the loss and five diagnostics.
 pub const STATISTICS: [&str; 6] =
     ["loss", "forward_nll", "backward_nll", "accuracy", "positive_value", "mean_value"];
 
@@ -35,61 +36,62 @@ pub const STATISTICS: [&str; 6] =
 pub struct Contrast<'a> {
     /// `n` rows against `n` columns.
     pub pairs: &'a Pairs<'a>,
-    /// Free term per column, `[n]`.
+    /// The term that is added to each column, `[n]`.
     pub potential: &'a [f32],
-    /// Factor of the value in a logit, with its sign.
+    /// The factor of the value in a logit, with its sign.
     pub slope: f32,
-    /// What is learned.
+    /// The objective.
     pub objective: Objective,
 }
 
-/// Log-sum-exps of rows and columns.
+/// The log-sum-exps of rows and columns.
 #[derive(Clone, Debug)]
 pub struct LogSums {
     rows: Vec<f32>,
     columns: Vec<f32>,
 }
 
-/// The whole matrix of values and its tape, where they are kept, and room for the gradient.
+/// Buffers for the matrix of values, its tape and its gradient.
 #[derive(Clone, Debug, Default)]
-pub struct Kept {
+pub struct ForwardCache {
     values: Vec<f32>,
     tape: Tape,
     gradient: Vec<f32>,
 }
 
-/// Buffers of earlier steps: tens of megabytes that would otherwise be cleared and faulted in again at every step.
-static SPARE: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
-const LARGEST_SPARE: usize = 4;
+/// Buffers of earlier steps for reuse. Otherwise each step would allocate and zero tens of
+/// megabytes.
+static POOL: Mutex<Vec<ForwardCache>> = Mutex::new(Vec::new());
+const MAX_POOLED: usize = 4;
 
-impl Kept {
-    /// Buffers to keep things in; what is in them is overwritten.
-    pub fn take() -> Self {
-        SPARE.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default()
+impl ForwardCache {
+    /// Takes buffers from the pool, or creates new ones. Their contents are overwritten.
+    pub fn acquire() -> Self {
+        POOL.lock().ok().and_then(|mut pool| pool.pop()).unwrap_or_default()
     }
 
-    /// Leaves the buffers for the next step.
-    pub fn give_back(self) {
-        if let Ok(mut spare) = SPARE.lock()
-            && spare.len() < LARGEST_SPARE
+    /// Returns the buffers to the pool for the next step.
+    pub fn release(self) {
+        if let Ok(mut pool) = POOL.lock()
+            && pool.len() < MAX_POOLED
         {
-            spare.push(self);
+            pool.push(self);
         }
     }
 }
 
-/// Rows of a block when nothing is kept: at most 256, fewer where records are many.
+/// The maximum number of rows of a block if the matrix is not cached.
 const BLOCK: usize = 256;
-/// Columns per task.
+/// The number of columns per task.
 const COLUMNS: usize = 256;
-/// Rows per task.
+/// The number of rows per task.
 const ROWS: usize = 16;
 
 impl Contrast<'_> {
-    /// All rows at once where the matrix is kept.
-    fn blocks(&self, kept: bool) -> impl Iterator<Item = Range<usize>> {
+    /// Iterates over blocks of rows; there is one block if the matrix is cached.
+    fn blocks(&self, cached: bool) -> impl Iterator<Item = Range<usize>> {
         let n = self.pairs.n();
-        let rows = if kept { n } else { self.pairs.rows_per_block(BLOCK) };
+        let rows = if cached { n } else { self.pairs.rows_per_block(BLOCK) };
         (0..n).step_by(rows).map(move |start| start..n.min(start + rows))
     }
 
@@ -97,23 +99,24 @@ impl Contrast<'_> {
         self.potential[column] + self.slope * value
     }
 
-    /// The statistics in the order of [`STATISTICS`], and what the backward pass needs.
-    pub fn forward(&self, keep: Option<&mut Kept>) -> ([f32; 6], LogSums) {
+    /// Returns the statistics in the order of [`STATISTICS`], and the log-sum-exps for the backward
+    /// pass. Fills `cache`, if given.
+    pub fn forward(&self, cache: Option<&mut ForwardCache>) -> ([f32; 6], LogSums) {
         let (n, arch) = (self.pairs.n(), Arch::new());
         assert!(
             self.pairs.m() == n && self.potential.len() == n,
-            "positives are on the diagonal of a square"
+            "the positives are on the diagonal of a square matrix"
         );
         // The running maximum and scaled sum of every column.
         let mut columns = vec![(f32::NEG_INFINITY, 0.0f32); n];
         let mut rows: Vec<RowSummary> = Vec::with_capacity(n);
-        let (recorded, mut unkept) = (keep.is_some(), Kept::default());
-        let Kept { values, tape, .. } = keep.unwrap_or(&mut unkept);
-        for block in self.blocks(recorded) {
+        let (cached, mut scratch) = (cache.is_some(), ForwardCache::default());
+        let ForwardCache { values, tape, .. } = cache.unwrap_or(&mut scratch);
+        for block in self.blocks(cached) {
             values.resize(block.len() * n, 0.0);
-            self.pairs.forward(block.clone(), values, recorded.then_some(&mut *tape));
+            self.pairs.forward(block.clone(), values, cached.then_some(&mut *tape));
             let summaries = values.par_chunks(n).enumerate().with_min_len(ROWS);
-            rows.par_extend(summaries.map(|(r, values)| summarise_row(arch, self, block.start + r, values)));
+            rows.par_extend(summaries.map(|(r, values)| summarize_row(arch, self, block.start + r, values)));
             let tasks = columns.par_chunks_mut(COLUMNS).enumerate();
             tasks.for_each(|(task, columns)| update_columns(arch, self, values, task * COLUMNS, columns));
         }
@@ -122,21 +125,22 @@ impl Contrast<'_> {
         (statistics, LogSums { rows: rows.into_iter().map(|row| row.log_sum).collect(), columns })
     }
 
-    /// Gradients of `upstream * loss` with respect to the pairs and the potential.
+    /// Returns the gradients of `upstream * loss` with respect to the pairs and the potential.
+    /// Reads `cache` if the forward pass filled one.
     pub fn backward(
         &self,
         sums: &LogSums,
-        kept: Option<&mut Kept>,
+        cache: Option<&mut ForwardCache>,
         upstream: f32,
     ) -> (PairGradients, Vec<f32>) {
         let (n, arch) = (self.pairs.n(), Arch::new());
         let pack = self.pairs.pack_for_backward();
         let mut gradients = self.pairs.zero_gradients();
         let mut dpotential = vec![0.0; n];
-        let (recorded, mut unkept) = (kept.is_some(), Kept::default());
-        let Kept { values, tape, gradient } = kept.unwrap_or(&mut unkept);
-        for block in self.blocks(recorded) {
-            if !recorded {
+        let (cached, mut scratch) = (cache.is_some(), ForwardCache::default());
+        let ForwardCache { values, tape, gradient } = cache.unwrap_or(&mut scratch);
+        for block in self.blocks(cached) {
+            if !cached {
                 values.resize(block.len() * n, 0.0);
                 self.pairs.forward(block.clone(), values, Some(&mut *tape));
             }
@@ -180,9 +184,9 @@ impl Contrast<'_> {
     }
 }
 
-vectorised! {
-    /// Gradient of `upstream * loss` with respect to the values of one row; that of its logits is added to the
-    /// potential's.
+vectorized! {
+    /// Writes the gradient of `upstream * loss` with respect to the values of one row, and adds
+    /// that of its logits to the gradient of the potential.
     fn value_gradient(
         contrast: &'a Contrast<'a>,
         row: usize,
@@ -223,8 +227,8 @@ vectorised! {
     }
 }
 
-vectorised! {
-    fn summarise_row(contrast: &'a Contrast<'a>, row: usize, values: &'a [f32]) -> RowSummary {
+vectorized! {
+    fn summarize_row(contrast: &'a Contrast<'a>, row: usize, values: &'a [f32]) -> RowSummary {
         let slope = contrast.slope;
         let mut lanes = [f32::NEG_INFINITY; LANES];
         for (values, potential) in values.chunks(LANES).zip(contrast.potential.chunks(LANES)) {
@@ -257,8 +261,9 @@ vectorised! {
     }
 }
 
-vectorised! {
-    /// Brings the running maximum and scaled sum of the columns from `first` on up to date with a block of rows.
+vectorized! {
+    /// Updates the running maximum and scaled sum of the columns from `first` on with a block of
+    /// rows.
     fn update_columns(contrast: &'a Contrast<'a>, values: &'a [f32], first: usize, columns: &'a mut [(f32, f32)]) {
         let (n, slope) = (contrast.potential.len(), contrast.slope);
         let potential = &contrast.potential[first..first + columns.len()];
@@ -283,7 +288,7 @@ vectorised! {
     }
 }
 
-/// What one row of logits contributes.
+/// The contribution of one row of logits to the statistics.
 struct RowSummary {
     log_sum: f32,
     positive: f32,

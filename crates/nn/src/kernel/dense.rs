@@ -1,25 +1,27 @@
 //! Linear layers and layer normalization with their activation, forward and backward.
 //!
-//! Burn's CPU backend runs element-wise operations on one thread, fills matrix products with zeros and copies them, and
-//! differentiates layer normalization as ten operations. Here each is one product and one pass.
+//! Burn's CPU backend runs element-wise operations on one thread, zeroes and copies the outputs of
+//! matrix products, and differentiates layer normalization as ten operations. Here each layer is
+//! one product and one pass.
 
 use super::{
     Activation,
     math::{sum_lanes, sum_lanes_of_three, sum_lanes_of_two},
     matrix::{Matrix, multiply},
-    vectorise::vectorised,
+    vectorize::vectorized,
 };
 use pulp::Arch;
 use rayon::prelude::*;
 
-/// Rows per task. Sums over rows are added task by task, so they do not depend on the number of threads.
+/// The number of rows per task. Sums over rows are added in the order of the tasks, so they do not
+/// depend on the number of threads.
 const ROWS: usize = 32;
 
-/// Guards the variance of a constant row.
+/// Added to the variance, so that a constant row has a finite inverse deviation.
 pub const NORM_EPSILON: f32 = 1e-5;
 
-vectorised! {
-    /// Adds the bias and applies the activation to some rows; `z` receives what the activation saw.
+vectorized! {
+    /// Adds the bias and applies the activation to some rows; `z` receives the pre-activations.
     fn finish_rows(y: &'a mut [f32], z: Option<&'a mut [f32]>, b: &'a [f32], activation: Activation) {
         for row in y.chunks_exact_mut(b.len()) {
             row.iter_mut().zip(b).for_each(|(y, b)| *y += b);
@@ -31,8 +33,8 @@ vectorised! {
     }
 }
 
-/// `activation(x w + b)` for `x: [n, inputs]`, `w: [inputs, outputs]`, `b: [outputs]`; with `keep` also `x w + b`,
-/// where the derivative needs more than the output.
+/// Returns `activation(x w + b)` for `x: [n, inputs]`, `w: [inputs, outputs]`, `b: [outputs]`. With
+/// `keep`, it also returns `x w + b` if the derivative of the activation needs it.
 pub fn linear(
     x: &[f32],
     w: &[f32],
@@ -54,9 +56,15 @@ pub fn linear(
     (y, None)
 }
 
-vectorised! {
-    /// Turns the gradient of some rows into that of their pre-activations, and adds up its columns.
-    fn unfinish_rows(gradient: &'a mut [f32], z: Option<&'a [f32]>, activation: Activation, sums: &'a mut [f32]) {
+vectorized! {
+    /// Converts the gradient of some rows to that of their pre-activations, and adds its column
+    /// sums to `sums`.
+    fn finish_rows_backward(
+        gradient: &'a mut [f32],
+        z: Option<&'a [f32]>,
+        activation: Activation,
+        sums: &'a mut [f32],
+    ) {
         if let Some(z) = z {
             activation.multiply_by_derivative(gradient, z);
         }
@@ -66,7 +74,8 @@ vectorised! {
     }
 }
 
-/// Turns the gradient of the output into that of `x w + b`, in place, and returns that of `b`.
+/// Converts the gradient of the output to that of `x w + b` in place, and returns the gradient of
+/// `b`.
 ///
 /// `z` are the pre-activations, or the outputs of a `Relu`.
 pub fn linear_backward_bias(
@@ -79,15 +88,15 @@ pub fn linear_backward_bias(
     let tasks = gradient.par_chunks_mut(ROWS * outputs).enumerate();
     let sums = tasks.map(|(task, gradient)| {
         let mut sums = vec![0.0; outputs];
-        unfinish_rows(arch, gradient, z.map(|z| &z[task * ROWS * outputs..]), activation, &mut sums);
+        finish_rows_backward(arch, gradient, z.map(|z| &z[task * ROWS * outputs..]), activation, &mut sums);
         sums
     });
     add_in_order(sums.collect(), outputs)
 }
 
-vectorised! {
-    /// Normalises some rows in place and writes their outputs and inverse deviations.
-    fn normalise_rows(
+vectorized! {
+    /// Normalizes some rows in place and writes their outputs and inverse standard deviations.
+    fn normalize_rows(
         x: &'a mut [f32],
         y: &'a mut [f32],
         inverse: &'a mut [f32],
@@ -109,9 +118,10 @@ vectorised! {
     }
 }
 
-/// `activation(gain * (x - mean) / sqrt(variance + 1e-5) + shift)` per row of `x: [n, width]`, and the inverse deviations `[n]`.
+/// Returns `activation(gain * (x - mean) / sqrt(variance + 1e-5) + shift)` per row of
+/// `x: [n, width]`, and the inverse standard deviations `[n]`.
 ///
-/// `affine` is gain and shift. Leaves `(x - mean) / deviation` in `x`: the backward pass reads it.
+/// `affine` is gain and shift. `x` becomes `(x - mean) / deviation`, which the backward pass reads.
 pub fn layer_norm(x: &mut [f32], affine: [&[f32]; 2], activation: Activation) -> (Vec<f32>, Vec<f32>) {
     let width = affine[0].len();
     let arch = Arch::new();
@@ -119,15 +129,15 @@ pub fn layer_norm(x: &mut [f32], affine: [&[f32]; 2], activation: Activation) ->
     let mut inverse_deviation = vec![0.0; x.len() / width];
     let tasks = x.par_chunks_mut(ROWS * width).zip(y.par_chunks_mut(ROWS * width));
     let tasks = tasks.zip(inverse_deviation.par_chunks_mut(ROWS));
-    tasks.for_each(|((x, y), inverse)| normalise_rows(arch, x, y, inverse, affine, activation));
+    tasks.for_each(|((x, y), inverse)| normalize_rows(arch, x, y, inverse, affine, activation));
     (y, inverse_deviation)
 }
 
-vectorised! {
-    /// Gradient of some rows, in place; adds to those of gain and shift.
-    fn unnormalise_rows(
+vectorized! {
+    /// Converts the gradient of some rows in place, and adds to those of gain and shift.
+    fn normalize_rows_backward(
         gradient: &'a mut [f32],
-        normalised: &'a [f32],
+        normalized: &'a [f32],
         inverse: &'a [f32],
         affine: [&'a [f32]; 2],
         activation: Activation,
@@ -137,41 +147,51 @@ vectorised! {
         let [gain, shift] = affine;
         let width = gain.len();
         let mut z = vec![0.0; width];
-        let rows = gradient.chunks_exact_mut(width).zip(normalised.chunks_exact(width)).zip(inverse);
-        for ((g, normalised), &inverse) in rows {
-            for ((z, n), (gain, shift)) in z.iter_mut().zip(normalised).zip(gain.iter().zip(shift)) {
+        let rows = gradient.chunks_exact_mut(width).zip(normalized.chunks_exact(width)).zip(inverse);
+        for ((g, normalized), &inverse) in rows {
+            for ((z, n), (gain, shift)) in z.iter_mut().zip(normalized).zip(gain.iter().zip(shift)) {
                 *z = n * gain + shift;
             }
             activation.multiply_by_derivative(g, &z);
-            for ((g, n), (dgain, dshift)) in g.iter().zip(normalised).zip(dgain.iter_mut().zip(dshift.iter_mut())) {
+            for ((g, n), (dgain, dshift)) in g.iter().zip(normalized).zip(dgain.iter_mut().zip(dshift.iter_mut())) {
                 *dgain += g * n;
                 *dshift += g;
             }
             let mean = sum_lanes_of_two(g, gain, |g, gain| g * gain) / width as f32;
-            let along = sum_lanes_of_three(g, gain, normalised, |g, gain, n| g * gain * n) / width as f32;
-            for ((g, n), gain) in g.iter_mut().zip(normalised).zip(gain) {
+            let along = sum_lanes_of_three(g, gain, normalized, |g, gain, n| g * gain * n) / width as f32;
+            for ((g, n), gain) in g.iter_mut().zip(normalized).zip(gain) {
                 *g = (*g * gain - mean - n * along) * inverse;
             }
         }
     }
 }
 
-/// Turns the gradient of the output into that of `x`, in place; returns those of `gain` and `shift`.
+/// Converts the gradient of the output to that of `x` in place, and returns those of `gain` and
+/// `shift`.
 ///
-/// `normalised` and `inverse_deviation` are what [`layer_norm`] left.
+/// `normalized` and `inverse_deviation` are the results of [`layer_norm`].
 pub fn layer_norm_backward(
     gradient: &mut [f32],
-    normalised: &[f32],
+    normalized: &[f32],
     inverse_deviation: &[f32],
     affine: [&[f32]; 2],
     activation: Activation,
 ) -> (Vec<f32>, Vec<f32>) {
     let width = affine[0].len();
     let arch = Arch::new();
-    let tasks = gradient.par_chunks_mut(ROWS * width).zip(normalised.par_chunks(ROWS * width));
-    let sums = tasks.zip(inverse_deviation.par_chunks(ROWS)).map(|((gradient, normalised), inverse)| {
+    let tasks = gradient.par_chunks_mut(ROWS * width).zip(normalized.par_chunks(ROWS * width));
+    let sums = tasks.zip(inverse_deviation.par_chunks(ROWS)).map(|((gradient, normalized), inverse)| {
         let (mut dgain, mut dshift) = (vec![0.0; width], vec![0.0; width]);
-        unnormalise_rows(arch, gradient, normalised, inverse, affine, activation, &mut dgain, &mut dshift);
+        normalize_rows_backward(
+            arch,
+            gradient,
+            normalized,
+            inverse,
+            affine,
+            activation,
+            &mut dgain,
+            &mut dshift,
+        );
         (dgain, dshift)
     });
     let (dgain, dshift) = sums.collect::<Vec<_>>().into_iter().unzip();

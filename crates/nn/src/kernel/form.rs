@@ -1,40 +1,42 @@
-//! How two latent rows are compared: the arithmetic of each pair head, free of any framework.
+//! The functions of two latent rows that the kernels evaluate.
 
-/// The function of two latent rows `x, y` that a kernel evaluates for many pairs.
+/// A function of two latent rows `x, y` that a kernel evaluates for many pairs.
 ///
-/// `MaxL2` and `Interval` are quasimetrics: non-negative, exactly zero on equal rows, and within the triangle inequality.
+/// `MaxL2` and `Interval` are quasimetrics: non-negative, exactly zero for equal rows, and subject
+/// to the triangle inequality.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PairForm {
-    /// `mean over components of [ max_k relu(x_k - y_k) + ||x' - y'||_2 ]`, where a component is `max_width` features
-    /// of the first kind followed by `l2_width` of the second.
+    /// `mean over components of [ max_k relu(x_k - y_k) + ||x' - y'||_2 ]`, where a component is
+    /// `max_width` features of the first kind followed by `l2_width` of the second.
     ///
-    /// With both widths equal this is the metric residual network of Liu et al. (2023) with the square root kept; with
-    /// `l2_width = 0` it is the max-relu quasimetric.
+    /// With both widths equal this is the metric residual network of Liu et al. (2023) with the
+    /// square root; with `l2_width = 0` it is the max-relu quasimetric.
     MaxL2 {
-        /// How many independent quasimetrics are averaged.
+        /// The number of independent quasimetrics that are averaged.
         components: usize,
-        /// Features of the asymmetric part, per component.
+        /// The number of features of the asymmetric part, per component.
         max_width: usize,
-        /// Features of the symmetric part, per component; may be zero.
+        /// The number of features of the symmetric part, per component; may be zero.
         l2_width: usize,
     },
-    /// Interval quasimetric embedding (Wang and Isola, 2022): the lengths `u_g` of the union of the intervals
-    /// `[x_k, max(x_k, y_k)]` of each group, combined as `mix * max_g u_g + (1 - mix) * mean_g u_g`.
+    /// Interval quasimetric embedding (Wang and Isola, 2022): the lengths `u_g` of the union of the
+    /// intervals `[x_k, max(x_k, y_k)]` of each group, combined as `mix * max_g u_g + (1 - mix) *
+    /// mean_g u_g`.
     Interval {
-        /// How many groups.
+        /// The number of groups.
         groups: usize,
-        /// Intervals per group.
+        /// The number of intervals per group.
         group_width: usize,
     },
     /// `x . y`: a similarity, not a distance.
     InnerProduct {
-        /// Features of a row.
+        /// The number of features of a row.
         width: usize,
     },
 }
 
 impl PairForm {
-    /// Features of a latent row.
+    /// Returns the number of features of a latent row.
     pub fn width(self) -> usize {
         match self {
             Self::MaxL2 { components, max_width, l2_width } => components * (max_width + l2_width),
@@ -43,12 +45,12 @@ impl PairForm {
         }
     }
 
-    /// +1 if larger means closer, -1 for distances: the sign of the value in a logit.
+    /// Returns the sign of the value in a logit: -1 for distances, +1 for the inner product.
     pub fn logit_sign(self) -> f32 {
         if matches!(self, Self::InnerProduct { .. }) { 1.0 } else { -1.0 }
     }
 
-    /// Records kept per pair for the backward pass.
+    /// Returns the number of tape records per pair.
     pub(super) fn slots(self) -> usize {
         match self {
             Self::MaxL2 { components, .. } => components,

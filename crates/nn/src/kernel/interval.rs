@@ -1,7 +1,8 @@
 //! Interval quasimetric embedding: the length of a union of intervals, per group of features.
 //!
-//! The intervals `[x_k, max(x_k, y_k)]` of one row start at the row's own features, so their order is the same for every
-//! column. Sorted once per row, the union is a scan in which every column is a vector lane:
+//! The intervals `[x_k, max(x_k, y_k)]` of a row start at the features of that row, so their order
+//! is the same for every column. After one sort per row, the union is a scan in which every column
+//! is a vector lane:
 //!
 //! ```text
 //! low_k = max(x_k, reach_{k-1});   reach_k = max(low_k, y_k);   length = sum_k reach_k - low_k
@@ -11,7 +12,7 @@ use super::panel::PANEL;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-/// Features of every row of `x`, ascending within each group: absolute feature numbers.
+/// Returns the feature indices of every row of `x`, sorted by value within each group.
 pub(super) fn sort_features(x: &[f32], width: usize, group_width: usize) -> Vec<u32> {
     let mut order: Vec<u32> = (0..x.len()).map(|at| (at % width) as u32).collect();
     order.par_chunks_mut(width).zip(x.par_chunks(width)).for_each(|(order, row)| {
@@ -22,14 +23,14 @@ pub(super) fn sort_features(x: &[f32], width: usize, group_width: usize) -> Vec<
     order
 }
 
-/// One row of `x` with the order of its features.
+/// One row of `x` with the sorted order of its features.
 #[derive(Clone, Copy)]
 pub(super) struct SortedRow<'a> {
     pub values: &'a [f32],
     pub order: &'a [u32],
 }
 
-/// Distances of one row of `x` to one panel of `y`.
+/// Computes the distances of one row of `x` to one panel of `y`.
 pub(super) struct ForwardTile<'a> {
     pub group_width: usize,
     pub mix: f32,
@@ -41,7 +42,8 @@ pub(super) struct ForwardTile<'a> {
     pub longest: Option<&'a mut [u16]>,
 }
 
-/// Union lengths of one group for one vector of columns; `visit` sees `(step, low, reach before)` on the way.
+/// Returns the union lengths of one group for one vector of columns. Calls
+/// `visit(step, low, reach before)` for each step.
 #[inline(always)]
 fn union_length<S: Simd>(
     simd: S,
@@ -96,25 +98,26 @@ impl WithSimd for ForwardTile<'_> {
     }
 }
 
-/// What a backward tile adds up, in lanes: `[feature][PANEL]`.
+/// The gradient that a backward tile accumulates, in lanes: `[feature][PANEL]`.
 pub(super) enum Target<'a> {
-    /// Gradient of one row of `x`, to be summed over the lanes, and of the mix.
+    /// The gradient of one row of `x`, to be summed over the lanes, and of the mix.
     Row(&'a mut [f32], &'a mut f64),
-    /// Gradient of one panel of `y`.
+    /// The gradient of one panel of `y`.
     Panel(&'a mut [f32]),
 }
 
-/// Gradient of one row of `x` against one panel of `y`.
+/// Computes the gradient of one row of `x` against one panel of `y`.
 pub(super) struct BackwardTile<'a> {
     pub group_width: usize,
     pub mix: f32,
     pub x: SortedRow<'a>,
     pub panel: &'a [f32],
-    /// Incoming gradient, zero on padding.
+    /// The upstream gradient, zero on padding.
     pub gradient: &'a [f32],
     pub longest: &'a [u16],
     pub target: Target<'a>,
-    /// `(low, reach before)` of every step of a group, for one vector: `2 * group_width * PANEL` numbers.
+    /// `(low, reach before)` of every step of a group, for one vector: `2 * group_width * PANEL`
+    /// numbers.
     pub scratch: &'a mut [f32],
 }
 
@@ -151,7 +154,8 @@ impl WithSimd for BackwardTile<'_> {
                 let max_part = simd.select_f32s(is_longest, length, zero);
                 gap = simd.add_f32s(gap, simd.sub_f32s(max_part, mean_part));
 
-                // Reverse scan. `back` is the gradient of the reach that a step left behind: 0 or -1.
+                // Reverse scan. `back` is the gradient with respect to the reach after a step: 0 or
+                // -1.
                 let mut back = zero;
                 for (step, &feature) in group.iter().enumerate().rev() {
                     let (low, reach) = (lows[step], reaches[step]);

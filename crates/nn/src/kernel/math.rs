@@ -1,9 +1,10 @@
-//! Scalar functions, all but `softplus` written so that they vectorise.
+//! Scalar functions and sums. All but `softplus` can be vectorized by the compiler.
 
-/// `e^x` to 4e-7 relative; 0 below -87, where the result would be subnormal and slow; at most `e^88`; NaN stays NaN.
+/// Returns `e^x` with a relative error of at most 4e-7: 0 below -87, where the result would be
+/// subnormal and slow; at most `e^88`; NaN for NaN.
 #[inline(always)]
 pub(super) fn exp(x: f32) -> f32 {
-    // Adding 1.5 * 2^23 rounds to an integer, which then stands in the low bits.
+    // Adding 1.5 * 2^23 rounds to an integer, which is then in the low bits.
     const ROUND: f32 = 12_582_912.0;
     const LN_2_HIGH: f32 = 0.693_359_4;
     const LN_2_LOW: f32 = -2.121_944_4e-4;
@@ -11,8 +12,8 @@ pub(super) fn exp(x: f32) -> f32 {
     let x = if tiny { -87.0 } else { x };
     let x = if x > 88.0 { 88.0 } else { x };
     let shifted = x * std::f32::consts::LOG2_E + ROUND;
-    let whole = shifted - ROUND;
-    let rest = x - whole * LN_2_HIGH - whole * LN_2_LOW;
+    let integer = shifted - ROUND;
+    let rest = x - integer * LN_2_HIGH - integer * LN_2_LOW;
     let mut p = 1.987_569_1e-4;
     p = p * rest + 1.398_199_9e-3;
     p = p * rest + 8.333_452e-3;
@@ -36,33 +37,36 @@ pub(super) fn softplus(x: f32) -> f32 {
     x.max(0.0) + exp(-x.abs()).ln_1p()
 }
 
-/// Partial sums per lane, added in a fixed order: vectorises, and is the same on every machine with the same vectors.
+/// The number of interleaved partial sums, which are added in a fixed order, so that sums can be
+/// vectorized and are reproducible on machines with the same instruction set.
 pub(super) const LANES: usize = 16;
 
-/// `sum_i f(values_i)` in [`LANES`] interleaved partial sums.
+/// Returns `sum_i f(values_i)` in [`LANES`] interleaved partial sums.
 #[inline(always)]
 pub(super) fn sum_lanes(values: &[f32], f: impl Fn(f32) -> f32) -> f32 {
     sum_lanes_of_two(values, values, |value, _| f(value))
 }
 
-/// `sum_i f(a_i, b_i)` in [`LANES`] interleaved partial sums; both slices have the same length.
+/// Returns `sum_i f(a_i, b_i)` in [`LANES`] interleaved partial sums; both slices have the same
+/// length.
 #[inline(always)]
 pub(super) fn sum_lanes_of_two(a: &[f32], b: &[f32], f: impl Fn(f32, f32) -> f32) -> f32 {
     sum_lanes_of_three(a, b, b, |a, b, _| f(a, b))
 }
 
-/// `sum_i f(a_i, b_i, c_i)` in [`LANES`] interleaved partial sums; all slices have the same length.
+/// Returns `sum_i f(a_i, b_i, c_i)` in [`LANES`] interleaved partial sums; all slices have the same
+/// length.
 #[inline(always)]
 pub(super) fn sum_lanes_of_three(a: &[f32], b: &[f32], c: &[f32], f: impl Fn(f32, f32, f32) -> f32) -> f32 {
     let mut lanes = [0.0f32; LANES];
-    let whole = a.len() / LANES * LANES;
+    let full = a.len() / LANES * LANES;
     let chunks = a.chunks_exact(LANES).zip(b.chunks_exact(LANES)).zip(c.chunks_exact(LANES));
     for ((a, b), c) in chunks {
         for lane in 0..LANES {
             lanes[lane] += f(a[lane], b[lane], c[lane]);
         }
     }
-    let rest = a[whole..].iter().zip(&b[whole..]).zip(&c[whole..]);
+    let rest = a[full..].iter().zip(&b[full..]).zip(&c[full..]);
     for (lane, ((&a, &b), &c)) in lanes.iter_mut().zip(rest) {
         *lane += f(a, b, c);
     }
@@ -74,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exponential_is_accurate_and_keeps_nan() {
+    fn exponential_is_accurate_and_propagates_nan() {
         for i in -8700..8800 {
             let x = i as f32 * 0.01;
             let exact = f64::from(x).exp();
@@ -86,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_have_every_element() {
+    fn sums_include_every_element() {
         for length in [0, 1, 15, 16, 17, 40] {
             let values: Vec<f32> = (0..length).map(|i| i as f32).collect();
             let expected: f32 = values.iter().map(|v| v * 2.0).sum();

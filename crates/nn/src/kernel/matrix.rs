@@ -1,6 +1,6 @@
-//! Matrix products on plain slices, through the `gemm` crate that Burn's CPU backend uses too.
+//! Matrix products on plain slices with the `gemm` crate, which Burn's CPU backend also uses.
 
-/// A row-major matrix, possibly seen transposed.
+/// A view of a row-major matrix, possibly transposed.
 #[derive(Clone, Copy)]
 pub struct Matrix<'a> {
     values: &'a [f32],
@@ -11,16 +11,16 @@ pub struct Matrix<'a> {
 }
 
 impl<'a> Matrix<'a> {
-    /// `values` as rows of `columns` numbers.
+    /// Creates a view of `values` as a matrix with `columns` columns.
     ///
     /// # Panics
-    /// If `values` does not hold whole rows.
+    /// If the length of `values` is not a multiple of `columns`.
     pub fn new(values: &'a [f32], columns: usize) -> Self {
         assert!(columns > 0 && values.len().is_multiple_of(columns));
         Self { values, rows: values.len() / columns, columns, row_stride: columns, column_stride: 1 }
     }
 
-    /// The same numbers with rows and columns exchanged.
+    /// Returns the transposed view.
     pub fn transposed(self) -> Self {
         Self {
             rows: self.columns,
@@ -35,12 +35,12 @@ impl<'a> Matrix<'a> {
 /// Products below this many multiplications run on the calling thread.
 const PARALLEL_FROM: usize = 1 << 18;
 
-/// `a b` as a new row-major matrix.
+/// Returns `a b` as a new row-major matrix.
 pub fn multiply(a: Matrix, b: Matrix) -> Vec<f32> {
     let size = a.rows * b.columns;
     let mut out = Vec::with_capacity(size);
     product(a, b, out.spare_capacity_mut().as_mut_ptr().cast(), false);
-    // SAFETY: the product has written all `size` elements, for which there is capacity.
+    // SAFETY: `product` has written all `size` elements, and the capacity is sufficient.
     #[expect(unsafe_code)]
     unsafe {
         out.set_len(size);
@@ -48,24 +48,25 @@ pub fn multiply(a: Matrix, b: Matrix) -> Vec<f32> {
     out
 }
 
-/// `out = a b`, or `out += a b`.
+/// Computes `out = a b`, or `out += a b` if `add`.
 ///
 /// # Panics
-/// If the shapes do not fit.
+/// If the shapes do not match.
 pub fn multiply_into(a: Matrix, b: Matrix, out: &mut [f32], add: bool) {
     assert_eq!(out.len(), a.rows * b.columns);
     product(a, b, out.as_mut_ptr(), add);
 }
 
-/// Writes (or adds to, if `add`) `a.rows * b.columns` numbers at `out`, which must have room for them.
+/// Writes `a b` to `out`, or adds it if `add`. `out` must have room for `a.rows * b.columns`
+/// numbers.
 #[expect(unsafe_code)]
 fn product(a: Matrix, b: Matrix, out: *mut f32, add: bool) {
-    assert_eq!(a.columns, b.rows, "inner sizes of a matrix product");
+    assert_eq!(a.columns, b.rows, "inner dimensions of a matrix product");
     let work = a.rows * a.columns * b.columns;
     let parallelism =
         if work > PARALLEL_FROM { gemm::Parallelism::Rayon(0) } else { gemm::Parallelism::None };
-    // SAFETY: strides and sizes describe the slices exactly (checked in `Matrix::new`), and both callers give `out` room
-    // for the whole product, initialised when it is read.
+    // SAFETY: the strides and sizes describe the slices exactly (checked in `Matrix::new`), and
+    // both callers pass an `out` with room for the product, which is initialized if it is read.
     unsafe {
         gemm::gemm(
             a.rows,

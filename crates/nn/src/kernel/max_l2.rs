@@ -1,16 +1,18 @@
 //! The max-relu + L2 quasimetric (metric residual network), averaged over components.
 //!
-//! Forward, a block of four rows of `x` and one panel of `y` live in registers while the features stream by. Backward, the
-//! maximum sends its gradient to one feature per pair, and the L2 part sums `w_ij (x_i - y_j)` over pairs *directly*: the
-//! matrix identity `x_i sum_j w_ij - sum_j w_ij y_j` would cancel for close pairs (relative error up to 3e-3).
+//! In the forward pass, the accumulators of four rows of `x` and one panel of `y` stay in registers
+//! while the kernel iterates over features. In the backward pass, the gradient of the maximum goes
+//! to one feature per pair, and the L2 part sums `w_ij (x_i - y_j)` over pairs *directly*: the
+//! matrix identity `x_i sum_j w_ij - sum_j w_ij y_j` would cancel for close pairs (relative error
+//! up to 3e-3).
 
 use super::{
     panel::{GROUP, PANEL, QUAD, STRIP, Strips},
-    vectorise::vectorised,
+    vectorize::vectorized,
 };
 use pulp::{Simd, WithSimd};
 
-/// Shape of the form, passed around the kernels.
+/// The widths of the form.
 #[derive(Clone, Copy)]
 pub(super) struct Widths {
     pub components: usize,
@@ -23,7 +25,7 @@ impl Widths {
         self.max_width + self.l2_width
     }
 
-    /// The L2 features as strips (start, length), component by component.
+    /// Returns the L2 features as strips (start, length), component by component.
     pub(super) fn l2_spans(self) -> Vec<(usize, usize)> {
         let starts = (0..self.components).map(|c| c * self.component() + self.max_width);
         let strips = |start: usize| {
@@ -33,16 +35,17 @@ impl Widths {
     }
 }
 
-/// Distances of four rows of `x` to one panel of `y`.
+/// Computes the distances of four rows of `x` to one panel of `y`.
 pub(super) struct ForwardTile<'a> {
     pub widths: Widths,
     /// Rows of `x`; a short block repeats its last row.
     pub x: [&'a [f32]; QUAD],
     /// One panel, `[feature][PANEL]`.
     pub panel: &'a [f32],
-    /// Distances, written whole.
+    /// The distances; every element is written.
     pub out: &'a mut [[f32; PANEL]; QUAD],
-    /// `inverse_l2` and `argmax` of the [`BackwardTile`] to record, and the first row's index in its group.
+    /// `inverse_l2` and `argmax` of the [`BackwardTile`] to store, and the index of the first row
+    /// in its group.
     pub tape: Option<(&'a mut [f32], &'a mut [u16], usize)>,
 }
 
@@ -59,7 +62,8 @@ impl WithSimd for ForwardTile<'_> {
 }
 
 impl ForwardTile<'_> {
-    /// Lanes `[first, first + 2)` vectors of the panel: 16 accumulators, so that they stay in registers.
+    /// Computes the vectors `first` and `first + 1` of the panel: 16 accumulators, which fit in
+    /// registers.
     #[inline(always)]
     fn two_vectors<S: Simd>(&mut self, simd: S, first: usize) {
         let Widths { components, max_width, l2_width } = self.widths;
@@ -142,20 +146,21 @@ impl ForwardTile<'_> {
     }
 }
 
-/// `out_q = sum_p w_qp (own_q - other_p)` for four own rows and one strip of features.
+/// Computes `out_q = sum_p w_qp (own_q - other_p)` for four own rows and one strip of features.
 struct PullTile<'a> {
     own: [&'a [f32]; QUAD],
     /// `[other row][STRIP]`.
     other: &'a [f32],
     side: Side,
-    /// `w_ij`: `[panel][GROUP][PANEL]` if own rows are rows of `x`, `[row][PANEL]` if they are columns.
+    /// `w_ij`: `[panel][GROUP][PANEL]` if own rows are rows of `x`, `[row][PANEL]` if they are
+    /// columns.
     weights: &'a [f32],
-    /// Own rows start at this one of the group, or at this lane.
+    /// The index of the first own row in its group, or its lane.
     quad: usize,
     out: &'a mut [[f32; STRIP]; QUAD],
 }
 
-/// `sum_q += weight_q (own_q - other)` for two vectors of features.
+/// Computes `sum_q += weight_q (own_q - other)` for two vectors of features.
 #[inline(always)]
 fn pull<S: Simd>(
     simd: S,
@@ -217,27 +222,27 @@ impl WithSimd for PullTile<'_> {
     }
 }
 
-/// Records of the forward pass for [`GROUP`] rows and one panel: `[component][GROUP][PANEL]`.
+/// The tape of [`GROUP`] rows and one panel: `[component][GROUP][PANEL]`.
 pub(super) struct BackwardTile<'a> {
-    /// `1 / ||x' - y'||`, or 0 where the rows coincide: the gradient there is taken as zero.
+    /// `1 / ||x' - y'||`, or 0 where the rows coincide, so that the gradient there is zero.
     pub inverse_l2: &'a [f32],
     /// The feature that attains the maximum, or `max_width` where the maximum is zero.
     pub argmax: &'a [u16],
 }
 
-/// Whose gradient a backward pass computes.
+/// The side whose gradient a backward pass computes.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Side {
-    /// One group of rows of `x`; tiles run over the panels.
+    /// One group of rows of `x`; the tiles are those of all panels.
     Rows,
-    /// One panel of `y`; tiles run over the row groups.
+    /// One panel of `y`; the tiles are those of all row groups.
     Columns,
 }
 
 /// Adds the gradient with respect to one group of rows or one panel of columns to `out`.
 ///
-/// `gradient` is that of the tiles, `[tile][GROUP][PANEL]`, zero on padding. `own` are the strips of this side and the
-/// index of its first row in them; `other` those of the opposite side, from its first row on.
+/// `gradient` is that of the tiles, `[tile][GROUP][PANEL]`, zero on padding. `own` is the strips of
+/// this side and the index of its first row in them; `other` is the same for the opposite side.
 #[expect(clippy::too_many_arguments, reason = "plain slices of one kernel call")]
 pub(super) fn backward(
     arch: pulp::Arch,
@@ -299,8 +304,8 @@ pub(super) fn backward(
     }
 }
 
-vectorised! {
-    /// `weights = gradient / length`, scaled.
+vectorized! {
+    /// Computes `weights = scale * gradient / length`.
     fn weigh(weights: &'a mut [f32], gradient: &'a [f32], inverse: &'a [f32], scale: f32) {
         for ((weight, gradient), inverse) in weights.iter_mut().zip(gradient).zip(inverse) {
             *weight = gradient * inverse * scale;
@@ -308,11 +313,12 @@ vectorised! {
     }
 }
 
-/// Adds the gradient of every pair of a tile to the feature of its own row that attained the maximum.
+/// Adds the gradient of every pair of a tile to the feature of its own row that attained the
+/// maximum.
 ///
-/// The inner loop runs over own rows, so that neighbouring additions do not wait for each other.
+/// The inner loop iterates over own rows, so that consecutive additions are independent.
 fn scatter(side: Side, argmax: &[u16], gradient: &[f32], stride: usize, sums: &mut [f32]) {
-    // Of known length, so that only the index into the sums is checked.
+    // The lengths are constants, so that only the index into `sums` is checked at run time.
     let argmax: &[u16; GROUP * PANEL] = argmax.try_into().unwrap();
     let gradient: &[f32; GROUP * PANEL] = gradient.try_into().unwrap();
     match side {

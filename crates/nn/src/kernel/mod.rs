@@ -1,8 +1,10 @@
-//! The arithmetic on plain slices: no tensors, no framework. Rayon across rows, vectors within (chosen when the program
-//! runs, with a portable path), the same bits for any number of threads.
+//! Kernels on plain slices, without tensors or a framework. They use Rayon across rows and SIMD
+//! within rows (selected at run time, with a portable fallback). Results are bit-identical for any
+//! number of threads.
 //!
-//! [`block`](self) evaluates a quasimetric on all pairs in blocks of rows; everything else is built from that or is a single
-//! pass over memory. The operations that Burn sees are in [`crate::op`].
+//! [`block`](self) evaluates a quasimetric on all pairs in blocks of rows; the other kernels use it
+//! or take a single pass over memory. [`crate::op`] contains the corresponding operations on Burn
+//! tensors.
 
 mod activation;
 mod adam;
@@ -16,7 +18,7 @@ mod matrix;
 mod max_l2;
 mod panel;
 mod rows;
-mod vectorise;
+mod vectorize;
 
 #[cfg(test)]
 mod reference;
@@ -27,7 +29,7 @@ pub use activation::Activation;
 pub(crate) use activation::{GELU_CUBIC, GELU_SLOPE};
 pub use adam::AdamStep;
 pub use block::{PairGradients, Pairs, Tape, all_pairs, all_pairs_backward};
-pub use contrast::{Contrast, Kept, LogSums, Objective, STATISTICS};
+pub use contrast::{Contrast, ForwardCache, LogSums, Objective, STATISTICS};
 pub use dense::{NORM_EPSILON, layer_norm, layer_norm_backward, linear, linear_backward_bias};
 pub use form::PairForm;
 pub use matrix::{Matrix, multiply, multiply_into};

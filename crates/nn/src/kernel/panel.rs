@@ -1,19 +1,20 @@
-//! Copies of the latent rows in the order in which the kernels read them.
+//! Copies of the latent rows in the memory order of the kernels.
 
 use rayon::prelude::*;
 
-/// Columns (rows of `y`) that are processed side by side, one per vector lane.
+/// The number of columns (rows of `y`) that are processed together, one per vector lane.
 pub(super) const PANEL: usize = 32;
-/// Rows of `x` that one task owns.
+/// The number of rows of `x` per task.
 pub(super) const GROUP: usize = 16;
-/// Rows whose accumulators are held in registers together.
+/// The number of rows whose accumulators are in registers at the same time.
 pub(super) const QUAD: usize = 4;
-/// Features that are processed side by side in the backward pass.
+/// The number of features that are processed together in the backward pass.
 pub(super) const STRIP: usize = 32;
 
-/// `y` transposed in panels: feature `f` of column `panel * PANEL + lane` is at `(panel * width + f) * PANEL + lane`.
+/// Transposes `y` in panels: feature `f` of column `panel * PANEL + lane` is at
+/// `(panel * width + f) * PANEL + lane`.
 ///
-/// The last panel repeats the last column; its results are dropped.
+/// The last panel is padded with copies of the last column, whose results are discarded.
 pub(super) fn transpose_in_panels(y: &[f32], width: usize) -> Vec<f32> {
     let m = y.len() / width;
     let mut panels = vec![0.0; m.div_ceil(PANEL) * width * PANEL];
@@ -28,16 +29,17 @@ pub(super) fn transpose_in_panels(y: &[f32], width: usize) -> Vec<f32> {
     panels
 }
 
-/// Feature ranges cut into strips of [`STRIP`], each stored as `[row][STRIP]` and padded with zeros.
+/// Feature ranges in strips of [`STRIP`], each stored as `[row][STRIP]` and padded with zeros.
 ///
-/// A strip then streams through the cache: read in place, rows a power of two apart would evict each other.
+/// A strip is contiguous in memory. Read in place, rows with a power-of-two stride would evict each
+/// other from the cache.
 pub(super) struct Strips {
     values: Vec<f32>,
     padded_rows: usize,
 }
 
 impl Strips {
-    /// Strips of the features `spans` (start, length) of `rows`, in order.
+    /// Copies the features `spans` (start, length) of `rows` to strips, in order.
     pub(super) fn pack(rows: &[f32], width: usize, spans: &[(usize, usize)]) -> Self {
         let padded_rows = (rows.len() / width).next_multiple_of(PANEL);
         let mut values = vec![0.0; spans.len() * padded_rows * STRIP];
@@ -49,7 +51,7 @@ impl Strips {
         Self { values, padded_rows }
     }
 
-    /// All rows of one strip.
+    /// Returns all rows of one strip.
     pub(super) fn strip(&self, index: usize) -> &[f32] {
         &self.values[index * self.padded_rows * STRIP..][..self.padded_rows * STRIP]
     }

@@ -1,8 +1,8 @@
-//! The definitions, written for people, in double precision: what the kernels are tested against.
+//! Readable reference implementations in double precision, for tests of the kernels.
 
 use super::PairForm;
 
-/// The value of one pair.
+/// Returns the value of one pair.
 pub(crate) fn value(form: PairForm, x: &[f64], y: &[f64], mix: f64) -> f64 {
     match form {
         PairForm::MaxL2 { components, max_width, l2_width } => {
@@ -25,7 +25,7 @@ pub(crate) fn value(form: PairForm, x: &[f64], y: &[f64], mix: f64) -> f64 {
     }
 }
 
-/// Length of the union of `[x_k, max(x_k, y_k)]`, by measuring between neighbouring end points.
+/// Returns the length of the union of `[x_k, max(x_k, y_k)]`, as a sum over neighboring end points.
 fn union_length(x: &[f64], y: &[f64]) -> f64 {
     let intervals: Vec<(f64, f64)> = x.iter().zip(y).map(|(&x, &y)| (x, x.max(y))).collect();
     let mut points: Vec<f64> = intervals.iter().flat_map(|&(a, b)| [a, b]).collect();
@@ -34,13 +34,13 @@ fn union_length(x: &[f64], y: &[f64]) -> f64 {
     pieces.map(|p| p[1] - p[0]).sum()
 }
 
-/// All pairs, `[n, m]`.
+/// Returns the values of all pairs, `[n, m]`.
 pub(crate) fn all_pairs(form: PairForm, x: &[f64], y: &[f64], mix: f64) -> Vec<f64> {
     let width = form.width();
     x.chunks(width).flat_map(|x| y.chunks(width).map(move |y| value(form, x, y, mix))).collect()
 }
 
-/// Gradient of `f` at `at`, by central differences.
+/// Returns the gradient of `f` at `at` by central differences.
 pub(crate) fn differences(at: &[f64], f: impl Fn(&[f64]) -> f64) -> Vec<f64> {
     const STEP: f64 = 1e-6;
     let mut point = at.to_vec();

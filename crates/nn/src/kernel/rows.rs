@@ -1,12 +1,12 @@
-//! Row by row: the value of pair `(x_i, y_i)` and its gradient, recomputed in the backward pass.
+//! Values and gradients of the pairs `(x_i, y_i)`. The backward pass recomputes the forward pass.
 
-use super::{PairForm, math::sum_lanes_of_two, vectorise::vectorised};
+use super::{PairForm, math::sum_lanes_of_two, vectorize::vectorized};
 use pulp::Arch;
 use rayon::prelude::*;
 
 const ROWS: usize = 32;
 
-/// Values `[n]` of the pairs `(x_i, y_i)`.
+/// Returns the values `[n]` of the pairs `(x_i, y_i)`.
 pub fn rowwise(form: PairForm, x: &[f32], y: &[f32], mix: f32) -> Vec<f32> {
     let width = form.width();
     assert_eq!(x.len(), y.len());
@@ -19,7 +19,7 @@ pub fn rowwise(form: PairForm, x: &[f32], y: &[f32], mix: f32) -> Vec<f32> {
     out
 }
 
-/// Gradients of `sum_i gradient_i value_i` with respect to `x`, `y` and the mix.
+/// Returns the gradients of `sum_i gradient_i value_i` with respect to `x`, `y` and the mix.
 pub fn rowwise_backward(
     form: PairForm,
     x: &[f32],
@@ -39,19 +39,19 @@ pub fn rowwise_backward(
     super::PairGradients { dx, dy, dmix: dmix.iter().sum() }
 }
 
-vectorised! {
+vectorized! {
     fn values_of_rows(form: PairForm, x: &'a [f32], y: &'a [f32], mix: f32, out: &'a mut [f32]) {
         let width = form.width();
         for ((x, y), out) in x.chunks_exact(width).zip(y.chunks_exact(width)).zip(out) {
-            // Comparisons would pass over a number that is not finite.
+            // Comparisons would ignore a non-finite input.
             let poison = sum_lanes_of_two(x, y, |x, y| x * 0.0 + y * 0.0);
             *out = value(form, x, y, mix) + poison;
         }
     }
 }
 
-vectorised! {
-    /// Returns the gradient of the mix.
+vectorized! {
+    /// Writes the gradients of some rows, and returns that of the mix.
     fn gradients_of_rows(
         form: PairForm,
         x: &'a [f32],
@@ -157,7 +157,7 @@ fn value_backward(
     }
 }
 
-/// `max_k relu(x_k - y_k)` and the first feature that attains it, if it is positive.
+/// Returns `max_k relu(x_k - y_k)` and the first feature that attains it, if it is positive.
 #[inline(always)]
 fn largest(x: &[f32], y: &[f32]) -> (Option<usize>, f32) {
     let (mut index, mut value) = (None, 0.0);
@@ -174,12 +174,13 @@ fn squared_distance(x: &[f32], y: &[f32]) -> f32 {
     sum_lanes_of_two(x, y, |x, y| (x - y) * (x - y))
 }
 
-/// Length of the union of `[x_k, max(x_k, y_k)]`; `visit` sees the features `(start, stop)` that hold the ends of every
-/// connected piece of positive length.
+/// Returns the length of the union of `[x_k, max(x_k, y_k)]`. Calls `visit(start, stop)` with the
+/// features of the end points of every connected piece of positive length.
 fn union(x: &[f32], y: &[f32], mut visit: impl FnMut(usize, usize)) -> f32 {
-    // Groups are short: repeatedly taking the next interval needs no allocation.
+    // Groups are short, so the next interval is searched for instead of sorting, which needs no
+    // allocation.
     let mut length = 0.0;
-    let mut piece: Option<(usize, usize)> = None; // features holding the ends of the open piece
+    let mut piece: Option<(usize, usize)> = None; // the features of the end points of the open piece
     let mut close = |piece: Option<(usize, usize)>| {
         if let Some((start, stop)) = piece {
             length += y[stop] - x[start];

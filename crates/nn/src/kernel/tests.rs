@@ -1,4 +1,4 @@
-//! Kernels against their definitions, for every form, instruction set and way of blocking.
+//! Tests of the kernels against their definitions, for every form, instruction set and block size.
 
 use super::{
     reference::{all_pairs, differences, value},
@@ -7,7 +7,7 @@ use super::{
 use isochrone_core::rng;
 use pulp::Arch;
 
-/// Forms of odd and even widths, several and single components, no L2 part, lone groups.
+/// Forms with odd and even widths, one and several components, no L2 part, and single groups.
 const FORMS: [PairForm; 9] = [
     PairForm::MaxL2 { components: 1, max_width: 8, l2_width: 8 },
     PairForm::MaxL2 { components: 3, max_width: 5, l2_width: 7 },
@@ -22,7 +22,7 @@ const FORMS: [PairForm; 9] = [
 
 const MIX: f32 = 0.3;
 
-/// Around the sizes of panels and groups, and not square.
+/// Sizes around those of panels and groups, mostly not square.
 const SIZES: [(usize, usize); 6] = [(1, 1), (3, 2), (5, 33), (17, 31), (16, 32), (70, 45)];
 
 fn archs() -> Vec<Arch> {
@@ -41,7 +41,7 @@ fn wide(values: &[f32]) -> Vec<f64> {
     values.iter().copied().map(f64::from).collect()
 }
 
-/// Largest deviation relative to the largest expected value.
+/// Returns the largest deviation relative to the largest expected value.
 fn deviation(got: &[f32], expected: &[f64]) -> f64 {
     assert_eq!(got.len(), expected.len());
     assert!(got.iter().all(|v| v.is_finite()) && expected.iter().all(|v| v.is_finite()));
@@ -49,25 +49,25 @@ fn deviation(got: &[f32], expected: &[f64]) -> f64 {
     got.iter().zip(expected).fold(0.0f64, |a, (&g, e)| a.max((f64::from(g) - e).abs())) / scale
 }
 
-/// Rows of `x`, rows of `y`, and a number for each pair.
+/// Returns rows of `x`, rows of `y`, and a number for each pair.
 fn problem(seed: u64, form: PairForm, n: usize, m: usize) -> [Vec<f32>; 3] {
     [uniform(seed + 1, n * form.width()), uniform(seed + 2, m * form.width()), uniform(seed + 3, n * m)]
 }
 
-/// A seed, a form, rows of `x` and of `y`.
+/// Iterates over seeds, forms, and numbers of rows of `x` and `y`.
 fn cases() -> impl Iterator<Item = (u64, PairForm, usize, usize)> {
     let forms = (0..).step_by(10).zip(FORMS);
     forms.flat_map(|(seed, form)| SIZES.into_iter().map(move |(n, m)| (seed, form, n, m)))
 }
 
-/// The values, and the tape of their forward pass.
-fn recorded(pairs: &Pairs) -> (Vec<f32>, Tape) {
+/// Returns the values and the tape of their forward pass.
+fn with_tape(pairs: &Pairs) -> (Vec<f32>, Tape) {
     let mut tape = Tape::default();
     (super::all_pairs(pairs, Some(&mut tape)), tape)
 }
 
 #[test]
-fn values_are_those_of_the_definition() {
+fn values_match_the_definition() {
     for (seed, form, n, m) in cases() {
         let [x, y, _] = problem(seed, form, n, m);
         let expected = all_pairs(form, &wide(&x), &wide(&y), f64::from(MIX));
@@ -75,7 +75,7 @@ fn values_are_those_of_the_definition() {
             let pairs = Pairs::with_arch(form, &x, &y, MIX, arch);
             let plain = super::all_pairs(&pairs, None);
             assert!(deviation(&plain, &expected) < 1e-5, "{form:?} {arch:?}");
-            assert_eq!(plain, recorded(&pairs).0, "recording changes nothing");
+            assert_eq!(plain, with_tape(&pairs).0, "a tape does not change the values");
         }
         let diagonal: Vec<f64> = (0..n.min(m)).map(|i| expected[i * m + i]).collect();
         let rows = diagonal.len() * form.width();
@@ -84,7 +84,7 @@ fn values_are_those_of_the_definition() {
 }
 
 #[test]
-fn gradients_are_those_of_finite_differences() {
+fn gradients_match_finite_differences() {
     let small =
         |&(_, form, n, m): &(u64, PairForm, usize, usize)| n * m <= 600 && (n + m) * form.width() < 2000;
     for (seed, form, n, m) in cases().filter(small) {
@@ -99,7 +99,7 @@ fn gradients_are_those_of_finite_differences() {
         let dmix = differences(&[mix], |mix| total(&wide_x, &wide_y, mix[0]))[0];
         for arch in archs() {
             let pairs = Pairs::with_arch(form, &x, &y, MIX, arch);
-            let (_, tape) = recorded(&pairs);
+            let (_, tape) = with_tape(&pairs);
             for tape in [Some(&tape), None] {
                 let got = all_pairs_backward(&pairs, &gradient, tape);
                 let what = format!("{form:?} {arch:?} {n}x{m}");
@@ -113,7 +113,7 @@ fn gradients_are_those_of_finite_differences() {
 }
 
 #[test]
-fn row_gradients_are_those_of_finite_differences() {
+fn row_gradients_match_finite_differences() {
     for form in FORMS {
         let n = 5;
         let [x, y, _] = problem(0, form, n, n);
@@ -131,18 +131,17 @@ fn row_gradients_are_those_of_finite_differences() {
     }
 }
 
-/// Recorded in one block, or repeated in blocks of rows: the same numbers.
 #[test]
-fn repeating_the_forward_pass_changes_nothing_but_rounding() {
+fn recomputing_the_forward_pass_changes_gradients_only_by_rounding() {
     for form in [FORMS[1], FORMS[5], FORMS[8]] {
         let (n, m) = (150, 77);
         let [x, y, g] = problem(0, form, n, m);
         let pairs = Pairs::new(form, &x, &y, 0.6);
-        let (_, tape) = recorded(&pairs);
+        let (_, tape) = with_tape(&pairs);
         let once = all_pairs_backward(&pairs, &g, Some(&tape));
-        let repeated = all_pairs_backward(&pairs, &g, None);
-        assert!(deviation(&repeated.dx, &wide(&once.dx)) < 1e-5);
-        assert!(deviation(&repeated.dy, &wide(&once.dy)) < 1e-5);
+        let recomputed = all_pairs_backward(&pairs, &g, None);
+        assert!(deviation(&recomputed.dx, &wide(&once.dx)) < 1e-5);
+        assert!(deviation(&recomputed.dy, &wide(&once.dy)) < 1e-5);
     }
 }
 
@@ -152,7 +151,7 @@ fn equal_rows_are_at_distance_zero_with_a_finite_gradient() {
         let n = 20;
         let x = uniform(4, n * form.width());
         let pairs = Pairs::new(form, &x, &x, 0.5);
-        let (d, tape) = recorded(&pairs);
+        let (d, tape) = with_tape(&pairs);
         assert!((0..n).all(|i| d[i * n + i] == 0.0), "{form:?}");
         assert_eq!(rowwise(form, &x, &x, 0.5), vec![0.0; n]);
         let mut identity = vec![0.0; n * n];
@@ -163,13 +162,14 @@ fn equal_rows_are_at_distance_zero_with_a_finite_gradient() {
     }
 }
 
-/// Where several features attain the maximum, the first takes the gradient; the sum over features is what counts.
+/// If several features attain the maximum, the gradient goes to the first; its sum over features is
+/// unique.
 #[test]
 fn ties_go_to_the_first_feature() {
     let form = PairForm::MaxL2 { components: 1, max_width: 4, l2_width: 0 };
     let (x, y) = ([1.0, 3.0, 3.0, 2.0], [0.0, 1.0, 1.0, 0.0]);
     let pairs = Pairs::new(form, &x, &y, 0.0);
-    let (values, tape) = recorded(&pairs);
+    let (values, tape) = with_tape(&pairs);
     assert_eq!(values, [2.0]);
     let got = all_pairs_backward(&pairs, &[1.0], Some(&tape));
     assert_eq!(got.dx, [0.0, 1.0, 0.0, 0.0]);
@@ -177,9 +177,8 @@ fn ties_go_to_the_first_feature() {
     assert_eq!(rowwise_backward(form, &x, &y, 0.0, &[1.0]).dx, got.dx);
 }
 
-/// Touching, nested and equal intervals.
 #[test]
-fn unions_of_touching_and_nested_intervals() {
+fn unions_of_touching_nested_and_equal_intervals_are_correct() {
     let form = PairForm::Interval { groups: 1, group_width: 4 };
     for (x, y, length) in [
         ([0.0, 1.0, 2.0, 3.0], [1.0, 2.0, 3.0, 4.0], 4.0), // touching
@@ -187,18 +186,18 @@ fn unions_of_touching_and_nested_intervals() {
         ([-1.0, -1.0, 2.0, 2.5], [0.0, -2.0, 2.25, 3.0], 1.75), // apart
     ] {
         let pairs = Pairs::new(form, &x, &y, 1.0);
-        let (values, tape) = recorded(&pairs);
+        let (values, tape) = with_tape(&pairs);
         assert_eq!(values, [length]);
         assert_eq!(rowwise(form, &x, &y, 1.0), [length]);
         let got = all_pairs_backward(&pairs, &[1.0], Some(&tape));
-        // Moving both rows together moves nothing.
+        // A common shift of both rows does not change the length.
         assert!((got.dx.iter().sum::<f32>() + got.dy.iter().sum::<f32>()).abs() < 1e-6);
     }
 }
 
-/// Above one block of rows, without the matrix: the same losses and gradients, for logits that would overflow if summed plainly.
+/// The logits are so large that a plain sum of exponentials would overflow.
 #[test]
-fn blocks_give_what_the_whole_matrix_gives() {
+fn blocks_give_the_same_results_as_the_full_matrix() {
     let n = 600;
     let form = PairForm::MaxL2 { components: 2, max_width: 3, l2_width: 3 };
     let [x, y, _] = problem(0, form, n, n);
@@ -208,22 +207,22 @@ fn blocks_give_what_the_whole_matrix_gives() {
     for objective in infonce.into_iter().chain([Objective::BinaryNce]) {
         let pairs = Pairs::new(form, &x, &y, 0.0);
         let contrast = Contrast { pairs: &pairs, potential: &potential, slope: -150.0, objective };
-        let mut kept = Kept::default();
-        let (whole, whole_sums) = contrast.forward(Some(&mut kept));
+        let mut cache = ForwardCache::default();
+        let (full, full_sums) = contrast.forward(Some(&mut cache));
         let (blocks, block_sums) = contrast.forward(None);
         let close = |(a, b): (&f32, f32)| (a - b).abs() <= 1e-5 * a.abs();
-        assert!(whole.iter().zip(blocks).all(close), "{whole:?} {blocks:?}");
-        let (whole, whole_potential) = contrast.backward(&whole_sums, Some(&mut kept), 2.0);
+        assert!(full.iter().zip(blocks).all(close), "{full:?} {blocks:?}");
+        let (full, full_potential) = contrast.backward(&full_sums, Some(&mut cache), 2.0);
         let (blocks, block_potential) = contrast.backward(&block_sums, None, 2.0);
-        assert!(deviation(&blocks.dx, &wide(&whole.dx)) < 1e-4);
-        assert!(deviation(&blocks.dy, &wide(&whole.dy)) < 1e-4);
-        assert!(deviation(&block_potential, &wide(&whole_potential)) < 1e-4);
+        assert!(deviation(&blocks.dx, &wide(&full.dx)) < 1e-4);
+        assert!(deviation(&blocks.dy, &wide(&full.dy)) < 1e-4);
+        assert!(deviation(&block_potential, &wide(&full_potential)) < 1e-4);
     }
 }
 
-/// A diverged network is seen, not passed over.
+/// Otherwise a diverged network could go unnoticed.
 #[test]
-fn numbers_that_are_not_finite_make_nan() {
+fn non_finite_inputs_give_nan() {
     for form in FORMS {
         let n = 20;
         for bad in [f32::NAN, f32::INFINITY] {
@@ -237,27 +236,27 @@ fn numbers_that_are_not_finite_make_nan() {
     }
 }
 
-/// Buffers go from step to step, from one form and size to another.
+/// Buffers are reused in later steps, with other forms and sizes.
 #[test]
-fn old_buffers_do_not_show() {
+fn reused_buffers_do_not_change_results() {
     let objective = Objective::InfoNce { forward: true, backward: true, penalty: 0.0 };
-    let mut old = Kept::default();
+    let mut reused = ForwardCache::default();
     for (form, n) in [(FORMS[3], 40), (FORMS[2], 21), (FORMS[5], 33), (FORMS[7], 5), (FORMS[1], 50)] {
         let [x, y, _] = problem(0, form, n, n);
         let potential = uniform(3, n);
         let pairs = Pairs::new(form, &x, &y, 0.5);
         let contrast = Contrast { pairs: &pairs, potential: &potential, slope: -1.0, objective };
-        let outcome = |kept: &mut Kept| {
-            let (statistics, sums) = contrast.forward(Some(kept));
-            let (gradients, dpotential) = contrast.backward(&sums, Some(kept), 1.0);
+        let outcome = |cache: &mut ForwardCache| {
+            let (statistics, sums) = contrast.forward(Some(cache));
+            let (gradients, dpotential) = contrast.backward(&sums, Some(cache), 1.0);
             (statistics, gradients.dx, gradients.dy, dpotential)
         };
-        assert_eq!(outcome(&mut old), outcome(&mut Kept::default()), "{form:?}");
+        assert_eq!(outcome(&mut reused), outcome(&mut ForwardCache::default()), "{form:?}");
     }
 }
 
 #[test]
-fn adam_is_the_published_update() {
+fn adam_matches_the_published_update() {
     let mut parameter = uniform(1, 20_000);
     let gradient = uniform(2, 20_000);
     let (mut first, mut second) = (vec![0.0; 20_000], vec![0.0; 20_000]);

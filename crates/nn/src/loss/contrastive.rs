@@ -1,8 +1,9 @@
-//! Contrastive losses: which goal belongs to which state?
+//! Contrastive losses over pairs of states and goals.
 //!
-//! The logits are `f_ij = c(g_j) - scale * d(x_i, y_j)` for a distance, `c(g_j) + scale * x_i . y_j` for an inner product, and
-//! the positives are the pairs `(x_i, y_i)`. At the optimum `f = log p(g|s) - log p(g)` up to a constant, hence the successor
-//! distance, if future offsets are drawn from a geometric law that includes 0.
+//! The logits are `f_ij = c(g_j) - scale * d(x_i, y_j)` for a distance,
+//! `c(g_j) + scale * x_i . y_j` for an inner product, and the positives are the pairs `(x_i, y_i)`.
+//! At the optimum `f = log p(g|s) - log p(g)` up to a constant, which gives the successor distance
+//! if future offsets are drawn from a geometric distribution that includes 0.
 
 use super::Loss;
 use crate::{
@@ -13,26 +14,27 @@ use crate::{
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
-/// Along which side of the matrix of logits the softmax runs.
+/// The dimensions of the logits matrix over which the softmax is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// Both, added. With a potential, this identifies the distance.
+    /// Over both, with the losses added. With a potential, this identifies the distance.
     #[default]
     Symmetric,
-    /// Over goals, for each state. Leaves a free term per state.
+    /// Over goals, for each state. A term per state remains undetermined.
     Forward,
-    /// Over states, for each goal. Leaves a free term per goal, which `d(g, g) = 0` fixes.
+    /// Over states, for each goal. A term per goal remains undetermined, until `d(g, g) = 0` fixes
+    /// it.
     Backward,
 }
 
-/// Softmax cross-entropy (van den Oord et al., 2018).
+/// Settings of InfoNCE, a softmax cross-entropy (van den Oord et al., 2018).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct InfoNce {
-    /// Rows, columns or both.
+    /// The softmax over rows, columns or both.
     pub direction: Direction,
-    /// Weight of the mean squared log-sum-exp; 0 for none, 0.01 in published CMD code.
+    /// The weight of the mean squared log-sum-exp; 0 disables it, and published CMD code uses 0.01.
     pub logsumexp_penalty: f32,
 }
 
@@ -46,12 +48,12 @@ impl InfoNce {
     }
 }
 
-/// How values become logits.
+/// The conversion of values to logits.
 #[derive(Clone, Debug)]
 pub struct ContrastiveOptions {
-    /// Factor of the distance or the product; 1 means that distances are in nats.
+    /// The factor of the distance or the product; with 1, distances are in nats.
     pub scale: f32,
-    /// `c(g_j)`, `[n]`; none is zero.
+    /// `c(g_j)`, `[n]`; zero if `None`.
     pub potential: Option<Tensor<1>>,
 }
 
@@ -61,11 +63,11 @@ impl Default for ContrastiveOptions {
     }
 }
 
-/// InfoNCE over all pairs of latent rows `x, y: [n, width]`.
+/// Returns InfoNCE over all pairs of latent rows `x, y: [n, width]`.
 ///
-/// The matrix of logits is held only up to a size at which that is faster; above it, both passes work in blocks of rows.
-/// Diagnostics: `forward_nll`, `backward_nll`, `accuracy` (the positive has the largest logit of its row), `positive_value`,
-/// `mean_value`.
+/// The matrix of logits is stored only up to the size at which that is faster; above it, both
+/// passes work in blocks of rows. Diagnostics: `forward_nll`, `backward_nll`, `accuracy` (the
+/// positive has the largest logit of its row), `positive_value`, `mean_value`.
 pub fn infonce(
     infonce: InfoNce,
     head: &PairHead,
@@ -76,15 +78,16 @@ pub fn infonce(
     of_pairs(infonce.objective(), head, x, y, options)
 }
 
-/// Mean binary cross-entropy over all pairs of latent rows `x, y: [n, width]`, as [`infonce`].
+/// Returns the mean binary cross-entropy over all pairs of latent rows `x, y: [n, width]`;
+/// diagnostics as in [`infonce`].
 pub fn binary_nce(head: &PairHead, x: Tensor<2>, y: Tensor<2>, options: ContrastiveOptions) -> Loss {
     of_pairs(Objective::BinaryNce, head, x, y, options)
 }
 
-/// InfoNCE of given logits `[n, n]`; diagnostics as [`infonce`].
+/// Returns InfoNCE of given logits `[n, n]`; diagnostics as in [`infonce`].
 pub fn infonce_of_logits(infonce: InfoNce, logits: Tensor<2>) -> Loss {
     let [n, m] = logits.dims();
-    assert_eq!(n, m, "positives are on the diagonal of a square of logits");
+    assert_eq!(n, m, "the positives are on the diagonal of a square matrix of logits");
     let potential = Tensor::zeros([n], &logits.device());
     of_statistics(chunked_contrast::statistics_of_logits(1.0, infonce.objective(), logits, potential))
 }

@@ -1,9 +1,9 @@
-//! CMD-2: a contrastive critic distilled into a quasimetric.
+//! Distillation of a contrastive critic into a quasimetric (CMD-2).
 
 use super::Loss;
 use burn::tensor::{Tensor, activation::relu};
 
-/// The distances that a contrastive critic `f = phi(s)^T psi(g)` implies:
+/// Returns the distances that a contrastive critic `f = phi(s)^T psi(g)` implies:
 /// `T_ij = f(g_j, g_j) - f(s_i, g_j) = (phi(g_j) - phi(s_i))^T psi(g_j)`.
 ///
 /// # Shapes
@@ -13,14 +13,16 @@ pub fn contrastive_targets(phi_states: Tensor<2>, phi_goals: Tensor<2>, psi_goal
     at_goal - phi_states.matmul(psi_goals.transpose())
 }
 
-/// Distillation of the targets `T` into the distances `d`, balanced by the multiplier `lambda > 0`:
+/// Returns the loss that distills the targets `T` into the distances `d`, balanced by the
+/// multiplier `lambda > 0`:
 ///
 /// `lambda^(-1/2) * mean_ij max(0, T_ij - d_ij)^2 + lambda^(1/2) * mean_i max(0, d_ii - T_ii)^2`
 ///
-/// The first term raises every distance to its target; the second, on matched pairs, is the constraint
-/// `mean_i max(0, d_ii - T_ii)^2 <= margin` whose multiplier is `lambda`: dividing the Lagrangian by its root keeps the step size
-/// when `lambda` grows. Targets are detached. Diagnostics: `raise` (first mean), `violation` (second mean), which is what
-/// [`Dual::update`](super::Dual::update) wants.
+/// The first term raises every distance to its target; the second, on matched pairs, is the
+/// constraint `mean_i max(0, d_ii - T_ii)^2 <= margin` whose multiplier is `lambda`. Dividing the
+/// Lagrangian by the root of `lambda` keeps the step size when `lambda` grows. Targets are
+/// detached. Diagnostics: `raise` (first mean), `violation` (second mean), the argument of
+/// [`Dual::update`](super::Dual::update).
 ///
 /// # Shapes
 /// `distances, targets: [n, n]`

@@ -1,19 +1,19 @@
-//! Multipliers of constraints, by dual ascent.
+//! Lagrange multipliers of constraints, updated by dual ascent.
 
 use crate::{error::StateError, state_dict::StateDict};
 use serde::{Deserialize, Serialize};
 
-/// A constraint `violation <= margin` and the ascent of its multiplier.
+/// Settings of a constraint `violation <= margin` and the dual ascent of its multiplier.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DualConfig {
-    /// How much violation is allowed.
+    /// The allowed violation.
     pub margin: f64,
-    /// Step of the ascent.
+    /// The learning rate of the ascent.
     pub learning_rate: f64,
-    /// The multiplier at the start.
+    /// The initial multiplier.
     pub initial: f64,
-    /// The multiplier is never smaller.
+    /// The minimum of the multiplier.
     pub floor: f64,
 }
 
@@ -23,9 +23,11 @@ impl Default for DualConfig {
     }
 }
 
-/// `lambda = softplus(raw) + floor`, ascended along `violation - margin`.
+/// A multiplier `lambda = softplus(raw) + floor`, updated by gradient ascent on
+/// `lambda * (violation - margin)`.
 ///
-/// One number on the host: it is saved exactly, and reading the violation is a diagnostic anyway.
+/// It is a number on the host, so that it is saved exactly. The violation is read as a diagnostic
+/// in any case.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dual {
     config: DualConfig,
@@ -33,13 +35,13 @@ pub struct Dual {
 }
 
 impl Dual {
-    /// The multiplier at its start. `initial` is raised to just above `floor` if need be.
+    /// Creates a multiplier with its initial value, which is at least slightly above `floor`.
     pub fn new(config: DualConfig) -> Self {
         let softplus = (config.initial - config.floor).max(1e-6);
         Self { config, raw: softplus + (-(-softplus).exp_m1()).ln() }
     }
 
-    /// The multiplier, positive.
+    /// Returns the multiplier, which is positive.
     pub fn lambda(&self) -> f64 {
         let softplus = self.raw.max(0.0) + (-self.raw.abs()).exp().ln_1p();
         softplus + self.config.floor
@@ -48,12 +50,12 @@ impl Dual {
     /// Saves or resumes the multiplier as `name`.
     ///
     /// # Errors
-    /// If the state dict lacks it.
+    /// If the state dict does not contain it.
     pub fn visit_state(&mut self, name: &str, state: &mut StateDict) -> Result<(), StateError> {
         state.number(name, &mut self.raw)
     }
 
-    /// One step of ascent; a violation that is not finite is ignored.
+    /// Takes one ascent step. A non-finite violation is ignored.
     pub fn update(&mut self, violation: f64) {
         if violation.is_finite() {
             let slope = 1.0 / (1.0 + (-self.raw).exp());

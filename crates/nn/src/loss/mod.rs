@@ -1,4 +1,4 @@
-//! Losses: functions that return a value to minimize and named diagnostics.
+//! Losses. Each returns a value to minimize and named diagnostics.
 
 mod contrastive;
 mod distill;
@@ -34,7 +34,7 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// The numbers, in one transfer.
+    /// Reads all diagnostics in one transfer.
     ///
     /// # Panics
     /// If the device fails.
@@ -49,7 +49,7 @@ impl Diagnostics {
 }
 
 impl Loss {
-    /// A value without diagnostics.
+    /// Creates a loss without diagnostics.
     pub fn new(value: Tensor<1>) -> Self {
         Self { value, diagnostics: Diagnostics::default() }
     }
@@ -61,14 +61,15 @@ impl Loss {
         self
     }
 
-    /// The sum of the losses of independent networks, with the diagnostics of the last; `None` of none.
+    /// Returns the sum of the losses of independent networks, with the diagnostics of the last;
+    /// `None` if there are none.
     pub fn sum(losses: impl IntoIterator<Item = Self>) -> Option<Self> {
         losses
             .into_iter()
             .reduce(|sum, loss| Self { value: sum.value + loss.value, diagnostics: loss.diagnostics })
     }
 
-    /// The value as a number; waits for the device.
+    /// Returns the value as a number, after waiting for the device.
     ///
     /// # Panics
     /// If the device fails.

@@ -1,11 +1,12 @@
-//! Policy extraction: a distance turned into actions.
+//! Policy extraction losses.
 
 use super::Loss;
 use burn::tensor::Tensor;
 
 /// Advantage-weighted regression: `-mean min(e^(alpha A), max_weight) log pi(a|s, g)`.
 ///
-/// Peng et al. (2019). Advantages are detached: how much *closer* than expected the data action comes.
+/// Peng et al. (2019). The advantage `A` is how much closer to the goal than expected the dataset
+/// action leads. It is detached.
 ///
 /// # Shapes
 /// `log_probs, advantages: [n]`. Diagnostics: `mean_weight`, `log_prob`.
@@ -16,10 +17,11 @@ pub fn awr(log_probs: Tensor<1>, advantages: Tensor<1>, alpha: f32, max_weight: 
         .with("log_prob", log_probs.mean())
 }
 
-/// Minimizes the distance of the policy's own action, regularized by behavior cloning:
-/// `mean d((s, a_pi), g) / scale - bc_weight * mean log pi(a|s, g)`.
+/// Minimizes the distance to the goal from the state and the policy's action, regularized by
+/// behavior cloning (DDPG+BC): `mean d((s, a_pi), g) / scale - bc_weight * mean log pi(a|s, g)`.
 ///
-/// Fujimoto and Gu (2021). `scale` is the detached batch mean of `|d|`, so that one `bc_weight` fits all distances.
+/// Fujimoto and Gu (2021). `scale` is the detached batch mean of `|d|`, so that `bc_weight` does
+/// not depend on the scale of the distances.
 ///
 /// # Shapes
 /// `distances, log_probs: [n]`. Diagnostics: `distance`, `log_prob`.

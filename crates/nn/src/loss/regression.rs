@@ -3,9 +3,11 @@
 use super::Loss;
 use burn::tensor::Tensor;
 
-/// `mean |tau - 1(e < 0)| e^2` for the errors `e = target - prediction`: the minimizer is the `tau`-expectile of the target.
+/// `mean |tau - 1(e < 0)| e^2` for the errors `e = target - prediction`: the minimizer is the
+/// `tau`-expectile of the target.
 ///
-/// Kostrikov, Nair, Levine, "Offline Reinforcement Learning with Implicit Q-Learning" (2022). Targets are detached.
+/// Kostrikov, Nair, Levine, "Offline Reinforcement Learning with Implicit Q-Learning" (2022).
+/// Targets are detached.
 ///
 /// # Shapes
 /// `predictions, targets: [n]`. Diagnostic: `mean_error`.

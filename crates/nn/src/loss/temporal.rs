@@ -1,14 +1,17 @@
-//! Quasimetric reinforcement learning: distances as large as local steps allow.
+//! Quasimetric reinforcement learning (QRL): distances are maximized subject to local constraints.
 //!
-//! Wang, Torralba, Isola, Zhang, "Optimal Goal-Reaching Reinforcement Learning via Quasimetric Learning" (2023).
+//! Wang, Torralba, Isola, Zhang, "Optimal Goal-Reaching Reinforcement Learning via Quasimetric
+//! Learning" (2023).
 
 use super::Loss;
 use crate::op::chunked_contrast::softplus;
 use burn::tensor::{Tensor, activation::relu};
 
-/// `mean softplus_beta(offset - d)`: pushes random pairs apart, less so the farther they are.
+/// Returns `mean softplus_beta(offset - d)`, which increases the distances of random pairs, with a
+/// gradient that vanishes for large distances.
 ///
-/// `softplus_beta(x) = ln(1 + e^(beta x)) / beta`; published: offset 500, beta 0.01, distances in steps.
+/// `softplus_beta(x) = ln(1 + e^(beta x)) / beta`; published values: offset 500, beta 0.01,
+/// distances in steps.
 ///
 /// # Shapes
 /// `distances: [n]`. Diagnostic: `mean_distance`.
@@ -17,10 +20,11 @@ pub fn qrl_spread(distances: Tensor<1>, offset: f32, beta: f32) -> Loss {
     Loss::new((softplus(scaled) / beta).mean()).with("mean_distance", distances.mean())
 }
 
-/// `mean max(0, d(s, s') - cost)^2` over observed transitions: one step must not look farther than it costs.
+/// Returns `mean max(0, d(s, s') - cost)^2` over dataset transitions: the distance of one step must
+/// not exceed its cost.
 ///
-/// The constraint `<= eps^2` (published: 0.05 squared) is kept by a [`Dual`](super::Dual): minimize
-/// `spread + lambda * constraint`.
+/// The constraint `<= eps^2` (published: 0.05 squared) is enforced by a [`Dual`](super::Dual):
+/// minimize `spread + lambda * constraint`.
 ///
 /// # Shapes
 /// `step_distances: [n]`. Diagnostic: `violation`, the value itself.

@@ -5,16 +5,17 @@ use crate::error::{ConfigError, at_least_one};
 use burn::{module::Module, tensor::Tensor};
 use serde::{Deserialize, Serialize};
 
-/// The distribution of actions around their mean.
+/// The type of the action distribution of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum PolicyDistribution {
-    /// `tanh(u)`, `u ~ N(mean, e^(2 log_std))`, with a learned `log_std` clamped to the given range.
+    /// `tanh(u)`, `u ~ N(mean, e^(2 log_std))`, with a learned `log_std` clamped to the given
+    /// range.
     TanhGaussian {
-        /// Smallest `log_std`.
+        /// Minimum of `log_std`.
         #[serde(default = "default_min_log_std")]
         min_log_std: f32,
-        /// Largest `log_std`.
+        /// Maximum of `log_std`.
         #[serde(default = "default_max_log_std")]
         max_log_std: f32,
     },
@@ -44,13 +45,13 @@ impl Default for PolicyDistribution {
     }
 }
 
-/// A policy of observation and goal.
+/// The configuration of a goal-conditioned policy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ActorConfig {
-    /// Features of an observation and a goal together.
+    /// The width of an observation plus that of a goal.
     pub inputs: usize,
-    /// Numbers of an action.
+    /// The width of an action.
     pub actions: usize,
     /// Hidden layers.
     #[serde(default)]
@@ -88,7 +89,7 @@ impl ActorConfig {
     }
 }
 
-/// See [`ActorConfig`].
+/// A goal-conditioned policy; see [`ActorConfig`].
 #[derive(Module, Debug)]
 pub struct Actor {
     network: Encoder,
@@ -99,7 +100,7 @@ pub struct Actor {
 }
 
 impl Actor {
-    /// The distribution of actions.
+    /// Returns the distribution of actions.
     ///
     /// # Shapes
     /// `observations: [n, o]`, `goals: [n, g]` with `o + g = inputs`.
@@ -123,29 +124,30 @@ impl Actor {
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "one per batch; a tensor is a handle")]
 pub enum ActionDistribution {
-    /// Before `tanh`.
+    /// A Gaussian before `tanh`.
     TanhGaussian {
         /// Mean of the Gaussian.
         mean: Tensor<2>,
-        /// Logarithm of its deviation.
+        /// Logarithm of its standard deviation.
         log_std: Tensor<2>,
     },
-    /// After `tanh`.
+    /// A Gaussian around a mean after `tanh`.
     FixedStd {
         /// Mean, in `[-1, 1]`.
         mean: Tensor<2>,
-        /// Deviation.
+        /// Standard deviation.
         std: f32,
     },
 }
 
 /// `ln sqrt(2 pi)`
 const LOG_SQRT_TAU: f32 = 0.918_938_5;
-/// Actions of the data are pulled this far into `[-1, 1]`, where `atanh` is finite.
-const LARGEST_ACTION: f32 = 0.999;
+/// Dataset actions are clipped to this magnitude, at which `atanh` is finite.
+const MAX_ACTION: f32 = 0.999;
 
 impl ActionDistribution {
-    /// Actions `[n, actions]` for standard normal `noise` of that shape; differentiable.
+    /// Returns actions `[n, actions]` for standard normal `noise` of the same shape. Differentiable
+    /// (reparameterized).
     pub fn sample(&self, noise: Tensor<2>) -> Tensor<2> {
         match self {
             Self::TanhGaussian { mean, log_std } => (mean.clone() + log_std.clone().exp() * noise).tanh(),
@@ -153,7 +155,7 @@ impl ActionDistribution {
         }
     }
 
-    /// The action to take when not exploring, `[n, actions]`.
+    /// Returns the deterministic action, `[n, actions]`.
     pub fn mode(&self) -> Tensor<2> {
         match self {
             Self::TanhGaussian { mean, .. } => mean.clone().tanh(),
@@ -161,14 +163,15 @@ impl ActionDistribution {
         }
     }
 
-    /// Log-density `[n]` of `actions: [n, actions]`.
+    /// Returns the log-density `[n]` of `actions: [n, actions]`.
     ///
-    /// That of `tanh(u)` subtracts `ln(1 - a^2)` per coordinate; actions at the bounds are moved to 0.999.
+    /// For `tanh(u)`, `ln(1 - a^2)` is subtracted per coordinate, and actions are clipped to
+    /// magnitude 0.999.
     pub fn log_prob(&self, actions: Tensor<2>) -> Tensor<1> {
         let [n, width] = actions.dims();
         let terms = match self {
             Self::TanhGaussian { mean, log_std } => {
-                let actions = actions.clamp(-LARGEST_ACTION, LARGEST_ACTION);
+                let actions = actions.clamp(-MAX_ACTION, MAX_ACTION);
                 let before = ((actions.clone() + 1.0).log() - (actions.clone().neg() + 1.0).log()) * 0.5;
                 let standard = (before - mean.clone()) * log_std.clone().neg().exp();
                 standard.square() * -0.5 - log_std.clone() - (actions.square().neg() + 1.0).log()

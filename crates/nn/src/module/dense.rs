@@ -1,4 +1,4 @@
-//! A linear layer and a layer normalization, each with the activation that follows it.
+//! Linear layers and layer normalization, each fused with an activation.
 
 use super::Initializer;
 use crate::{kernel::Activation, op};
@@ -7,7 +7,7 @@ use burn::{
     tensor::Tensor,
 };
 
-/// `act(x w + b)`
+/// A linear layer with an activation: `act(x w + b)`.
 #[derive(Module, Debug)]
 pub struct Dense {
     /// `[inputs, outputs]`
@@ -21,6 +21,8 @@ impl Dense {
         Self { weight: init.weight(inputs, outputs), bias: init.constant(outputs, 0.0) }
     }
 
+    /// Applies the layer.
+    ///
     /// # Shapes
     /// `x: [n, inputs]` gives `[n, outputs]`.
     pub fn forward(&self, x: Tensor<2>, activation: Activation) -> Tensor<2> {
@@ -28,7 +30,8 @@ impl Dense {
     }
 }
 
-/// `act(gain * (x - mean) / deviation + shift)` over each row.
+/// Layer normalization with an activation: `act(gain * (x - mean) / deviation + shift)` for each
+/// row.
 #[derive(Module, Debug)]
 pub struct Norm {
     /// `[width]`
@@ -42,6 +45,8 @@ impl Norm {
         Self { gain: init.constant(width, 1.0), shift: init.constant(width, 0.0) }
     }
 
+    /// Applies the normalization.
+    ///
     /// # Shapes
     /// `x: [n, width]` gives `[n, width]`.
     pub fn forward(&self, x: Tensor<2>, activation: Activation) -> Tensor<2> {

@@ -8,28 +8,28 @@ use crate::{
 use burn::{module::Module, tensor::Tensor};
 use serde::{Deserialize, Serialize};
 
-/// What stands between a hidden layer and its activation.
+/// The normalization between a hidden layer and its activation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Normalization {
-    /// Nothing.
+    /// No normalization.
     #[default]
     None,
     /// Layer normalization (Ba et al., 2016).
     LayerNorm,
 }
 
-/// The hidden layers of a network.
+/// The configuration of the hidden layers of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrunkConfig {
-    /// Units of a hidden layer.
+    /// The number of units of a hidden layer.
     pub width: usize,
-    /// Hidden layers; 0 makes the network linear.
+    /// The number of hidden layers; 0 makes the network linear.
     pub depth: usize,
-    /// After every hidden layer.
+    /// The activation after every hidden layer.
     pub activation: Activation,
-    /// Before every activation.
+    /// The normalization before every activation.
     pub normalization: Normalization,
 }
 
@@ -39,16 +39,16 @@ impl Default for TrunkConfig {
     }
 }
 
-/// More is not trained here; a corrupt file may ask for it.
+/// Larger networks are rejected, because a corrupt file may request one.
 const MAX_PARAMETERS: f64 = 1e9;
 
-/// A multilayer perceptron from `inputs` to `outputs` features.
+/// The configuration of a multilayer perceptron.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EncoderConfig {
-    /// Features of a row that goes in.
+    /// The number of input features.
     pub inputs: usize,
-    /// Features of a row that comes out.
+    /// The number of output features.
     pub outputs: usize,
     /// Hidden layers.
     #[serde(default)]
@@ -59,7 +59,7 @@ impl EncoderConfig {
     /// Builds the network.
     ///
     /// # Errors
-    /// If a size is zero.
+    /// If a size is zero, or the network would be too large.
     pub fn init(&self, init: &mut Initializer) -> Result<Encoder, ConfigError> {
         let TrunkConfig { width, depth, activation, normalization } = self.trunk;
         let mut inputs = at_least_one("inputs", self.inputs)?;
@@ -87,10 +87,10 @@ impl EncoderConfig {
     }
 }
 
-/// See [`EncoderConfig`].
+/// A multilayer perceptron; see [`EncoderConfig`].
 ///
-/// Parameters are called `layers.{i}.weight`, `layers.{i}.bias`, `norms.{i}.gain`, `norms.{i}.shift`, `out.weight` and
-/// `out.bias`.
+/// Its parameters are `layers.{i}.weight`, `layers.{i}.bias`, `norms.{i}.gain`, `norms.{i}.shift`,
+/// `out.weight` and `out.bias`.
 #[derive(Module, Debug)]
 pub struct Encoder {
     layers: Vec<Dense>,
@@ -101,6 +101,8 @@ pub struct Encoder {
 }
 
 impl Encoder {
+    /// Applies the network.
+    ///
     /// # Shapes
     /// `x: [n, inputs]` gives `[n, outputs]`.
     pub fn forward(&self, mut x: Tensor<2>) -> Tensor<2> {

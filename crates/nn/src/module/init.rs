@@ -1,7 +1,7 @@
-//! Parameters drawn at once, in order, from a seeded stream, with fixed identities.
+//! Initialization of parameters, immediately and in order, from a seeded stream, with fixed ids.
 //!
-//! Burn draws parameters lazily from a global generator and names them at random, so that neither runs nor resumed
-//! optimizers would be reproducible.
+//! Burn initializes parameters lazily from a global generator and gives them random ids, so that
+//! neither runs nor resumed optimizers would be reproducible.
 
 use burn::{
     module::{Param, ParamId},
@@ -11,10 +11,11 @@ use burn_std::config::{BurnConfig, RuntimeConfig as _};
 use isochrone_core::rng;
 use rand_chacha::ChaCha8Rng;
 
-/// Random streams with this bit draw parameters, so that data drawn from streams of the same seed are independent of them.
+/// This bit marks the random streams of parameters, so that data streams of the same seed are
+/// independent of them.
 const PARAMETERS: u64 = 1 << 63;
 
-/// Draws the parameters of one network.
+/// Initializes the parameters of a network.
 pub struct Initializer {
     device: Device,
     rng: ChaCha8Rng,
@@ -22,19 +23,21 @@ pub struct Initializer {
 }
 
 impl Initializer {
-    /// Parameters on `device` from stream `stream` of `seed`. Networks that are optimised or saved together need streams of
-    /// their own: the identities of parameters are made from it.
+    /// Creates an initializer of parameters on `device` from stream `stream` of `seed`. Networks
+    /// that are optimized or saved together need different streams, because parameter ids are
+    /// derived from the stream.
     pub fn new(seed: u64, stream: u32, device: &Device) -> Self {
-        // Burn's default configuration, unless the program gave it one. Otherwise Burn looks for a `burn.toml` in
-        // the working folder and in every folder above it, and obeys what it finds there: a data set that was
-        // unpacked from an archive could name a file that training then overwrites with its log. No network is
-        // made without an initializer: every program passes here before its first gradient.
+        // This sets Burn's default configuration, unless the program has set one. Otherwise Burn
+        // would search for a `burn.toml` in the working directory and all its parents and apply it:
+        // a dataset unpacked from an archive could name a file that training then overwrites with
+        // its log. Every network is created by an initializer, so this runs before the first
+        // gradient.
         BurnConfig::try_set(BurnConfig::default());
         let rng = rng::stream(seed, PARAMETERS | u64::from(stream));
         Self { device: device.clone(), rng, next_id: u64::from(stream) << 32 | 1 }
     }
 
-    /// Weights `[inputs, outputs]`, uniform with variance `1 / inputs`.
+    /// Draws weights `[inputs, outputs]`, uniform with variance `1 / inputs`.
     pub(super) fn weight(&mut self, inputs: usize, outputs: usize) -> Param<Tensor<2>> {
         let bound = (3.0 / inputs as f64).sqrt();
         let values: Vec<f32> = (0..inputs * outputs)
@@ -43,12 +46,12 @@ impl Initializer {
         self.parameter(TensorData::new(values, [inputs, outputs]))
     }
 
-    /// One number to learn, `[1]`.
+    /// Returns a learned scalar, `[1]`.
     pub fn scalar(&mut self, value: f32) -> Param<Tensor<1>> {
         self.constant(1, value)
     }
 
-    /// `length` times `value`.
+    /// Returns a vector of `length` times `value`.
     pub(super) fn constant(&mut self, length: usize, value: f32) -> Param<Tensor<1>> {
         self.parameter(TensorData::new(vec![value; length], [length]))
     }

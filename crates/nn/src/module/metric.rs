@@ -1,23 +1,24 @@
-//! An encoder and a head: a distance between raw rows; alone or as twins.
+//! Learned distances: an encoder and a pair head, single or as an ensemble of two.
 
 use super::{Encoder, EncoderConfig, Initializer, PairHead, PairHeadConfig};
 use crate::error::ConfigError;
 use burn::{module::Module, tensor::Tensor};
 use serde::{Deserialize, Serialize};
 
-/// How many independent distances are learned side by side.
+/// The number of independent distances that are learned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ensemble {
-    /// One.
+    /// One distance.
     #[default]
     Single,
-    /// Two, of which the larger is believed: what an actor minimises must not be a lucky underestimate.
+    /// Two distances, of which the larger is used, so that an actor does not exploit
+    /// underestimates.
     Twin,
 }
 
 impl Ensemble {
-    /// How many there are.
+    /// Returns the number of members.
     pub fn members(self) -> usize {
         match self {
             Self::Single => 1,
@@ -26,15 +27,15 @@ impl Ensemble {
     }
 }
 
-/// A distance between rows of `encoder.inputs` features.
+/// The configuration of a distance between rows of `encoder.inputs` features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MetricConfig {
-    /// From raw rows to latent rows.
+    /// The encoder from input rows to latent rows.
     pub encoder: EncoderConfig,
-    /// From two latent rows to a number.
+    /// The head from two latent rows to a distance.
     pub head: PairHeadConfig,
-    /// One or two of them.
+    /// The number of members.
     #[serde(default)]
     pub ensemble: Ensemble,
 }
@@ -43,7 +44,7 @@ impl MetricConfig {
     /// Builds the networks.
     ///
     /// # Errors
-    /// If a size is zero or does not divide.
+    /// If a size is zero or does not divide the latent width.
     pub fn init(&self, init: &mut Initializer) -> Result<Metric, ConfigError> {
         let members = (0..self.ensemble.members()).map(|_| {
             let encoder = self.encoder.init(init).map_err(|error| error.inside("encoder"))?;
@@ -54,17 +55,18 @@ impl MetricConfig {
     }
 }
 
-/// One encoder with its head.
+/// One member of an ensemble: an encoder and its head.
 #[derive(Module, Debug)]
 pub struct MetricMember {
-    /// From raw rows to latent rows.
+    /// The encoder from input rows to latent rows.
     pub encoder: Encoder,
-    /// From two latent rows to a number.
+    /// The head from two latent rows to a distance.
     pub head: PairHead,
 }
 
 impl MetricMember {
-    /// Latent rows of both, from one pass: the same row has the same bits whatever the sizes, so `d(x, x)` is 0.
+    /// Encodes both in one pass, so that equal rows have bit-identical latent rows for any batch
+    /// sizes and `d(x, x)` is 0.
     ///
     /// # Shapes
     /// `from: [n, inputs]`, `to: [m, inputs]` give `[n, latent]` and `[m, latent]`.
@@ -75,19 +77,21 @@ impl MetricMember {
     }
 }
 
-/// See [`MetricConfig`]. Parameters are called `members.{i}.encoder.…` and `members.{i}.head.…`.
+/// A learned distance; see [`MetricConfig`]. Its parameters are `members.{i}.encoder.…` and
+/// `members.{i}.head.…`.
 #[derive(Module, Debug)]
 pub struct Metric {
     members: Vec<MetricMember>,
 }
 
 impl Metric {
-    /// The independent distances.
+    /// Returns the independent distances.
     pub fn members(&self) -> &[MetricMember] {
         &self.members
     }
 
-    /// Values of all pairs, of twins the larger: the maximum of two quasimetrics is one.
+    /// Returns the distances of all pairs, the maximum over members. The maximum of two
+    /// quasimetrics is a quasimetric.
     ///
     /// # Shapes
     /// `from: [n, inputs]`, `to: [m, inputs]` give `[n, m]`.
@@ -99,7 +103,7 @@ impl Metric {
         values.reduce(Tensor::max_pair).expect("there is at least one member")
     }
 
-    /// Values of the pairs `(from_i, to_i)`, of twins the larger.
+    /// Returns the distances of the pairs `(from_i, to_i)`, the maximum over members.
     ///
     /// # Shapes
     /// `from, to: [n, inputs]` give `[n]`.

@@ -1,4 +1,4 @@
-//! Networks: configurations that are checked, then built with parameters drawn from our own random streams.
+//! Networks, built from validated configurations with parameters from seeded random streams.
 
 mod actor;
 mod dense;

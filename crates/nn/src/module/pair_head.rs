@@ -1,4 +1,4 @@
-//! From two latent rows to a number: quasimetrics and the inner product.
+//! Heads that map two latent rows to a number: quasimetrics and the inner product.
 
 use super::Initializer;
 use crate::{
@@ -12,33 +12,39 @@ use burn::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Which head compares latent rows.
+/// The configuration of a pair head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum PairHeadConfig {
-    /// Metric residual network, square root kept:
-    /// `d(x, y) = mean over components of [ max_k relu(h_k(x) - h_k(y)) + ||g(x) - g(y)||_2 ]`, where `h` and `g` are the halves
-    /// of a component.
+    /// Metric residual network, with the square root:
+    /// `d(x, y) = mean over components of [ max_k relu(h_k(x) - h_k(y)) + ||g(x) - g(y)||_2 ]`,
+    /// where `h` and `g` are the halves of a component.
     ///
-    /// Liu, Feng, Liu, Abbeel, Stone, "Metric Residual Networks for Sample Efficient Goal-Conditioned Reinforcement Learning" (2023).
-    /// We depart from published code in that nothing is added under the root: `d(x, x)` is 0, and its gradient there is taken as 0.
+    /// Liu, Feng, Liu, Abbeel, Stone, "Metric Residual Networks for Sample Efficient
+    /// Goal-Conditioned Reinforcement Learning" (2023). Unlike in published code, no epsilon is
+    /// added under the root: `d(x, x)` is 0, and its gradient there is defined as 0.
     Mrn {
-        /// Independent quasimetrics that are averaged; the latent width must be a multiple of twice this.
+        /// The number of independent quasimetrics that are averaged. The latent width must be a
+        /// multiple of twice this number.
         #[serde(default = "default_parts")]
         components: usize,
     },
-    /// Interval quasimetric embedding with maxmean reduction: per group of features the length of the union of the intervals
-    /// `[x_k, max(x_k, y_k)]`, then `a * max + (1 - a) * mean` over groups with a learned `a` in `(0, 1)`.
+    /// Interval quasimetric embedding with maxmean reduction: per group of features the length of
+    /// the union of the intervals `[x_k, max(x_k, y_k)]`, then `a * max + (1 - a) * mean` over
+    /// groups with a learned `a` in `(0, 1)`.
     ///
-    /// Wang and Isola, "Improved Representation of Asymmetrical Distances with Interval Quasimetric Embeddings" (2022).
+    /// Wang and Isola, "Improved Representation of Asymmetrical Distances with Interval Quasimetric
+    /// Embeddings" (2022).
     Iqe {
-        /// Features of a group; the latent width must be a multiple.
+        /// The number of features of a group. The latent width must be a multiple of it.
         #[serde(default = "default_parts")]
         group_width: usize,
     },
-    /// `d(x, y) = mean over components of max_k relu(x_k - y_k)`: the asymmetric part of `Mrn` alone.
+    /// `d(x, y) = mean over components of max_k relu(x_k - y_k)`: only the asymmetric part of
+    /// `Mrn`.
     MaxRelu {
-        /// Independent quasimetrics that are averaged; the latent width must be a multiple.
+        /// The number of independent quasimetrics that are averaged. The latent width must be a
+        /// multiple of it.
         #[serde(default = "default_parts")]
         components: usize,
     },
@@ -50,14 +56,15 @@ fn default_parts() -> usize {
     8
 }
 
-/// Largest number of features of one component, or of groups: their index is recorded in 16 bits.
+/// The maximum number of features of a component, or of groups, whose indices are stored in 16
+/// bits.
 const MAX_INDEX: usize = 1 << 15;
 
 impl PairHeadConfig {
-    /// The form for latent rows of `width` features.
+    /// Returns the form for latent rows of `width` features.
     ///
     /// # Errors
-    /// If the width cannot be divided as asked.
+    /// If the width is not divisible as required.
     #[doc(hidden)]
     pub fn form(self, width: usize) -> Result<PairForm, ConfigError> {
         at_least_one("latent width", width)?;
@@ -69,8 +76,10 @@ impl PairHeadConfig {
                 return Err(ConfigError::new(field, parts, &problem, hint));
             }
             if width / parts > MAX_INDEX {
-                let problem =
-                    format!("leaves {} of a latent width of {width}: more than {MAX_INDEX}", width / parts);
+                let problem = format!(
+                    "leaves {} features of a latent width of {width}, more than {MAX_INDEX}",
+                    width / parts
+                );
                 return Err(ConfigError::new(field, parts, &problem, "choose a smaller latent width"));
             }
             Ok(width / parts)
@@ -93,7 +102,7 @@ impl PairHeadConfig {
     /// Builds the head for latent rows of `width` features.
     ///
     /// # Errors
-    /// If the width cannot be divided as asked.
+    /// If the width is not divisible as required.
     pub fn init(self, width: usize, init: &mut Initializer) -> Result<PairHead, ConfigError> {
         let form = self.form(width)?;
         let mix_logit = matches!(self, Self::Iqe { .. }).then(|| init.constant(1, 0.0));
@@ -101,7 +110,7 @@ impl PairHeadConfig {
     }
 }
 
-/// The head of a pair network.
+/// A pair head; see [`PairHeadConfig`].
 #[derive(Module, Debug)]
 pub struct PairHead {
     #[module(skip)]
@@ -111,13 +120,13 @@ pub struct PairHead {
 }
 
 impl PairHead {
-    /// How it compares rows.
+    /// Returns the form of the comparison.
     #[doc(hidden)]
     pub fn form(&self) -> PairForm {
         self.form
     }
 
-    /// The mix of an interval form, `[1]`; zero for others.
+    /// Returns the mix of an interval form, `[1]`; zero for other forms.
     pub fn mix(&self, like: &Tensor<2>) -> Tensor<1> {
         match &self.mix_logit {
             Some(mix_logit) => sigmoid(mix_logit.val()),
@@ -125,7 +134,7 @@ impl PairHead {
         }
     }
 
-    /// Values of all pairs.
+    /// Returns the values of all pairs.
     ///
     /// # Shapes
     /// `x: [n, width]`, `y: [m, width]` give `[n, m]`.
@@ -134,7 +143,7 @@ impl PairHead {
         op::all_pairs(self.form, x, y, mix)
     }
 
-    /// Values of the pairs `(x_i, y_i)`.
+    /// Returns the values of the pairs `(x_i, y_i)`.
     ///
     /// # Shapes
     /// `x, y: [n, width]` give `[n]`.

@@ -1,17 +1,18 @@
-//! A free scalar per goal.
+//! A learned scalar function of the goal.
 
 use super::{Encoder, EncoderConfig, Initializer, TrunkConfig};
 use crate::error::ConfigError;
 use burn::{module::Module, tensor::Tensor};
 
-/// `c(g)`: what a goal's popularity adds to every logit of its column. Thrown away after training.
+/// `c(g)`: a term that is added to every logit of a goal's column and absorbs the goal's marginal
+/// probability. It is discarded after training.
 #[derive(Module, Debug)]
 pub struct Potential {
     network: Encoder,
 }
 
 impl Potential {
-    /// A potential of rows of `inputs` features.
+    /// Creates a potential of rows of `inputs` features.
     ///
     /// # Errors
     /// If a size is zero.
@@ -19,6 +20,8 @@ impl Potential {
         Ok(Self { network: EncoderConfig { inputs, outputs: 1, trunk }.init(init)? })
     }
 
+    /// Returns the potentials of goals.
+    ///
     /// # Shapes
     /// `goals: [n, inputs]` gives `[n]`.
     pub fn forward(&self, goals: Tensor<2>) -> Tensor<1> {

@@ -1,19 +1,21 @@
-//! All pairs by tensor operations: the reference, and the path of every backend without a kernel of its own.
+//! All pairs by tensor operations: the reference, and the implementation for backends without
+//! kernels.
 //!
-//! [`differentiable`] is the textbook broadcast, differentiated by Burn, and holds `n m width` numbers. [`forward`] and
-//! [`backward`] do the same in chunks of rows that hold at most [`CHUNK_ELEMENTS`], with the gradient written out.
+//! [`differentiable`] is a plain broadcast, differentiated by Burn, and stores `n m width` numbers.
+//! [`forward`] and [`backward`] compute the same in chunks of rows of at most [`CHUNK_ELEMENTS`],
+//! with an explicit gradient.
 
 use crate::kernel::PairForm;
 use burn::tensor::{IndexingUpdateOp, Int, Tensor, activation::relu};
 
-/// Elements of the largest broadcast tensor of a chunk (64 MiB of floats).
+/// The maximum number of elements of the broadcast tensor of a chunk (64 MiB of floats).
 pub const CHUNK_ELEMENTS: usize = 1 << 24;
 
 fn rows_per_chunk(form: PairForm, m: usize) -> usize {
     (CHUNK_ELEMENTS / (m * form.width()).max(1)).max(1)
 }
 
-/// Values `[n, m]`, chunk by chunk, for tensors that are not tracked.
+/// Returns the values `[n, m]`, computed chunk by chunk, for tensors without autodiff.
 pub fn forward(form: PairForm, x: Tensor<2>, y: Tensor<2>, mix: Tensor<1>) -> Tensor<2> {
     let ([n, _], [m, _]) = (x.dims(), y.dims());
     let rows = rows_per_chunk(form, m);
@@ -24,7 +26,8 @@ pub fn forward(form: PairForm, x: Tensor<2>, y: Tensor<2>, mix: Tensor<1>) -> Te
     Tensor::cat(chunks.collect(), 0)
 }
 
-/// Gradients of `sum_ij gradient_ij value_ij` with respect to `x`, `y` and the mix, chunk by chunk.
+/// Returns the gradients of `sum_ij gradient_ij value_ij` with respect to `x`, `y` and the mix,
+/// chunk by chunk.
 pub fn backward(
     form: PairForm,
     gradient: Tensor<2>,
@@ -58,7 +61,7 @@ pub fn backward(
     (Tensor::cat(dx, 0), dy, dmix)
 }
 
-/// Values `[n, m]` by broadcasting to `[n, m, width]`; Burn differentiates it.
+/// Returns the values `[n, m]` by broadcasting to `[n, m, width]`; differentiated by Burn.
 pub fn differentiable(form: PairForm, x: Tensor<2>, y: Tensor<2>, mix: Tensor<1>) -> Tensor<2> {
     let ([n, width], [m, _]) = (x.dims(), y.dims());
     match form {
@@ -77,7 +80,7 @@ pub fn differentiable(form: PairForm, x: Tensor<2>, y: Tensor<2>, mix: Tensor<1>
     }
 }
 
-/// Values `[n]` of the pairs `(x_i, y_i)`; Burn differentiates it.
+/// Returns the values `[n]` of the pairs `(x_i, y_i)`; differentiated by Burn.
 pub fn rowwise(form: PairForm, x: Tensor<2>, y: Tensor<2>, mix: Tensor<1>) -> Tensor<1> {
     let [n, width] = x.dims();
     match form {
@@ -93,14 +96,14 @@ pub fn rowwise(form: PairForm, x: Tensor<2>, y: Tensor<2>, mix: Tensor<1>) -> Te
     }
 }
 
-/// `max relu + L2` over the last dimension.
+/// Returns `max relu + L2` over the last dimension.
 fn max_l2(difference: Tensor<4>, max_width: usize, l2_width: usize) -> Tensor<4> {
     let value = relu(difference.clone().narrow(3, 0, max_width)).max_dim(3);
     if l2_width == 0 {
         return value;
     }
     let squares = difference.narrow(3, max_width, l2_width).square().sum_dim(3);
-    // The root has no derivative at zero; coincident rows get distance 0 and gradient 0.
+    // The root has no derivative at zero; coincident rows have distance 0 and gradient 0.
     let coincident = squares.clone().detach().equal_scalar(0.0);
     let length = squares.mask_fill(coincident.clone(), 1.0).sqrt().mask_fill(coincident, 0.0);
     value + length
@@ -134,7 +137,8 @@ fn max_l2_backward(
     (dx, dy)
 }
 
-/// `mix * longest + (1 - mix) * mean` of the union lengths, `[n, m, groups, group_width] -> [n, m, 1, 1]`.
+/// Returns `mix * longest + (1 - mix) * mean` of the union lengths,
+/// `[n, m, groups, group_width] -> [n, m, 1, 1]`.
 fn interval(x: Tensor<4>, y: Tensor<4>, mix: Tensor<1>) -> Tensor<4> {
     let mix = mix.reshape([1, 1, 1, 1]);
     let lengths = Scan::new(x, y).lengths;
@@ -142,12 +146,12 @@ fn interval(x: Tensor<4>, y: Tensor<4>, mix: Tensor<1>) -> Tensor<4> {
     longest * mix.clone() + lengths.mean_dim(2) * (mix.neg() + 1.0)
 }
 
-/// The scan over intervals in the order of their starts.
+/// The scan over intervals, ordered by their start.
 struct Scan {
     order: Tensor<4, Int>,
     /// `(x, y, low, reach before)` of each step, `[n, m, groups, 1]`.
     steps: Vec<[Tensor<4>; 4]>,
-    /// Of the unions, `[n, m, groups, 1]`.
+    /// The lengths of the unions, `[n, m, groups, 1]`.
     lengths: Tensor<4>,
 }
 

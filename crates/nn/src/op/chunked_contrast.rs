@@ -1,27 +1,28 @@
-//! Contrastive losses by tensor operations, for backends without a kernel of their own.
+//! Contrastive losses by tensor operations, for backends without kernels.
 //!
-//! [`differentiable`] holds the whole matrix of logits and lets Burn differentiate. [`forward`] and [`backward`] hold
-//! a block of rows of it, with running log-sum-exps of the columns.
+//! [`differentiable`] stores the full matrix of logits and is differentiated by Burn. [`forward`]
+//! and [`backward`] store one block of its rows at a time, with running log-sum-exps of the
+//! columns.
 
 use super::chunked;
 use crate::kernel::{Objective, PairForm};
 use burn::tensor::{Bool, Tensor, TensorData, activation};
 
-/// Which contrastive problem: the form of the pairs, the factor of the value in a logit (with its sign), the objective.
+/// The definition of a contrastive loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContrastSpec {
-    /// How rows are compared.
+    /// The form of the pairs.
     pub form: PairForm,
-    /// `f_ij = potential_j + slope * value_ij`
+    /// The factor of the value in a logit, with its sign: `f_ij = potential_j + slope * value_ij`.
     pub slope: f32,
-    /// What is learned from the logits.
+    /// The objective on the logits.
     pub objective: Objective,
 }
 
-/// Rows of the logits that are held at once.
+/// The number of rows of logits that are stored at once.
 const BLOCK: usize = 1024;
 
-/// The statistics `[6]` from the whole matrix.
+/// Returns the statistics `[6]`, computed from the full matrix.
 pub fn differentiable(
     spec: ContrastSpec,
     x: Tensor<2>,
@@ -33,7 +34,8 @@ pub fn differentiable(
     statistics_of_logits(spec.slope, spec.objective, values, potential)
 }
 
-/// The statistics `[6]` of the matrix `f_ij = potential_j + slope * value_ij`; the loss, their first, is differentiable.
+/// Returns the statistics `[6]` of the logits `f_ij = potential_j + slope * value_ij`. The first,
+/// the loss, is differentiable.
 pub(crate) fn statistics_of_logits(
     slope: f32,
     objective: Objective,
@@ -42,7 +44,7 @@ pub(crate) fn statistics_of_logits(
 ) -> Tensor<1> {
     let logits = values.clone() * slope + potential.unsqueeze();
     let [n, _] = logits.dims();
-    // Filled, not multiplied: a logit of -inf, which masks a pair, times 0 would be NaN.
+    // Masked, not multiplied by 0: a logit of -inf, which excludes a pair, would become NaN.
     let others = Tensor::<2, Bool>::diag_mask([n, n], 0, &logits.device());
     let positive = logits.clone().mask_fill(others.clone(), 0.0).sum_dim(1).reshape([n]);
     let rows = log_sum_exp(logits.clone(), 1).reshape([n]);
@@ -56,7 +58,7 @@ pub(crate) fn statistics_of_logits(
     sums.statistics(objective, [rows, columns, positive])
 }
 
-/// The statistics `[6]`, and the log-sum-exps `[n]` of rows and columns.
+/// Returns the statistics `[6]` and the log-sum-exps `[n]` of rows and columns.
 pub fn forward(
     spec: ContrastSpec,
     x: Tensor<2>,
@@ -91,7 +93,8 @@ pub fn forward(
     (sums.statistics(spec.objective, [rows.clone(), columns.clone(), positive]), rows, columns)
 }
 
-/// Gradients of `x`, `y`, `potential` and the mix, given that of the statistics, of which only the first counts.
+/// Returns the gradients of `x`, `y`, `potential` and the mix, given that of the statistics, of
+/// which only the first is used.
 #[expect(clippy::too_many_arguments, reason = "the inputs, the record and the gradient of one operation")]
 pub fn backward(
     spec: ContrastSpec,
@@ -143,7 +146,7 @@ fn blocks(n: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n).step_by(BLOCK).map(move |start| (start, BLOCK.min(n - start)))
 }
 
-/// Values and logits `[count, n]` of a block of rows.
+/// Returns the values and logits `[count, n]` of a block of rows.
 fn logits_of_block(
     spec: ContrastSpec,
     x: &Tensor<2>,
@@ -157,21 +160,21 @@ fn logits_of_block(
     (values.clone(), values * spec.slope + potential.clone().unsqueeze())
 }
 
-/// Rows `start..start + count` of the identity matrix of size `n`.
+/// Returns rows `start..start + count` of the identity matrix of size `n`.
 fn block_of_identity(count: usize, n: usize, start: usize, like: &Tensor<2>) -> Tensor<2> {
     let mut values = vec![0.0f32; count * n];
     (0..count).for_each(|row| values[row * n + start + row] = 1.0);
     Tensor::from_data(TensorData::new(values, [count, n]), &like.device())
 }
 
-/// The positives `[count]` of a block `[count, n]` of rows.
+/// Returns the positives `[count]` of a block `[count, n]` of rows.
 fn diagonal_of_block(block: Tensor<2>, start: usize) -> Tensor<1> {
     let [count, n] = block.dims();
     let identity = block_of_identity(count, n, start, &block);
     (block * identity).sum_dim(1).reshape([count])
 }
 
-/// How many rows `[count, n]` have their positive `[count]` as their only largest logit.
+/// Returns the number of rows `[count, n]` whose positive `[count]` is the unique largest logit.
 fn wins(logits: Tensor<2>, positive: Tensor<1>) -> Tensor<1> {
     let [count, _] = logits.dims();
     let at_least = logits.greater_equal(positive.reshape([count, 1])).float().sum_dim(1);
@@ -183,7 +186,7 @@ fn log_sum_exp(logits: Tensor<2>, dimension: usize) -> Tensor<2> {
     (logits - largest.clone()).exp().sum_dim(dimension).log() + largest
 }
 
-/// `ln(1 + e^x)` without overflow.
+/// Returns `ln(1 + e^x)` without overflow.
 pub(crate) fn softplus<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     activation::relu(x.clone()) + (x.abs().neg().exp() + 1.0).log()
 }
@@ -202,7 +205,8 @@ impl Sums {
         Self { wins: zero(), positive_value: zero(), value: zero(), binary: zero() }
     }
 
-    /// The statistics `[6]`, with the log-sum-exps of rows and columns and the positive logits, `[n]` each.
+    /// Returns the statistics `[6]`, given the log-sum-exps of rows and columns and the positive
+    /// logits, `[n]` each.
     fn statistics(self, objective: Objective, [rows, columns, positive]: [Tensor<1>; 3]) -> Tensor<1> {
         let n = rows.dims()[0] as f32;
         let forward_nll = (rows.clone() - positive.clone()).mean();

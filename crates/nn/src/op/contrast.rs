@@ -1,10 +1,10 @@
-//! Contrastive losses over all pairs as one differentiable operation.
+//! Contrastive losses over all pairs as a single differentiable operation.
 
 use super::{
-    ContrastSpec, Operation, chunked_contrast, contiguous, has_pair_kernels, operation::routed, size, slice,
-    tensor, tracked,
+    ContrastSpec, Operation, chunked_contrast, contiguous, has_pair_kernels, operation::dispatched, size,
+    slice, tensor, tracked,
 };
-use crate::kernel::{Contrast, Kept, LogSums, Pairs, Tape};
+use crate::kernel::{Contrast, ForwardCache, LogSums, Pairs, Tape};
 use burn::{
     backend::{
         Autodiff, Backend, Dispatch, Flex, autodiff::checkpoint::strategy::CheckpointStrategy,
@@ -14,10 +14,11 @@ use burn::{
 };
 use std::sync::Arc;
 
-/// The statistics of [`crate::kernel::STATISTICS`] as `[6]`, of which only the first, the loss, is differentiable.
+/// Returns the statistics of [`crate::kernel::STATISTICS`] as `[6]`. Only the first, the loss, is
+/// differentiable.
 ///
-/// `x, y: [n, width]`, `potential: [n]`; positives are the pairs `(x_i, y_i)`. The `n x n` matrix is held only while it is
-/// small.
+/// `x, y: [n, width]`, `potential: [n]`; the positives are the pairs `(x_i, y_i)`. The `n x n`
+/// matrix is stored only if it is small.
 pub fn contrast(
     spec: ContrastSpec,
     x: Tensor<2>,
@@ -25,9 +26,9 @@ pub fn contrast(
     potential: Tensor<1>,
     mix: Tensor<1>,
 ) -> Tensor<1> {
-    assert_eq!(x.dims(), y.dims(), "positives are the pairs (x_i, y_i)");
-    assert_eq!(x.dims()[1], spec.form.width(), "latent width of the rows and of {:?}", spec.form);
-    assert_eq!(x.dims()[0], potential.dims()[0], "one potential per goal");
+    assert_eq!(x.dims(), y.dims(), "the positives are the pairs (x_i, y_i)");
+    assert_eq!(x.dims()[1], spec.form.width(), "x and y must have the latent width of {:?}", spec.form);
+    assert_eq!(x.dims()[0], potential.dims()[0], "there must be one potential per goal");
     if !has_pair_kernels(&x.device()) {
         return chunked_contrast::differentiable(spec, x, y, potential, mix);
     }
@@ -40,21 +41,22 @@ pub fn contrast(
     ))
 }
 
-routed!(ContrastOps, ContrastSpec, 4, x, y, potential, mix);
+dispatched!(ContrastOps, ContrastSpec, 4, x, y, potential, mix);
 
-/// The matrix of values and its tape are kept for the backward pass up to this size; above it, both passes work block by
-/// block and the forward pass is repeated. Measured: beyond the cache, repeating costs no more than writing and reading.
-const LARGEST_KEPT_BYTES: usize = 64 << 20;
+/// The maximum size of the matrix of values and its tape that are cached for the backward pass.
+/// Above it, both passes work in blocks and the forward pass is recomputed. Measured: beyond the
+/// processor cache, recomputing costs no more than writing and reading.
+const MAX_CACHED_BYTES: usize = 64 << 20;
 
 impl ContrastSpec {
-    /// The loss and its log-sum-exps on plain slices.
+    /// Returns the problem on plain slices.
     fn on<'a>(&self, pairs: &'a Pairs<'a>, potential: &'a FlexTensor) -> Contrast<'a> {
         Contrast { pairs, potential: slice(potential), slope: self.slope, objective: self.objective }
     }
 }
 
 impl Operation<Flex, 4> for ContrastSpec {
-    type Record = ([FlexTensor; 4], LogSums, Option<Arc<Kept>>);
+    type Record = ([FlexTensor; 4], LogSums, Option<Arc<ForwardCache>>);
 
     fn forward(self, inputs: [FlexTensor; 4]) -> FlexTensor {
         let [x, y, potential, mix] = inputs.map(contiguous);
@@ -69,23 +71,23 @@ impl Operation<Flex, 4> for ContrastSpec {
         let pairs = Pairs::new(self.form, slice(x), slice(y), slice(mix)[0]);
         let n = pairs.n();
         let bytes = n * n * size_of::<f32>() + Tape::bytes(self.form, n, n);
-        let mut kept = (bytes <= LARGEST_KEPT_BYTES).then(Kept::take);
-        let (statistics, sums) = self.on(&pairs, potential).forward(kept.as_mut());
-        (tensor(statistics.to_vec(), [statistics.len()]), (inputs, sums, kept.map(Arc::new)))
+        let mut cache = (bytes <= MAX_CACHED_BYTES).then(ForwardCache::acquire);
+        let (statistics, sums) = self.on(&pairs, potential).forward(cache.as_mut());
+        (tensor(statistics.to_vec(), [statistics.len()]), (inputs, sums, cache.map(Arc::new)))
     }
 
     fn backward(
         self,
         gradient: FlexTensor,
-        ([x, y, potential, mix], sums, kept): Self::Record,
+        ([x, y, potential, mix], sums, cache): Self::Record,
         _wanted: [bool; 4],
     ) -> [Option<FlexTensor>; 4] {
         let upstream = slice(&contiguous(gradient))[0];
         let pairs = Pairs::new(self.form, slice(&x), slice(&y), slice(&mix)[0]);
-        let mut kept = kept.map(Arc::unwrap_or_clone);
-        let (gradients, dpotential) = self.on(&pairs, &potential).backward(&sums, kept.as_mut(), upstream);
-        if let Some(kept) = kept {
-            kept.give_back();
+        let mut cache = cache.map(Arc::unwrap_or_clone);
+        let (gradients, dpotential) = self.on(&pairs, &potential).backward(&sums, cache.as_mut(), upstream);
+        if let Some(cache) = cache {
+            cache.release();
         }
         let n = size(&x, 0);
         let [dx, dy] = [gradients.dx, gradients.dy].map(|rows| tensor(rows, [n, self.form.width()]));

@@ -8,7 +8,8 @@ use burn::{
 };
 use std::sync::Arc;
 
-/// `act(x w + b)`: `x: [n, inputs]`, `w: [inputs, outputs]`, `b: [outputs]` give `[n, outputs]`.
+/// Returns `act(x w + b)`: `x: [n, inputs]`, `w: [inputs, outputs]`, `b: [outputs]` give `[n,
+/// outputs]`.
 pub fn linear(x: Tensor<2>, w: Tensor<2>, b: Tensor<1>, act: Activation) -> Tensor<2> {
     if !is_flex(&x.device()) {
         return activate(x.matmul(w) + b.unsqueeze(), act);
@@ -16,12 +17,13 @@ pub fn linear(x: Tensor<2>, w: Tensor<2>, b: Tensor<1>, act: Activation) -> Tens
     on_cpu(Linear(act), [x.into_dispatch(), w.into_dispatch(), b.into_dispatch()])
 }
 
-/// `act(gain * (x - mean) / sqrt(variance + 1e-5) + shift)` over the rows of `x: [n, width]`; `gain, shift: [width]`.
+/// Returns `act(gain * (x - mean) / sqrt(variance + 1e-5) + shift)` over the rows of
+/// `x: [n, width]`; `gain, shift: [width]`.
 pub fn layer_norm(x: Tensor<2>, gain: Tensor<1>, shift: Tensor<1>, act: Activation) -> Tensor<2> {
     if !is_flex(&x.device()) {
-        let centred = x.clone() - x.mean_dim(1);
-        let deviation = (centred.clone().square().mean_dim(1) + NORM_EPSILON).sqrt();
-        return activate(centred / deviation * gain.unsqueeze() + shift.unsqueeze(), act);
+        let centered = x.clone() - x.mean_dim(1);
+        let deviation = (centered.clone().square().mean_dim(1) + NORM_EPSILON).sqrt();
+        return activate(centered / deviation * gain.unsqueeze() + shift.unsqueeze(), act);
     }
     on_cpu(LayerNorm(act), [x.into_dispatch(), gain.into_dispatch(), shift.into_dispatch()])
 }
@@ -39,12 +41,13 @@ fn activate(z: Tensor<2>, act: Activation) -> Tensor<2> {
     }
 }
 
-/// [`linear`] with this activation.
+/// The operation [`linear`].
 #[derive(Clone, Copy, Debug)]
 struct Linear(Activation);
 
 impl Operation<Flex, 3> for Linear {
-    /// Input, weights, and what the derivative of the activation needs: pre-activations, or the outputs of a `Relu`.
+    /// Input, weights, and the argument of the activation's derivative: pre-activations, or the
+    /// outputs of a `Relu`.
     type Record = (FlexTensor, FlexTensor, Option<FlexTensor>);
 
     fn forward(self, inputs: [FlexTensor; 3]) -> FlexTensor {
@@ -82,12 +85,12 @@ impl Operation<Flex, 3> for Linear {
     }
 }
 
-/// [`layer_norm`] with this activation.
+/// The operation [`layer_norm`].
 #[derive(Clone, Copy, Debug)]
 struct LayerNorm(Activation);
 
 impl Operation<Flex, 3> for LayerNorm {
-    /// Normalised input, inverse deviations, gain, shift.
+    /// Normalized input, inverse standard deviations, gain, shift.
     type Record = (FlexTensor, Arc<Vec<f32>>, FlexTensor, FlexTensor);
 
     fn forward_recorded(self, [x, gain, shift]: [FlexTensor; 3]) -> (FlexTensor, Self::Record) {
@@ -99,12 +102,12 @@ impl Operation<Flex, 3> for LayerNorm {
     fn backward(
         self,
         gradient: FlexTensor,
-        (normalised, inverse, gain, shift): Self::Record,
+        (normalized, inverse, gain, shift): Self::Record,
         _wanted: [bool; 3],
     ) -> [Option<FlexTensor>; 3] {
         let mut gradient = owned(gradient);
         let (to, affine) = (gradient.storage_mut(), [slice(&gain), slice(&shift)]);
-        let (dgain, dshift) = kernel::layer_norm_backward(to, slice(&normalised), &inverse, affine, self.0);
+        let (dgain, dshift) = kernel::layer_norm_backward(to, slice(&normalized), &inverse, affine, self.0);
         let width = size(&gain, 0);
         [gradient, tensor(dgain, [width]), tensor(dshift, [width])].map(Some)
     }

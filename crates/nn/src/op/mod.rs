@@ -1,7 +1,8 @@
-//! The kernels as differentiable operations on Burn tensors.
+//! Differentiable operations on Burn tensors.
 //!
-//! On the CPU backend (Flex) every operation is one call of [`crate::kernel`] forward and one backward. Other backends get
-//! tensor operations with the same results: in bounded chunks for all pairs ([`chunked`]), plain for the rest.
+//! On the CPU backend (Flex), every operation is one call of [`crate::kernel`] in each pass. Other
+//! backends use equivalent tensor operations: in chunks of bounded memory for all pairs
+//! ([`chunked`]), plain for the rest.
 
 pub mod chunked;
 pub mod chunked_contrast;
@@ -25,12 +26,12 @@ use burn::{
     tensor::{Device, TensorData},
 };
 
-/// Whether tensors of this device live on the CPU backend that the kernels serve.
+/// Whether the device is that of the CPU backend, for which there are kernels.
 pub fn is_flex(device: &Device) -> bool {
     matches!(device.clone().inner().as_dispatch(), DispatchDevice::Flex(_))
 }
 
-/// Whether all-pairs operations of this device have a backward pass of bounded memory of their own.
+/// Whether all-pairs operations on this device have a custom backward pass of bounded memory.
 fn has_pair_kernels(device: &Device) -> bool {
     #[cfg(feature = "wgpu")]
     if matches!(device.clone().inner().as_dispatch(), DispatchDevice::Cube(_)) {
@@ -43,7 +44,8 @@ fn contiguous(tensor: FlexTensor) -> FlexTensor {
     if tensor.as_slice::<f32>().is_some() { tensor } else { tensor.to_contiguous() }
 }
 
-/// A tensor whose storage is exactly its numbers, as writing in place wants it: a view into a larger buffer is copied.
+/// Returns a tensor whose storage contains exactly its elements, as in-place writes require. A view
+/// into a larger buffer is copied.
 fn owned(tensor: FlexTensor) -> FlexTensor {
     let numbers = tensor.layout().shape().iter().product::<usize>();
     if tensor.as_slice::<f32>().is_some() && tensor.storage::<f32>().len() == numbers {
@@ -53,7 +55,7 @@ fn owned(tensor: FlexTensor) -> FlexTensor {
     FlexTensor::from_data(TensorData::new(values, tensor.layout().shape().clone()))
 }
 
-/// The numbers of a contiguous tensor.
+/// Returns the elements of a contiguous tensor.
 fn slice(tensor: &FlexTensor) -> &[f32] {
     tensor.as_slice().expect("made contiguous above")
 }
@@ -66,10 +68,10 @@ fn size(tensor: &FlexTensor, dimension: usize) -> usize {
     tensor.layout().shape()[dimension]
 }
 
-/// A tensor of a graphics processor as its backend holds it.
+/// Returns the backend primitive of a tensor on a graphics processor.
 #[cfg(feature = "wgpu")]
 fn primitive<const D: usize>(
     tensor: burn::tensor::Tensor<D>,
 ) -> burn::backend::tensor::FloatTensor<burn::backend::Cube> {
-    tensor.try_into_primitive::<burn::backend::Cube>().expect("stays on its device")
+    tensor.try_into_primitive::<burn::backend::Cube>().expect("the tensor is on this backend")
 }

@@ -1,4 +1,4 @@
-//! An operation with a gradient of its own, as Burn's autodiff sees it.
+//! Operations with a custom gradient for Burn's autodiff.
 
 use burn::{
     backend::{
@@ -18,18 +18,19 @@ use std::fmt::Debug;
 
 /// A function of `N` tensors of backend `B`, and its gradient.
 pub trait Operation<B: Backend, const N: usize>: Copy + Debug + Send + Sync + 'static {
-    /// What the forward pass leaves for the backward pass.
+    /// The data that the forward pass stores for the backward pass.
     type Record: Clone + Debug + Send + Sync + 'static;
 
-    /// The value alone.
+    /// Returns the value.
     fn forward(self, inputs: [FloatTensor<B>; N]) -> FloatTensor<B> {
         self.forward_recorded(inputs).0
     }
 
-    /// The value, and what [`Operation::backward`] needs.
+    /// Returns the value and the record for [`Operation::backward`].
     fn forward_recorded(self, inputs: [FloatTensor<B>; N]) -> (FloatTensor<B>, Self::Record);
 
-    /// Gradients of the inputs, given that of the value; those that nobody wants may be left out.
+    /// Returns the gradients of the inputs, given that of the value. Those that are not `wanted`
+    /// may be `None`.
     fn backward(
         self,
         gradient: FloatTensor<B>,
@@ -38,7 +39,7 @@ pub trait Operation<B: Backend, const N: usize>: Copy + Debug + Send + Sync + 's
     ) -> [Option<FloatTensor<B>>; N];
 }
 
-/// Applies an operation to tracked tensors.
+/// Applies an operation to tensors that autodiff tracks.
 pub(super) fn tracked<B, C, O, const N: usize>(
     operation: O,
     inputs: [FloatTensor<Autodiff<B, C>>; N],
@@ -50,10 +51,7 @@ where
 {
     let nodes = std::array::from_fn(|index| inputs[index].node());
     let prepared = Step(operation).prepare::<C>(nodes).compute_bound();
-    #[expect(
-        clippy::redundant_closure_for_method_calls,
-        reason = "the type that has the method is not exported"
-    )]
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "the type of the method is not exported")]
     let inputs = inputs.map(|input| input.into_primitive());
     match prepared.stateful() {
         OpsKind::Tracked(prepared) => {
@@ -64,7 +62,7 @@ where
     }
 }
 
-/// The operation as a step of the backward pass.
+/// The backward step of an operation.
 #[derive(Debug)]
 struct Step<O>(O);
 
@@ -83,12 +81,13 @@ impl<B: Backend, O: Operation<B, N>, const N: usize> Backward<B, N> for Step<O> 
     }
 }
 
-/// Defines a trait that routes an operation of `$n` tensors to the backend that holds them, tracked or not.
-macro_rules! routed {
+/// Defines a trait that dispatches an operation of `$n` tensors to their backend, with or without
+/// autodiff.
+macro_rules! dispatched {
     ($trait:ident, $operation:ty, $n:literal, $($input:ident),*) => {
         #[backend_extension(Autodiff, Flex, Cube: cfg(feature = "wgpu"))]
         pub trait $trait: Backend {
-            /// The value of the operation.
+            /// Returns the value of the operation.
             fn value($($input: FloatTensor<Self>,)* operation: $operation) -> FloatTensor<Self>;
         }
 
@@ -111,12 +110,12 @@ macro_rules! routed {
         }
     };
 }
-pub(super) use routed;
+pub(super) use dispatched;
 
-/// Operations on three tensors that only the CPU backend has.
+/// Operations on three tensors that only the CPU backend supports.
 #[backend_extension(Autodiff, Flex)]
 pub trait CpuOps: Backend {
-    /// The value of `operation`.
+    /// Returns the value of `operation`.
     fn apply<O: Operation<Flex, 3>>(
         a: FloatTensor<Self>,
         b: FloatTensor<Self>,
@@ -142,7 +141,7 @@ impl<C: CheckpointStrategy> CpuOps for Autodiff<Flex, C> {
     }
 }
 
-/// Applies an operation to tensors of the CPU backend, tracked or not.
+/// Applies an operation to tensors of the CPU backend, with or without autodiff.
 pub(super) fn on_cpu<const D: usize>(
     operation: impl Operation<Flex, 3>,
     [a, b, c]: [FloatTensor<Dispatch>; 3],

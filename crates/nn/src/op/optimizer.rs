@@ -7,7 +7,8 @@ use burn::{
     tensor::Tensor,
 };
 
-/// Updated `(parameter, first moment, second moment)`; tensors of equal shape, not tracked.
+/// Returns the updated `(parameter, first moment, second moment)`, for tensors of equal shape
+/// without autodiff.
 pub fn adam<const D: usize>(
     step: AdamStep,
     parameter: Tensor<D>,
@@ -33,7 +34,7 @@ pub fn adam<const D: usize>(
     (Tensor::from_dispatch(parameter), Tensor::from_dispatch(first), Tensor::from_dispatch(second))
 }
 
-/// Routed to the CPU backend.
+/// Dispatch of [`adam`] to the CPU backend.
 #[backend_extension(Flex)]
 pub trait AdamOps: Backend {
     /// See [`adam`].
@@ -56,7 +57,7 @@ impl AdamOps for Flex {
     ) -> (FlexTensor, FlexTensor, FlexTensor) {
         let gradient = contiguous(gradient);
         let [mut parameter, mut first, mut second] = [parameter, first, second].map(owned);
-        // In place where the tensor is not shared, on a copy where it is.
+        // In place if the tensor is not shared, otherwise on a copy.
         step.apply(parameter.storage_mut(), slice(&gradient), first.storage_mut(), second.storage_mut());
         (parameter, first, second)
     }

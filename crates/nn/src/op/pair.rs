@@ -1,7 +1,7 @@
-//! Values of pairs, all of them or row by row, as differentiable operations.
+//! Values of all pairs, or of paired rows, as differentiable operations.
 
 use super::{
-    Operation, chunked, contiguous, has_pair_kernels, is_flex, on_cpu, operation::routed, size, slice,
+    Operation, chunked, contiguous, has_pair_kernels, is_flex, on_cpu, operation::dispatched, size, slice,
     tensor, tracked,
 };
 use crate::kernel::{self, PairForm, Pairs, Tape};
@@ -14,12 +14,16 @@ use burn::{
 };
 use std::sync::Arc;
 
-/// Values of all pairs: `x: [n, width]`, `y: [m, width]` give `[n, m]`.
+/// Returns the values of all pairs: `x: [n, width]`, `y: [m, width]` give `[n, m]`.
 ///
-/// `mix: [1]` is the weight of the longest group of an interval form, in `[0, 1]`; other forms ignore it. Memory is
-/// `O((n + m) width + n m)`; nothing of size `n m width` exists.
+/// `mix: [1]` is the weight of the longest group of an interval form, in `[0, 1]`; other forms
+/// ignore it. The memory is `O((n + m) width + n m)`, not `O(n m width)`.
 pub fn all_pairs(form: PairForm, x: Tensor<2>, y: Tensor<2>, mix: Tensor<1>) -> Tensor<2> {
-    assert_eq!([x.dims()[1], y.dims()[1]], [form.width(); 2], "latent width of the rows and of {form:?}");
+    assert_eq!(
+        [x.dims()[1], y.dims()[1]],
+        [form.width(); 2],
+        "x and y must have the latent width of {form:?}"
+    );
     if let PairForm::InnerProduct { .. } = form {
         return x.matmul(y.transpose());
     }
@@ -34,10 +38,11 @@ pub fn all_pairs(form: PairForm, x: Tensor<2>, y: Tensor<2>, mix: Tensor<1>) -> 
     ))
 }
 
-routed!(PairOps, PairForm, 3, x, y, mix);
+dispatched!(PairOps, PairForm, 3, x, y, mix);
 
-/// Tapes above this size are not kept: the backward pass repeats the forward pass block by block.
-const LARGEST_TAPE_BYTES: usize = 64 << 20;
+/// The maximum size of a stored tape. Above it, the backward pass recomputes the forward pass block
+/// by block.
+const MAX_TAPE_BYTES: usize = 64 << 20;
 
 impl Operation<Flex, 3> for PairForm {
     type Record = ([FlexTensor; 3], Option<Arc<Tape>>);
@@ -53,7 +58,7 @@ impl Operation<Flex, 3> for PairForm {
         let [x, y, mix] = &inputs;
         let pairs = Pairs::new(self, slice(x), slice(y), slice(mix)[0]);
         let (n, m) = (pairs.n(), pairs.m());
-        let mut tape = (Tape::bytes(self, n, m) <= LARGEST_TAPE_BYTES).then(Tape::default);
+        let mut tape = (Tape::bytes(self, n, m) <= MAX_TAPE_BYTES).then(Tape::default);
         let values = tensor(kernel::all_pairs(&pairs, tape.as_mut()), [n, m]);
         (values, (inputs, tape.map(Arc::new)))
     }
@@ -100,10 +105,11 @@ mod gpu {
     }
 }
 
-/// Values of the pairs `(x_i, y_i)`: `x, y: [n, width]` give `[n]`; `mix` as in [`all_pairs`].
+/// Returns the values of the pairs `(x_i, y_i)`: `x, y: [n, width]` give `[n]`; `mix` as in
+/// [`all_pairs`].
 pub fn rowwise(form: PairForm, x: Tensor<2>, y: Tensor<2>, mix: Tensor<1>) -> Tensor<1> {
-    assert_eq!(x.dims(), y.dims(), "row by row wants as many rows of x as of y");
-    assert_eq!(x.dims()[1], form.width(), "latent width of the rows and of {form:?}");
+    assert_eq!(x.dims(), y.dims(), "x and y must have the same shape");
+    assert_eq!(x.dims()[1], form.width(), "x and y must have the latent width of {form:?}");
     if !is_flex(&x.device()) {
         return chunked::rowwise(form, x, y, mix);
     }

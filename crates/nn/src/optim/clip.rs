@@ -1,4 +1,4 @@
-//! Gradient clipping by the norm over all parameters.
+//! Gradient clipping by global norm.
 
 use burn::{
     module::{Module, ModuleVisitor, Param},
@@ -6,7 +6,7 @@ use burn::{
     tensor::Tensor,
 };
 
-/// Gradients of `network` with a norm of at most `max_norm`.
+/// Scales the gradients of `network` to a global norm of at most `max_norm`.
 pub fn clip_by_norm<M: Module>(gradients: GradientsParams, network: &M, max_norm: f64) -> GradientsParams {
     let mut sum = SumOfSquares { gradients: &gradients, sum: 0.0 };
     network.visit(&mut sum);

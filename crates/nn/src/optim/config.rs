@@ -1,17 +1,17 @@
-//! Settings of an optimizer.
+//! Optimizer settings.
 
 use crate::error::ConfigError;
 use serde::{Deserialize, Serialize};
 
-/// The decays and the epsilon of Adam.
+/// The decay rates and the epsilon of Adam.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Adam {
-    /// Decay of the first moment.
+    /// Decay rate of the first moment.
     pub beta_1: f32,
-    /// Decay of the second moment.
+    /// Decay rate of the second moment.
     pub beta_2: f32,
-    /// Added to the root of the second moment. Burn's default is 1e-5; the field's is 1e-8.
+    /// Added to the root of the second moment. The default is 1e-8, as in Optax; Burn's is 1e-5.
     pub epsilon: f32,
 }
 
@@ -28,20 +28,22 @@ pub enum Schedule {
     /// The learning rate does not change.
     #[default]
     Constant,
-    /// The learning rate falls to zero at the end of the run, along half a cosine: the noise of the last batches averages out.
+    /// The learning rate decays to zero at the end of the run along half a cosine, which averages
+    /// out the gradient noise of the last batches.
     Cosine,
 }
 
-/// Settings of an optimizer.
+/// Optimizer settings.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct OptimizerConfig {
-    /// Learning rate at the start.
+    /// Initial learning rate.
     pub learning_rate: f64,
     /// Learning-rate schedule.
     pub schedule: Schedule,
-    /// Gradients with a larger norm, over all parameters together, are scaled down to this norm; 0 turns clipping off.
+    /// Maximum global norm of the gradients, to which larger gradients are scaled; 0 disables
+    /// clipping.
     pub max_grad_norm: f64,
-    /// Decays and epsilon.
+    /// Decay rates and epsilon of Adam.
     #[serde(flatten)]
     pub adam: Adam,
 }
@@ -53,10 +55,10 @@ impl Default for OptimizerConfig {
 }
 
 impl OptimizerConfig {
-    /// Checks that every number is in its range.
+    /// Checks that every setting is in its range.
     ///
     /// # Errors
-    /// If one is not.
+    /// If a setting is out of range.
     pub fn check(&self) -> Result<(), ConfigError> {
         let Self { learning_rate, max_grad_norm, adam, .. } = *self;
         let unit = 0.0..1.0;
@@ -72,13 +74,13 @@ impl OptimizerConfig {
                 field,
                 value,
                 "is out of range",
-                "learning_rate and epsilon are positive, betas in 0..1; typical are 3e-4, 1e-8, 0.9 and 0.999",
+                "learning_rate and epsilon must be positive, and betas in 0..1; typical values are 3e-4, 1e-8, 0.9 and 0.999",
             )),
             None => Ok(()),
         }
     }
 
-    /// The learning rate of an update, counted from 0, of `total`.
+    /// Returns the learning rate of update number `update`, counted from 0, out of `total`.
     pub(super) fn learning_rate_at(&self, update: u64, total: u64) -> f64 {
         let progress = update.min(total) as f64 / total as f64;
         match self.schedule {

@@ -1,4 +1,4 @@
-//! A network and the state of its optimizer.
+//! A network and its optimizer state.
 
 use super::{Adam, OptimizerConfig, clip::clip_by_norm};
 use crate::{
@@ -13,15 +13,15 @@ use burn::{
     tensor::Tensor,
 };
 
-/// A network with its Adam.
+/// A network with its Adam state.
 ///
-/// The moments are kept by the identity of parameters and saved under their names: unlike with Burn's own record, a moment
-/// that is missing from a file is an error.
+/// The moments are stored by parameter id and saved under the names of the parameters. Unlike in
+/// Burn's own records, a moment that is missing from a file is an error.
 pub struct TrainState<M> {
-    /// Absent only while it is being updated.
+    /// `None` only during an update.
     network: Option<M>,
     config: OptimizerConfig,
-    /// Updates of the whole run.
+    /// The number of updates of the run.
     total: u64,
     updates: u64,
     first: GradientsParams,
@@ -29,7 +29,8 @@ pub struct TrainState<M> {
 }
 
 impl<M: Module> TrainState<M> {
-    /// A network before its first of `total_updates` updates; the learning-rate schedule ends with the last.
+    /// Creates the state before the first of `total_updates` updates, at the end of which the
+    /// learning-rate schedule ends.
     ///
     /// # Errors
     /// If a setting is out of range.
@@ -45,19 +46,20 @@ impl<M: Module> TrainState<M> {
         })
     }
 
-    /// The network.
+    /// Returns the network.
     pub fn network(&self) -> &M {
-        self.network.as_ref().expect("only absent while it is updated")
+        self.network.as_ref().expect("`None` only during an update")
     }
 
-    /// A copy of the network whose parameters get no gradient, for others to differentiate through.
+    /// Returns a copy of the network with frozen parameters, through which other losses can be
+    /// differentiated.
     pub fn frozen(&self) -> M {
         self.network().clone().no_grad()
     }
 
-    /// Minimizes `loss: [1]` by one step of Adam.
+    /// Takes one Adam step on `loss: [1]`.
     pub fn step(&mut self, loss: Tensor<1>) {
-        let network = self.network.take().expect("only absent while it is updated");
+        let network = self.network.take().expect("`None` only during an update");
         let mut gradients = GradientsParams::from_grads(loss.backward(), &network);
         if self.config.max_grad_norm > 0.0 {
             gradients = clip_by_norm(gradients, &network, self.config.max_grad_norm);
@@ -71,12 +73,13 @@ impl<M: Module> TrainState<M> {
         self.network = Some(network.map(&mut mapper));
     }
 
-    /// Saves or loads the network and, for a run that resumes, the state of the optimizer, as `name`.
+    /// Saves, resumes or loads the network as `name`. The optimizer state is included unless the
+    /// mode is [`Mode::Load`].
     ///
     /// # Errors
-    /// If the state dict lacks something, or has it in another shape.
+    /// If a tensor or number is missing, or a tensor has a different shape.
     pub fn visit_state(&mut self, name: &str, state: &mut StateDict) -> Result<(), StateError> {
-        let network = self.network.as_mut().expect("only absent while it is updated");
+        let network = self.network.as_mut().expect("`None` only during an update");
         state.network(name, network)?;
         let mut updates = self.updates as f64;
         state.number(&format!("{name}.updates"), &mut updates)?;

@@ -1,7 +1,7 @@
 """Reference values and gradients of the metric residual network and the interval quasimetric embedding.
 
-Written from the papers' definitions with NumPy alone, in double precision, without looking at the Rust code:
-gradients are worked out by hand, pair by pair. Run `python make.py` to write pairs.json again.
+Written from the papers' definitions with NumPy alone, in double precision, independently of the Rust code.
+Gradients are derived by hand and computed pair by pair. Run `python make.py` to regenerate pairs.json.
 """
 
 import json

@@ -1,4 +1,4 @@
-//! Densities that are densities, samples that are samples.
+//! Densities and samples of action distributions.
 
 use crate::numbers::numbers;
 use burn::tensor::{Device, Tensor, TensorData};
@@ -13,9 +13,8 @@ fn rows(value: f32, n: usize) -> Tensor<2> {
     column(vec![value; n])
 }
 
-/// The density of one coordinate integrates to one over the actions that it covers.
 #[test]
-fn a_tanh_gaussian_integrates_to_one() {
+fn the_density_of_a_tanh_gaussian_integrates_to_one() {
     let n = 20_000;
     let actions: Vec<f32> = (0..n).map(|i| -0.998 + 1.996 * (i as f32 + 0.5) / n as f32).collect();
     let policy = ActionDistribution::TanhGaussian { mean: rows(0.3, n), log_std: rows(-0.7, n) };
@@ -25,7 +24,7 @@ fn a_tanh_gaussian_integrates_to_one() {
 }
 
 #[test]
-fn a_fixed_deviation_integrates_to_one() {
+fn the_density_with_a_fixed_std_integrates_to_one() {
     let n = 10_000;
     let actions: Vec<f32> = (0..n).map(|i| -3.0 + 6.0 * (i as f32 + 0.5) / n as f32).collect();
     let policy = ActionDistribution::FixedStd { mean: rows(0.2, n), std: 0.3 };
@@ -34,7 +33,7 @@ fn a_fixed_deviation_integrates_to_one() {
 }
 
 #[test]
-fn without_noise_samples_are_the_mode_and_bounds_hold() {
+fn samples_without_noise_are_the_mode_and_samples_are_clipped() {
     let policy = ActionDistribution::TanhGaussian { mean: rows(0.9, 3), log_std: rows(0.0, 3) };
     assert_eq!(numbers(policy.sample(rows(0.0, 3))), numbers(policy.mode()));
     assert!((numbers(policy.mode())[0] - 0.9f32.tanh()).abs() < 1e-6);

@@ -1,4 +1,4 @@
-//! Networks with a quasimetric head are quasimetrics, whatever their weights.
+//! Networks with a quasimetric head are quasimetrics for any weights.
 
 use crate::numbers::{matrix, numbers};
 use burn::tensor::Device;
@@ -20,7 +20,7 @@ fn check(head: PairHeadConfig, ensemble: Ensemble) {
         "d(x, x) is exactly 0"
     );
     let alone = numbers(metric.all_pairs(points.clone().narrow(0, 5, 1), points));
-    assert_eq!(alone[5], 0.0, "a row alone is encoded as among others");
+    assert_eq!(alone[5], 0.0, "the encoding of a row does not depend on the batch");
     let at = |i: usize, j: usize| d[i * POINTS + j];
     let scale = d.iter().fold(0.0f32, |a, &b| a.max(b));
     assert!(scale > 0.1 && (0..POINTS).all(|i| at(i, i) == 0.0) && d.iter().all(|&d| d >= 0.0), "{head:?}");
@@ -33,7 +33,7 @@ fn check(head: PairHeadConfig, ensemble: Ensemble) {
         let slack = at(x, z) - at(x, y) - at(y, z);
         assert!(
             slack <= 1e-5 * scale,
-            "{head:?}: d({x}, {z}) exceeds the way by {y} by {slack}, scale {scale}"
+            "{head:?}: d({x}, {z}) exceeds the path via {y} by {slack}, scale {scale}"
         );
     }
 }

@@ -1,4 +1,5 @@
-//! Fused operations against plain tensor operations, on the CPU, and on a graphics processor with the feature `wgpu`.
+//! Fused operations against plain tensor operations on the CPU and, with the feature `wgpu`, on a
+//! graphics processor.
 
 use crate::numbers::{deviation, matrix, numbers};
 use burn::tensor::{Device, Gradients, Tensor};
@@ -41,7 +42,8 @@ impl Outcome {
     }
 }
 
-/// Leaves `x`, `y`, `mix`; rows 1 and 2 of `x` coincide, as do row 0 of `x` and `y`, and features of row 3 tie.
+/// Returns leaves `x`, `y`, `mix`. Rows 1 and 2 of `x` coincide, as do rows 0 of `x` and `y`; the
+/// features of row 3 of `x` are tied.
 fn leaves(form: PairForm, n: usize, m: usize, device: &Device) -> (Tensor<2>, Tensor<2>, Tensor<1>) {
     let width = form.width();
     let x = matrix(1, [n, width], device);
@@ -52,7 +54,7 @@ fn leaves(form: PairForm, n: usize, m: usize, device: &Device) -> (Tensor<2>, Te
     (x.detach().require_grad(), y.detach().require_grad(), mix.require_grad())
 }
 
-/// The gradient of the mix, which only intervals have.
+/// Returns the gradient of the mix, which is zero except for interval forms.
 fn of_mix(form: PairForm, mix: Tensor<1>, gradients: &Gradients) -> Vec<f32> {
     let found = mix.grad(gradients).map(numbers).filter(|_| matches!(form, PairForm::Interval { .. }));
     found.unwrap_or_else(|| vec![0.0])
@@ -124,7 +126,7 @@ fn fused_pairs_equal_broadcast_pairs() {
 }
 
 #[test]
-fn fused_contrast_equals_contrast_of_the_matrix() {
+fn fused_contrast_equals_contrast_of_the_full_matrix() {
     let device = Device::flex().autodiff();
     for form in FORMS {
         for objective in OBJECTIVES {
@@ -135,7 +137,7 @@ fn fused_contrast_equals_contrast_of_the_matrix() {
     }
 }
 
-/// The gradients written out for other backends, over several chunks, against the kernels.
+/// Compares the explicit gradients for other backends, over several chunks, with the kernels.
 #[test]
 fn chunks_equal_the_kernels() {
     let (n, m) = (300, 400);
@@ -182,7 +184,7 @@ fn contrast_in_chunks_equals_the_kernels() {
     }
 }
 
-/// `act(norm(x w + b))` and its gradients.
+/// Returns `act(norm(act(x w + b)))` and its gradients.
 fn layers(activation: Activation, fused: bool, device: &Device) -> Outcome {
     let (n, inputs, outputs) = (45, 19, 33);
     let leaf = |stream, shape| matrix(stream, shape, device).require_grad();
@@ -197,8 +199,8 @@ fn layers(activation: Activation, fused: bool, device: &Device) -> Outcome {
     let value = if fused {
         op::layer_norm(hidden, gain.clone(), shift.clone(), activation)
     } else {
-        let centred = hidden.clone() - hidden.mean_dim(1);
-        let normal = centred.clone() / (centred.square().mean_dim(1) + 1e-5).sqrt();
+        let centered = hidden.clone() - hidden.mean_dim(1);
+        let normal = centered.clone() / (centered.square().mean_dim(1) + 1e-5).sqrt();
         activate(normal * gain.clone().unsqueeze() + shift.clone().unsqueeze(), activation)
     };
     let gradients = (value.clone() * matrix(6, [n, outputs], device)).sum().backward();
@@ -235,7 +237,8 @@ fn fused_layers_equal_plain_layers() {
     }
 }
 
-/// Gradients arrive as views into the gradient of a concatenation: each branch must see its own rows only.
+/// Gradients of branches are views into the gradient of the concatenation; each branch must read
+/// only its own rows.
 #[test]
 fn branches_of_a_concatenation_get_their_own_gradients() {
     let device = Device::flex().autodiff();
@@ -263,21 +266,21 @@ fn branches_of_a_concatenation_get_their_own_gradients() {
 }
 
 #[test]
-#[should_panic(expected = "as many rows of x as of y")]
-fn rows_that_do_not_match_are_refused() {
+#[should_panic(expected = "x and y must have the same shape")]
+fn rowwise_rejects_different_numbers_of_rows() {
     let device = Device::flex();
     let form = PairForm::InnerProduct { width: 4 };
     op::rowwise(form, matrix(1, [3, 4], &device), matrix(2, [1, 4], &device), Tensor::zeros([1], &device));
 }
 
-/// `just test-gpu`: the same public operations through wgpu, against the CPU.
+/// Run by `just test-gpu`.
 #[cfg(feature = "wgpu")]
 #[test]
-fn a_graphics_processor_gives_what_the_cpu_gives() {
+fn a_graphics_processor_computes_the_same_results_as_the_cpu() {
     use burn::tensor::DeviceKind;
     let (cpu, gpu) = (Device::flex().autodiff(), Device::wgpu(DeviceKind::DefaultDevice).autodiff());
     for form in FORMS {
-        let what = format!("{form:?} through wgpu");
+        let what = format!("{form:?} on wgpu");
         let (n, m) = (37, 70);
         pairs(op::all_pairs, form, n, m, &gpu).assert_equals(&pairs(op::all_pairs, form, n, m, &cpu), &what);
         rows(op::rowwise, form, n, &gpu).assert_equals(&rows(op::rowwise, form, n, &cpu), &what);
@@ -288,6 +291,6 @@ fn a_graphics_processor_gives_what_the_cpu_gives() {
     }
     for activation in [Activation::Relu, Activation::Gelu] {
         layers(activation, true, &gpu)
-            .assert_equals(&layers(activation, true, &cpu), &format!("{activation:?} through wgpu"));
+            .assert_equals(&layers(activation, true, &cpu), &format!("{activation:?} on wgpu"));
     }
 }

@@ -1,5 +1,5 @@
-//! The losses recover the exact answer: on random Markov chains with one-hot states, the learned distance is the successor
-//! distance of [`isochrone_core::exact`].
+//! On random Markov chains with one-hot states, the learned distance converges to the exact
+//! successor distance of [`isochrone_core::exact`].
 
 use crate::numbers::numbers;
 use burn::{
@@ -28,7 +28,7 @@ const CHAINS: u64 = 20;
 const GAMMA: f64 = 0.8;
 const BATCH: usize = 128;
 
-/// Which future states are positives.
+/// The range of future offsets of positives.
 #[derive(Clone, Copy, PartialEq)]
 enum Offsets {
     /// `k >= 0`: a state may be its own goal.
@@ -87,7 +87,7 @@ impl Chain {
         row.iter().find(|(_, up_to)| draw < *up_to).unwrap_or(&row[row.len() - 1]).0
     }
 
-    /// States and the goals that follow them after a geometric number of steps.
+    /// Samples states, and goals after a geometric number of steps.
     fn batch(&self, offsets: Offsets, rng: &mut ChaCha8Rng) -> (Vec<usize>, Vec<usize>) {
         (0..BATCH)
             .map(|_| {
@@ -101,7 +101,7 @@ impl Chain {
             .unzip()
     }
 
-    /// Mean relative error over reachable pairs of different states.
+    /// Returns the mean relative error over reachable pairs of different states.
     fn error(&self, learned: &[f32]) -> f64 {
         let states = self.states();
         let pairs = (0..states * states).map(|at| (learned[at], self.exact[at / states][at % states]));
@@ -119,7 +119,7 @@ fn one_hot(states: &[usize], width: usize, device: &Device) -> Tensor<2> {
     Tensor::from_data(TensorData::new(values, [states.len(), width]), device)
 }
 
-/// A network whose learning rate falls to zero in `steps` steps.
+/// Returns a network whose learning rate decays to zero in `steps` steps.
 fn train_state<M: Module>(network: M, steps: usize, learning_rate: f64) -> TrainState<M> {
     let config = OptimizerConfig { learning_rate, schedule: Schedule::Cosine, ..OptimizerConfig::default() };
     TrainState::new(network, config, steps as u64).unwrap()
@@ -145,7 +145,7 @@ struct Cmd1 {
     potential: Potential,
 }
 
-/// Distances of all pairs, learned by CMD-1.
+/// Returns the distances of all pairs, learned by CMD-1.
 fn cmd1(chain: &Chain, offsets: Offsets, steps: usize, seed: u64) -> Vec<f32> {
     let device = Device::flex().autodiff();
     let states = chain.states();
@@ -179,7 +179,7 @@ struct Cmd2 {
     log_temperature: Param<Tensor<1>>,
 }
 
-/// Distances of all pairs, learned by CMD-2: a contrastive critic, distilled.
+/// Returns the distances of all pairs, learned by CMD-2: a distilled contrastive critic.
 fn cmd2(chain: &Chain, seed: u64) -> Vec<f32> {
     const STEPS: usize = 1200;
     let device = Device::flex().autodiff();
@@ -195,7 +195,7 @@ fn cmd2(chain: &Chain, seed: u64) -> Vec<f32> {
             Tensor::<1>::from_data([1.5f32], &device).require_grad(),
         ),
     };
-    let normalised = |rows: Tensor<2>| rows.clone() / (rows.square().sum_dim(1).sqrt() + 1e-6);
+    let normalized = |rows: Tensor<2>| rows.clone() / (rows.square().sum_dim(1).sqrt() + 1e-6);
     let mut dual = Dual::new(DualConfig { margin: 1e-4, learning_rate: 0.02, ..Default::default() });
     let mut state = train_state(network, STEPS, 0.02);
     let mut rng = rng::stream(seed, 7);
@@ -204,9 +204,9 @@ fn cmd2(chain: &Chain, seed: u64) -> Vec<f32> {
         let (from, to) = chain.batch(Offsets::FromZero, &mut rng);
         let (from, to) = (one_hot(&from, states, &device), one_hot(&to, states, &device));
         let temperature = network.log_temperature.val().exp().reshape([1, 1]);
-        let phi = normalised(network.phi.forward(from.clone())) * temperature.clone();
-        let phi_goal = normalised(network.phi.forward(to.clone())) * temperature;
-        let psi = normalised(network.psi.forward(to.clone()));
+        let phi = normalized(network.phi.forward(from.clone())) * temperature.clone();
+        let phi_goal = normalized(network.phi.forward(to.clone())) * temperature;
+        let psi = normalized(network.psi.forward(to.clone()));
         let critic = infonce_of_logits(InfoNce::default(), phi.clone().matmul(psi.clone().transpose()));
         let member = &network.metric.members()[0];
         let distances = member.head.all_pairs(member.encoder.forward(from), member.encoder.forward(to));
@@ -221,7 +221,7 @@ fn cmd2(chain: &Chain, seed: u64) -> Vec<f32> {
     numbers(state.network().metric.all_pairs(all.clone(), all))
 }
 
-/// Mean over all chains of the mean relative error.
+/// Returns the mean relative error, averaged over all chains.
 fn mean_error(learn: impl Fn(&Chain, u64) -> Vec<f32>) -> f64 {
     let errors: Vec<f64> = (0..CHAINS)
         .map(|seed| {
@@ -239,9 +239,10 @@ fn cmd1_recovers_the_exact_distance() {
     assert!(error <= 0.05, "mean relative error {error:.4}");
 }
 
-/// Without offset 0, a free term per goal hides in the potential: the test above has teeth.
+/// Without offset 0, the potential can absorb an arbitrary term per goal. This shows that the test
+/// above can fail.
 #[test]
-fn cmd1_without_offset_zero_does_not() {
+fn cmd1_without_offset_zero_does_not_recover_the_exact_distance() {
     let error = mean_error(|chain, seed| cmd1(chain, Offsets::FromOne, 1000, seed));
     assert!(error > 0.1, "mean relative error {error:.4}");
 }

@@ -1,4 +1,4 @@
-//! Same seed, same bits, whatever the number of threads.
+//! Training with the same seed is bit-identical for any number of threads.
 
 use crate::{
     numbers::numbers,
@@ -10,7 +10,7 @@ use burn::{
 };
 use isochrone_nn::module::{Activation, Normalization, PairHeadConfig, TrunkConfig};
 
-/// All parameters, bit for bit.
+/// The bit patterns of all parameters.
 struct Bits(Vec<u32>);
 
 impl ModuleVisitor for Bits {
@@ -19,7 +19,7 @@ impl ModuleVisitor for Bits {
     }
 }
 
-/// Losses of all steps and weights after 200 of them.
+/// Returns the losses of 200 steps, and the weights after them.
 fn train(threads: usize, head: PairHeadConfig) -> (Vec<[f64; 2]>, Vec<u32>) {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
         let device = Device::flex().autodiff();
@@ -45,18 +45,18 @@ fn check(head: PairHeadConfig) {
     let (one, two) = (train(1, head), train(2, head));
     assert!(one.1.len() > 20_000, "all parameters were compared");
     assert!(one.0.iter().flatten().all(|loss| loss.is_finite()));
-    // States and goals are independent noise, so only the actor has something to learn.
-    assert!(one.0[199][1] < one.0[0][1], "training descends: {:?} {:?}", one.0[0], one.0[199]);
+    // States and goals are independent noise, so only the actor loss can decrease.
+    assert!(one.0[199][1] < one.0[0][1], "the actor loss decreases: {:?} {:?}", one.0[0], one.0[199]);
     assert_eq!(one.0, two.0, "losses of 200 steps with 1 and 2 threads");
     assert!(one.1 == two.1, "weights after 200 steps with 1 and 2 threads");
 }
 
 #[test]
-fn two_threads_train_to_the_same_bits_as_one_with_mrn() {
+fn training_with_mrn_is_bit_identical_with_one_and_two_threads() {
     check(PairHeadConfig::Mrn { components: 2 });
 }
 
 #[test]
-fn two_threads_train_to_the_same_bits_as_one_with_iqe() {
+fn training_with_iqe_is_bit_identical_with_one_and_two_threads() {
     check(PairHeadConfig::Iqe { group_width: 8 });
 }

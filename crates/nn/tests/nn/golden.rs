@@ -1,4 +1,4 @@
-//! Values and gradients made by `tests/golden/make.py`.
+//! Comparison with the values and gradients of `tests/golden/make.py`.
 
 use crate::numbers::{deviation, numbers};
 use burn::tensor::{Device, Tensor, TensorData};
@@ -6,7 +6,7 @@ use isochrone_nn::{kernel::PairForm, op};
 use serde_json::Value;
 
 #[test]
-fn pairs_are_those_of_the_numpy_script() {
+fn pairs_match_the_numpy_script() {
     let golden: Value = serde_json::from_str(include_str!("../golden/pairs.json")).unwrap();
     let device = Device::flex().autodiff();
     for case in golden["cases"].as_array().unwrap() {

@@ -1,4 +1,4 @@
-//! Losses at points where their value is known, and their minimisers.
+//! Losses with known values, and their minimizers.
 
 use crate::numbers::{matrix, numbers};
 use burn::tensor::{Device, Tensor, TensorData};
@@ -17,7 +17,7 @@ fn diagnostic(loss: &Loss, name: &str) -> f64 {
 }
 
 #[test]
-fn infonce_of_pairs_is_infonce_of_their_logits() {
+fn infonce_of_pairs_equals_infonce_of_their_logits() {
     let device = Device::flex().autodiff();
     let heads = [
         PairHeadConfig::Mrn { components: 2 },
@@ -57,18 +57,18 @@ fn infonce_of_equal_logits_is_the_logarithm_of_the_batch() {
     let loss =
         infonce_of_logits(InfoNce { direction: Direction::Forward, logsumexp_penalty: 0.0 }, logits.clone());
     assert!((loss.item() - 8f64.ln()).abs() < 1e-6);
-    let penalised =
+    let penalized =
         infonce_of_logits(InfoNce { direction: Direction::Forward, logsumexp_penalty: 0.5 }, logits.clone());
-    assert!((penalised.item() - loss.item() - 0.5 * 8f64.ln().powi(2)).abs() < 1e-5);
+    assert!((penalized.item() - loss.item() - 0.5 * 8f64.ln().powi(2)).abs() < 1e-5);
     assert!((infonce_of_logits(InfoNce::default(), logits.clone()).item() - 2.0 * 8f64.ln()).abs() < 1e-6);
-    assert_eq!(diagnostic(&loss, "accuracy"), 0.0, "ties are not won");
+    assert_eq!(diagnostic(&loss, "accuracy"), 0.0, "ties do not count as correct");
     let others = Tensor::<2, burn::tensor::Bool>::diag_mask([8, 8], 0, &Device::flex());
     let masked = infonce_of_logits(InfoNce::default(), logits.mask_fill(others, f32::NEG_INFINITY));
     assert!(masked.item().abs() < 1e-6, "masked pairs do not count: {}", masked.item());
 }
 
 #[test]
-fn distillation_hinges_each_way() {
+fn distillation_raises_all_distances_and_bounds_the_diagonal() {
     let device = Device::flex().autodiff();
     let distances = Tensor::<2>::from_data([[2.0f32, 1.0], [0.0, 3.0]], &device).require_grad();
     let targets = Tensor::<2>::from_data([[1.0f32, 3.0], [0.5, 3.5]], &device);
@@ -82,7 +82,7 @@ fn distillation_hinges_each_way() {
 }
 
 #[test]
-fn targets_are_differences_of_the_critic() {
+fn contrastive_targets_are_differences_of_the_critic() {
     let device = Device::flex();
     let (states, goals, psi) =
         (matrix(1, [4, 6], &device), matrix(2, [4, 6], &device), matrix(3, [4, 6], &device));
@@ -97,12 +97,12 @@ fn targets_are_differences_of_the_critic() {
 }
 
 #[test]
-fn the_dual_rises_while_the_constraint_is_broken_and_falls_to_its_floor() {
+fn the_multiplier_rises_while_the_constraint_is_violated_and_falls_to_its_floor() {
     let config = DualConfig { margin: 0.1, learning_rate: 0.5, initial: 1.0, floor: 0.01 };
     let mut dual = Dual::new(config);
     assert!((dual.lambda() - 1.0).abs() < 1e-12);
     dual.update(0.1);
-    assert!((dual.lambda() - 1.0).abs() < 1e-12, "met exactly: stays");
+    assert!((dual.lambda() - 1.0).abs() < 1e-12, "unchanged if the constraint is met exactly");
     dual.update(2.0);
     assert!(dual.lambda() > 1.1);
     let before = dual;
@@ -114,19 +114,22 @@ fn the_dual_rises_while_the_constraint_is_broken_and_falls_to_its_floor() {
 }
 
 #[test]
-fn pushing_saturates_and_constraints_are_one_sided() {
+fn the_spread_loss_saturates_and_the_local_constraint_is_one_sided() {
     let far = qrl_spread(vector(&[500.0]), 500.0, 0.01);
     assert!((far.item() - 100.0 * 2f64.ln()).abs() < 1e-3);
     let slope = |d: f32| {
         let d = vector(&[d]);
         numbers(d.grad(&qrl_spread(d.clone(), 500.0, 0.01).value.backward()).unwrap())[0]
     };
-    assert!(slope(0.0) < -0.99 && slope(500.0) > -0.51 && slope(1500.0) > -0.001, "far pairs are left alone");
+    assert!(
+        slope(0.0) < -0.99 && slope(500.0) > -0.51 && slope(1500.0) > -0.001,
+        "the gradient vanishes for distant pairs"
+    );
     assert!((local_constraint(vector(&[0.5, 1.0, 3.0]), 1.0).item() - 4.0 / 3.0).abs() < 1e-6);
 }
 
-/// Minimises a loss of one number by descent.
-fn minimise(start: f32, loss: impl Fn(Tensor<1>) -> Loss) -> f32 {
+/// Minimizes a loss of one number by gradient descent.
+fn minimize(start: f32, loss: impl Fn(Tensor<1>) -> Loss) -> f32 {
     let mut at = start;
     for step in 0..4000 {
         let point = vector(&[at]);
@@ -140,7 +143,7 @@ fn minimise(start: f32, loss: impl Fn(Tensor<1>) -> Loss) -> f32 {
 fn expectile_regression_finds_the_expectile() {
     let targets = [0.0f32, 1.0, 2.0, 7.0];
     for tau in [0.5f32, 0.9] {
-        let found = minimise(0.0, |prediction| expectile(prediction.repeat_dim(0, 4), vector(&targets), tau));
+        let found = minimize(0.0, |prediction| expectile(prediction.repeat_dim(0, 4), vector(&targets), tau));
         let balance: f32 = targets
             .iter()
             .map(|t| if *t > found { tau * (t - found) } else { (1.0 - tau) * (t - found) })
@@ -150,7 +153,7 @@ fn expectile_regression_finds_the_expectile() {
 }
 
 #[test]
-fn policy_losses_weigh_what_they_say() {
+fn policy_losses_have_the_documented_weights() {
     let (log_probs, advantages) = (vector(&[-1.0, -2.0]), vector(&[0.0, 100.0]));
     let loss = awr(log_probs.clone(), advantages, 3.0, 50.0);
     assert!((loss.item() - (1.0 + 100.0) / 2.0).abs() < 1e-3, "weights 1 and 50: {}", loss.item());
@@ -160,22 +163,22 @@ fn policy_losses_weigh_what_they_say() {
 }
 
 #[test]
-fn steps_are_regressed_relative_where_short_and_absolute_where_long() {
+fn step_regression_has_a_relative_and_an_absolute_huber_term() {
     let loss = |distance: f32, target: f32| {
         let distance = vector(&[distance, target]);
         step_regression(distance.clone(), vector(&[target; 2]), vector(&[1.0, 0.0]))
     };
     assert_eq!(loss(7.0, 7.0).item(), 0.0);
-    // Twice one step: beyond the corner of the relative term, below that of the absolute one.
+    // 2 instead of 1 step: linear in the relative term, quadratic in the absolute one.
     let expected = (0.5 - 0.1) + 0.02_f64.powi(2) / 0.4;
     assert!((loss(2.0, 1.0).item() - expected).abs() < 1e-6);
-    // 100 steps too many of 999: the other way round.
+    // 1099 instead of 999 steps: quadratic in the relative term, linear in the absolute one.
     let expected = 0.1_f64.powi(2) / 0.4 + (2.0 - 0.1);
     assert!((loss(1099.0, 999.0).item() - expected).abs() < 1e-5);
     assert!((diagnostic(&loss(3.0, 5.0), "absolute_error") - 2.0).abs() < 1e-6);
     let distance = vector(&[2.0]);
     let gradients = step_regression(distance.clone(), vector(&[1.0]), vector(&[1.0])).value.backward();
-    // Half a step of the relative term, and 1 / 50 of 1 / 50 / 0.2 of the absolute one.
+    // 1/2 from the relative term, and 1/50 * (1/50) / 0.2 from the absolute one.
     let gradient = numbers(distance.grad(&gradients).unwrap())[0];
     assert!((gradient - (0.5 + 0.002)).abs() < 1e-6, "{gradient}");
 }

@@ -1,4 +1,4 @@
-//! What the package promises, tried through its public interface.
+//! Tests of the public interface.
 
 mod actor;
 mod axioms;

@@ -1,4 +1,4 @@
-//! Configurations are checked, initialisation is reproducible.
+//! Validation of configurations, and reproducible initialization.
 
 use crate::numbers::{matrix, numbers};
 use burn::{module::Module, tensor::Device};
@@ -13,7 +13,7 @@ fn metric_config(outputs: usize, head: PairHeadConfig) -> MetricConfig {
 }
 
 #[test]
-fn bad_configurations_are_named() {
+fn configuration_errors_name_the_field_and_value() {
     let device = Device::flex();
     let init = || Initializer::new(0, 0, &device);
     let messages = [
@@ -57,7 +57,7 @@ fn bad_configurations_are_named() {
 }
 
 #[test]
-fn configurations_survive_json_and_refuse_unknown_fields() {
+fn configurations_round_trip_through_json_and_reject_unknown_fields() {
     let config = metric_config(16, PairHeadConfig::Mrn { components: 2 });
     let text = serde_json::to_string(&config).unwrap();
     assert_eq!(serde_json::from_str::<MetricConfig>(&text).unwrap(), config);
@@ -67,7 +67,7 @@ fn configurations_survive_json_and_refuse_unknown_fields() {
 }
 
 #[test]
-fn initialisation_depends_on_seed_and_stream_alone() {
+fn initialization_depends_only_on_seed_and_stream() {
     let device = Device::flex();
     let x = matrix(1, [4, 3], &device);
     let output = |seed, stream| {
@@ -81,7 +81,7 @@ fn initialisation_depends_on_seed_and_stream_alone() {
 }
 
 #[test]
-fn weights_have_the_variance_of_their_fan_in() {
+fn the_variance_of_weights_is_one_over_fan_in() {
     let device = Device::flex();
     let config =
         EncoderConfig { inputs: 50, outputs: 400, trunk: TrunkConfig { depth: 0, ..Default::default() } };
@@ -93,7 +93,7 @@ fn weights_have_the_variance_of_their_fan_in() {
 }
 
 #[test]
-fn twins_report_the_larger_distance() {
+fn a_twin_ensemble_returns_the_larger_distance() {
     let device = Device::flex();
     let config =
         MetricConfig { ensemble: Ensemble::Twin, ..metric_config(8, PairHeadConfig::Mrn { components: 1 }) };

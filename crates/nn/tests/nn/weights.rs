@@ -1,4 +1,4 @@
-//! Weights and optimizer states as files.
+//! Saving and loading of weights and optimizer states.
 
 use crate::numbers::{matrix, numbers};
 use burn::tensor::Device;
@@ -26,7 +26,7 @@ fn saved(metric: &Metric) -> Vec<u8> {
 }
 
 #[test]
-fn saved_weights_come_back_bit_for_bit_under_documented_names() {
+fn saved_weights_load_bit_identical_under_documented_names() {
     let device = Device::flex();
     let (first, mut loaded) = (metric(1, 8, &device), metric(2, 8, &device));
     let bytes = saved(&first);
@@ -65,7 +65,7 @@ fn saved_weights_come_back_bit_for_bit_under_documented_names() {
 }
 
 #[test]
-fn weights_of_another_network_and_corrupt_files_are_refused() {
+fn weights_of_another_network_and_corrupt_files_are_rejected() {
     let device = Device::flex();
     let bytes = saved(&metric(1, 8, &device));
     let take = |mut metric: Metric| Archive::from_bytes(&bytes).unwrap().take_module("", &mut metric);
@@ -84,9 +84,8 @@ fn weights_of_another_network_and_corrupt_files_are_refused() {
     }
 }
 
-/// A train state that was saved and resumed goes on as if uninterrupted; one that lacks a moment is refused.
 #[test]
-fn a_resumed_train_state_goes_on_as_if_uninterrupted() {
+fn a_resumed_train_state_equals_an_uninterrupted_one_and_missing_moments_are_rejected() {
     let device = Device::flex().autodiff();
     let x = matrix(1, [16, 4], &device);
     let config = OptimizerConfig { learning_rate: 1e-2, ..OptimizerConfig::default() };
@@ -122,13 +121,13 @@ fn a_resumed_train_state_goes_on_as_if_uninterrupted() {
 }
 
 #[test]
-fn files_may_be_described() {
+fn a_description_in_the_header_can_be_read_back() {
     let mut archive = Archive::default();
     archive.insert("one", &[1], vec![1.0]);
-    let bytes = archive.to_described_bytes("what it is");
-    assert_eq!(bytes, archive.to_described_bytes("what it is"));
-    assert_eq!(Archive::description(&bytes).unwrap().as_deref(), Some("what it is"));
+    let bytes = archive.to_described_bytes("a description");
+    assert_eq!(bytes, archive.to_described_bytes("a description"));
+    assert_eq!(Archive::description(&bytes).unwrap().as_deref(), Some("a description"));
     assert_eq!(Archive::from_bytes(&bytes).unwrap(), archive);
     assert_eq!(Archive::description(&archive.to_bytes()).unwrap(), None);
-    assert!(matches!(Archive::description(b"not one"), Err(ArchiveError::Unreadable(_))));
+    assert!(matches!(Archive::description(b"not safetensors"), Err(ArchiveError::Unreadable(_))));
 }

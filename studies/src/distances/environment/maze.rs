@@ -59,7 +59,7 @@ pub fn open(folder: &Path, name: &str, goal_radius: Option<f32>) -> Result<Envir
     ];
     let (_, maze) = maze.into_iter().find(|(part, _)| name.contains(part)).expect("a maze of OGBench");
     // Nobody can choose where a teleporter leads.
-    let mdp = PointMazeMdp::on_foot(maze);
+    let mdp = PointMazeMdp::without_teleporters(maze);
     // A ball moves a place at a step along both axes; an ant is slower.
     let steps_per_place = if goal_radius.is_some() { PUSH / top_speed(&data) } else { 1.0 };
     let width = held_out.spec().observation.width;

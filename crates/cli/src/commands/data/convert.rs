@@ -1,4 +1,4 @@
-//! `isochrone data convert`: from any format to those that we write.
+//! `isochrone data convert`: converts a dataset to another format.
 
 use super::source::Source;
 use crate::commands::output::{count, refuse_existing};
@@ -9,25 +9,27 @@ use isochrone::data::{
 use serde_json::json;
 use std::{io::Write, path::PathBuf};
 
-/// Converts a data set, one episode at a time: it does not have to fit in memory
+/// Convert a dataset to another format, without loading it into memory
 ///
-/// The name of the result says its format: .arrow (our own layout, an Arrow file that is mapped, not loaded), .npz (OGBench), or a new
-/// folder (Minari). The result appears whole or not at all.
+/// The name of the output selects its format: .arrow (isochrone Arrow format, which is
+/// memory-mapped instead of loaded), .npz (OGBench), or a new directory (Minari). The output is
+/// written atomically.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     source: Source,
 
-    /// The result: a name that ends in .arrow or .npz, or a new folder for a Minari data set
+    /// Output file (.npz or .arrow), or a new directory for the Minari format
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
 
-    /// Replace an existing file
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
 
-    /// Leave out episodes that cannot be put together (lengths, ends, empty, frames of validate), instead of stopping at the first
+    /// Skip malformed episodes (rules lengths, ends, empty and frames of validate) instead of
+    /// stopping at the first
     #[arg(long)]
     keep_going: bool,
 
@@ -42,7 +44,7 @@ Examples:
   isochrone data convert antmaze.hdf5 --ends timeouts --goal 0..2 -o antmaze.npz
   isochrone data convert my-lerobot-dataset -o minari/my-dataset-v0";
 
-/// Runs the verb; data goes to `out`.
+/// Runs the command; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     refuse_existing(&args.output, args.force)?;
     let writer = Writer::for_path(&args.output)?;
@@ -52,7 +54,10 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let Conversion { writer, found, .. } = conversion;
     let Found { episodes, transitions, defects, not_finite, knows_endings, mut leaves_out } = found;
     if episodes == 0 {
-        bail!("{}: it has no episode; hint: nothing was written", args.source.input.display());
+        bail!(
+            "{}: no episodes, so nothing was written; hint: see isochrone data inspect",
+            args.source.input.display()
+        );
     }
     let hash = writer.content_hash();
     writer.finish()?;
@@ -68,18 +73,18 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     } else {
         writeln!(
             out,
-            "{output}: {episodes} episodes, {transitions} transitions, from contents with sha256 {hash}"
+            "{output}: {episodes} episodes, {transitions} transitions; source content sha256 {hash}"
         )?;
     }
     if !leaves_out.is_empty() {
-        eprintln!("warning: the format of {output} does not hold {}", leaves_out.join(", "));
+        eprintln!("warning: the format of {output} cannot store {}", leaves_out.join(", "));
     }
     if not_finite > 0 {
-        eprintln!("warning: {not_finite} values are not finite; isochrone data validate says where");
+        eprintln!("warning: {not_finite} values are not finite; isochrone data validate lists them");
     }
     if defects > 0 {
         let defects = count(defects, "defect");
-        eprintln!("warning: {defects}, left out; isochrone data validate lists them");
+        eprintln!("warning: {defects}, skipped; isochrone data validate lists them");
     }
     Ok(())
 }
@@ -117,7 +122,7 @@ impl EpisodeSink for Conversion {
 
     fn defect(&mut self, defect: Defect) -> Result<(), DataError> {
         self.found.defects += 1;
-        // A corrupt file does not become a good one.
+        // Skipping episodes does not make a corrupt file valid.
         if self.keep_going && defect.kind != DefectKind::Corrupt { Ok(()) } else { Err(defect.into()) }
     }
 }

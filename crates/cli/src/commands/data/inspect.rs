@@ -1,4 +1,4 @@
-//! `isochrone data inspect`: what is in a data set.
+//! `isochrone data inspect`: summarizes a dataset.
 
 use super::source::Source;
 use crate::commands::{
@@ -16,14 +16,14 @@ use isochrone::{
 use serde_json::json;
 use std::{io::Write, path::PathBuf};
 
-/// What is in a data set: episodes, lengths, columns and their ranges
+/// Summarize a dataset: episodes, lengths, columns and their ranges
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     source: Source,
 
-    /// Draw a picture (.svg or .png): lengths of episodes, and the first two dimensions of their states
+    /// Plot episode lengths and the first two dimensions of the states (.svg or .png)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 
@@ -40,13 +40,13 @@ Examples:
 
 Formats: docs/guides/data.md.";
 
-/// Runs the verb; data goes to `out`.
+/// Runs the command; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     args.plot.as_deref().map_or(Ok(()), Figure::check_path)?;
     let format = args.source.format()?;
-    let mut look = Look::default();
-    args.source.read(format, &mut look)?;
-    let Look { summary, hasher, first_defect, n_defects } = look;
+    let mut sink = InspectSink::default();
+    args.source.read(format, &mut sink)?;
+    let InspectSink { summary, hasher, first_defect, n_defects } = sink;
     let spec = summary.spec.clone().unwrap_or_else(|| Spec::new(0, 0));
     let identity =
         Identity { name: args.source.name(), format: format.name(), content_hash: hasher.finish() };
@@ -56,31 +56,31 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     write!(out, "{}", report(&spec, &summary, &identity).print(&args.style))?;
     if let Some(first) = first_defect {
         let first = in_flags(&first.to_string());
-        eprintln!("warning: {first} (the first of {n_defects}; isochrone data validate lists them)");
+        eprintln!("warning: {first} (first of {n_defects}; isochrone data validate lists them)");
     }
     if let Some(path) = &args.plot {
-        save(&picture(&spec, &summary, &identity.name), path)?;
+        save(&figure(&spec, &summary, &identity.name), path)?;
     }
     Ok(())
 }
 
-/// Which data set it is.
+/// The name, format and hash of a dataset.
 struct Identity {
     name: String,
     format: &'static str,
     content_hash: String,
 }
 
-/// Gathers everything in one pass; broken episodes are noted and passed over.
+/// Collects everything in one pass. Malformed episodes are counted and skipped.
 #[derive(Default)]
-struct Look {
+struct InspectSink {
     summary: DatasetSummary,
     hasher: ContentHasher,
     first_defect: Option<Defect>,
     n_defects: u64,
 }
 
-impl EpisodeSink for Look {
+impl EpisodeSink for InspectSink {
     fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
         self.summary.begin(spec)?;
         self.hasher.begin(spec)
@@ -117,7 +117,7 @@ fn report(spec: &Spec, summary: &DatasetSummary, identity: &Identity) -> Report 
     for (extra, summaries) in spec.extras.iter().zip(&summary.extras) {
         add("extra", extra, summaries);
     }
-    let (least, most) = (summary.lengths.keys().next(), summary.lengths.keys().last());
+    let (min, max) = (summary.lengths.keys().next(), summary.lengths.keys().last());
     let goal = spec.goal_space();
     let facts = json!({
         "input": identity.name,
@@ -125,12 +125,12 @@ fn report(spec: &Spec, summary: &DatasetSummary, identity: &Identity) -> Report 
         "episodes": summary.n_episodes(),
         "transitions": summary.n_transitions(),
         "states": summary.n_transitions() + summary.n_episodes(),
-        "steps": {"min": least, "max": most, "mean": mean_steps(summary)},
+        "steps": {"min": min, "max": max, "mean": mean_steps(summary)},
         "endings": {"unknown": summary.endings[0], "terminated": summary.endings[1], "truncated": summary.endings[2]},
         "observation_width": spec.observation.width,
         "action_width": spec.action.width,
         "frames_per_second": spec.frames_per_second,
-        "usual_gap_seconds": summary.typical_gap(),
+        "typical_gap_seconds": summary.typical_gap(),
         "episodes_end_alike": summary.episodes_end_alike(),
         "goal_space": [goal.start, goal.end],
         "content_sha256": identity.content_hash,
@@ -142,7 +142,7 @@ fn mean_steps(summary: &DatasetSummary) -> Option<f64> {
     (summary.n_episodes() > 0).then(|| summary.n_transitions() as f64 / summary.n_episodes() as f64)
 }
 
-/// The facts, as people read them.
+/// Formats the summary as text.
 fn heading(spec: &Spec, summary: &DatasetSummary, identity: &Identity) -> String {
     let mut lines = vec![format!("{} ({})", identity.name, identity.format)];
     let (episodes, transitions) = (summary.n_episodes(), summary.n_transitions());
@@ -150,9 +150,9 @@ fn heading(spec: &Spec, summary: &DatasetSummary, identity: &Identity) -> String
         "episodes     {episodes}, {transitions} transitions between {} states",
         transitions + episodes
     ));
-    let (least, most) = (summary.lengths.keys().next(), summary.lengths.keys().last());
-    if let (Some(least), Some(most), Some(mean)) = (least, most, mean_steps(summary)) {
-        lines.push(format!("steps        {least} to {most}, mean {mean:.1}"));
+    let (min, max) = (summary.lengths.keys().next(), summary.lengths.keys().last());
+    if let (Some(min), Some(max), Some(mean)) = (min, max, mean_steps(summary)) {
+        lines.push(format!("steps        {min} to {max}, mean {mean:.1}"));
     }
     if summary.endings[0] < episodes {
         lines.push(format!(
@@ -163,16 +163,16 @@ fn heading(spec: &Spec, summary: &DatasetSummary, identity: &Identity) -> String
     if summary.episodes_end_alike() {
         let rows = Algorithm::Cmd1.rows_per_demonstration();
         lines.push(format!(
-            "kind         demonstrations: episodes end alike; CMD takes {rows} rows of each into a batch"
+            "kind         demonstrations: episodes end in similar states; CMD samples {rows} rows per episode in a batch"
         ));
     }
     lines.push(match (spec.frames_per_second, summary.timestamp_gap()) {
-        _ if let Some((said, found)) = summary.contradicted_rate() => {
-            format!("frame rate   {said} per second is said, but the timestamps have {found:.2}")
+        _ if let Some((declared, found)) = summary.contradicted_rate() => {
+            format!("frame rate   {declared} per second is declared, but the timestamps give {found:.2}")
         }
         (Some(rate), _) => format!("frame rate   {rate} per second"),
         (None, Some(gap)) => format!("frame rate   {:.4} per second, from the timestamps", 1.0 / gap),
-        (None, None) => "frame rate   not known; distances will be in steps".to_owned(),
+        (None, None) => "frame rate   unknown; distances are in steps only".to_owned(),
     });
     lines.push(match &spec.goal {
         Some(goal) => format!("goal space   dimensions {}..{} of an observation", goal.start, goal.end),
@@ -182,7 +182,7 @@ fn heading(spec: &Spec, summary: &DatasetSummary, identity: &Identity) -> String
     lines.join("\n") + "\n\n"
 }
 
-fn picture(spec: &Spec, summary: &DatasetSummary, name: &str) -> Figure {
+fn figure(spec: &Spec, summary: &DatasetSummary, name: &str) -> Figure {
     let axis = |index: usize| {
         if index < spec.observation.width { spec.observation.dimension(index) } else { String::new() }
     };

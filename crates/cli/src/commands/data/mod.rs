@@ -1,4 +1,4 @@
-//! `isochrone data`: look at logs, check them, convert them.
+//! `isochrone data`: inspects, validates and converts datasets.
 
 mod convert;
 mod inspect;
@@ -8,25 +8,25 @@ mod validate;
 use clap::Subcommand;
 use std::{io::Write, process::ExitCode};
 
-/// Logs of behaviour: look at them, check them, convert them
+/// Inspect, validate and convert datasets
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    verb: Verb,
+    command: DataCommand,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum DataCommand {
     Inspect(Box<inspect::Args>),
     Validate(Box<validate::Args>),
     Convert(Box<convert::Args>),
 }
 
-/// Runs the verb; data goes to `out`.
+/// Runs the command; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    match &args.verb {
-        Verb::Inspect(args) => inspect::run(args, out).map(|()| ExitCode::SUCCESS),
-        Verb::Validate(args) => validate::run(args, out),
-        Verb::Convert(args) => convert::run(args, out).map(|()| ExitCode::SUCCESS),
+    match &args.command {
+        DataCommand::Inspect(args) => inspect::run(args, out).map(|()| ExitCode::SUCCESS),
+        DataCommand::Validate(args) => validate::run(args, out),
+        DataCommand::Convert(args) => convert::run(args, out).map(|()| ExitCode::SUCCESS),
     }
 }

@@ -1,8 +1,8 @@
-//! Where logs come from, and what the user says about them.
+//! The input dataset and the flags that describe it.
 
 use crate::commands::{
     choice::{Choice, one_of},
-    read_args::{ReadArgs, progress, trimmed},
+    read_args::{ReadArgs, read_spinner, trimmed},
 };
 use anyhow::bail;
 use isochrone::data::{
@@ -11,21 +11,22 @@ use isochrone::data::{
 };
 use std::path::PathBuf;
 
-/// The file and how to read it; the same for every verb.
+/// The input and how to read it, shared by all `data` commands.
 #[derive(clap::Args)]
 pub struct Source {
-    /// A file (.npz, .hdf5, .parquet, .csv, .arrow) or the folder of a Minari or LeRobot data set
+    /// Dataset: a file (.npz, .hdf5, .parquet, .csv, .arrow), or the directory of a Minari or
+    /// LeRobot dataset
     pub input: PathBuf,
 
-    /// What the input is, where its name does not say
+    /// Format of the input [default: detected from its name]
     #[arg(long, value_parser = one_of(FORMATS.to_vec()))]
     format: Option<Format>,
 
-    /// Keep only these further columns; by default all that have a number for every state
+    /// Extra columns to keep [default: all that have a number for every state]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     extras: Vec<String>,
 
-    /// Keep no further columns
+    /// Keep no extra columns
     #[arg(long, conflicts_with = "extras")]
     no_extras: bool,
 
@@ -34,7 +35,7 @@ pub struct Source {
 }
 
 const FORMATS: [Choice<Format>; 7] = [
-    ("arrow", "Our own layout", Format::Arrow),
+    ("arrow", "isochrone Arrow format", Format::Arrow),
     ("ogbench", "NumPy archive with observations, actions, terminals", Format::OgBench),
     ("d4rl", "Flat HDF5 with observations, actions, terminals, timeouts", Format::D4rl),
     ("minari", "", Format::Minari),
@@ -44,7 +45,7 @@ const FORMATS: [Choice<Format>; 7] = [
 ];
 
 impl Source {
-    /// What people call the data: the name of the file or folder.
+    /// Returns the name of the file or directory.
     pub fn name(&self) -> String {
         self.input.file_name().unwrap_or(self.input.as_os_str()).to_string_lossy().into_owned()
     }
@@ -53,7 +54,7 @@ impl Source {
         let format = self.format.map_or_else(|| Format::detect(&self.input), Ok)?;
         self.read.refuse_flags_of_other_formats(format)?;
         if format == Format::Arrow && (!self.extras.is_empty() || self.no_extras) {
-            bail!("--extras does not apply to {} data; hint: leave it out, or say --format", format.name());
+            bail!("--extras does not apply to {} data; hint: leave it out, or set --format", format.name());
         }
         Ok(format)
     }
@@ -66,11 +67,11 @@ impl Source {
         ReadOptions { extras, ..self.read.options() }
     }
 
-    /// Reads everything into a sink, with a count of what was read on terminals.
+    /// Reads the dataset into a sink and shows the progress on a terminal.
     pub fn read(&self, format: Format, sink: &mut dyn EpisodeSink) -> anyhow::Result<()> {
-        let bar = progress();
-        let mut tell = |steps: usize| bar.inc(steps as u64);
-        let mut counted = ProgressSink { sink, progress: &mut tell };
+        let bar = read_spinner();
+        let mut advance = |steps: usize| bar.inc(steps as u64);
+        let mut counted = ProgressSink { sink, progress: &mut advance };
         let outcome = format.read(&self.input, &self.options(), &mut counted);
         bar.finish_and_clear();
         Ok(outcome?)

@@ -1,15 +1,15 @@
-//! `isochrone data validate`: what would go wrong later.
+//! `isochrone data validate`: checks a dataset for common problems.
 
 use super::source::Source;
-use crate::commands::{hints::in_flags, output::count, read_args::progress};
+use crate::commands::{hints::in_flags, output::count, read_args::read_spinner};
 use isochrone::data::validate::{Finding, Severity, Validation, validate_with_progress};
 use serde_json::json;
 use std::{io::Write, process::ExitCode};
 
-/// Checks a data set for what bites people, and says where and what to do
+/// Check a dataset for common problems and report where they are
 ///
-/// An error means that training on the data would be wrong: the exit code is then 1. A warning means that a person should look: a
-/// teleporter is a jump, too.
+/// An error means that training on the data would give wrong results; the exit code is then 1. A
+/// warning needs a manual check: a jump between two states may be a defect, or a teleporter.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Args {
@@ -27,14 +27,18 @@ Examples:
   isochrone data validate antmaze.hdf5 --ends timeouts --action-range -1,1
   isochrone data validate my-lerobot-dataset --json
 
-What is checked: docs/guides/data.md.";
+List of checks: docs/guides/data.md.";
 
-/// Runs the verb; data goes to `out`.
+/// Runs the command; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let bar = progress();
-    let mut tell = |steps: usize| bar.inc(steps as u64);
-    let found =
-        validate_with_progress(&args.source.input, args.source.format()?, &args.source.options(), &mut tell);
+    let bar = read_spinner();
+    let mut advance = |steps: usize| bar.inc(steps as u64);
+    let found = validate_with_progress(
+        &args.source.input,
+        args.source.format()?,
+        &args.source.options(),
+        &mut advance,
+    );
     bar.finish_and_clear();
     let found = found?;
     let is_clean = found.count(Severity::Error) == 0;
@@ -51,7 +55,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// Findings shown of one rule; JSON has more.
+/// The number of findings printed per rule; JSON has more.
 const SHOWN: usize = 5;
 
 fn text(found: &Validation, name: &str) -> String {
@@ -70,12 +74,12 @@ fn text(found: &Validation, name: &str) -> String {
         }
         let total = found.counts[&group[0].rule][&group[0].severity] as usize;
         if total > SHOWN {
-            text += &format!("  and {} more of these\n", total - SHOWN);
+            text += &format!("  and {} more of this kind\n", total - SHOWN);
         }
     }
     let number = |severity: Severity| count(found.count(severity) as usize, severity.name());
-    let verdict = if found.count(Severity::Error) == 0 { "passed" } else { "failed" };
-    text += &format!("{name}: {verdict}, {}, {}\n", number(Severity::Error), number(Severity::Warning));
+    let result = if found.count(Severity::Error) == 0 { "passed" } else { "failed" };
+    text += &format!("{name}: {result}, {}, {}\n", number(Severity::Error), number(Severity::Warning));
     for (rule, why) in &found.unchecked {
         text += &format!("not checked: {}, {why}\n", rule.name());
     }

@@ -11,29 +11,29 @@ use isochrone::{
 use serde_json::json;
 use std::io::Write;
 
-/// Wider maps are listed cell by cell instead of drawn with numbers.
+/// The maximum width of a text map; wider maps are printed as a table of cells.
 const MAX_TEXT_WIDTH: usize = 160;
 
 struct Solved<'a> {
     args: &'a Args,
-    world: GridWorld,
+    grid: GridWorld,
     distances: GoalDistances,
     goals: Vec<(usize, usize)>,
-    /// The cell and its state.
+    /// The start cell and its state.
     start: Option<((usize, usize), usize)>,
-    /// From the start to the goal; empty without a start or a way.
+    /// The cells from the start to the goal; empty without a start or a path.
     path: Vec<(usize, usize)>,
 }
 
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    let world = read_map(&args.input)?;
-    let mdp = world.to_mdp(args.slip.unwrap_or(0.0)).context("--slip")?;
+    let grid = read_map(&args.input)?;
+    let mdp = grid.to_mdp(args.slip.unwrap_or(0.0)).context("--slip")?;
     if args.all_pairs {
-        let name = |state| cell_name(world.position(state));
+        let name = |state| cell_name(grid.position(state));
         return solve::all_pairs(args, &mdp, name, out);
     }
-    let solved = solve(args, world, &mdp)?;
-    solved.summarise();
+    let solved = solve(args, grid, &mdp)?;
+    solved.print_summary();
     if let Some(path) = &args.plot {
         save(&solved.field().draw(), path)?;
     }
@@ -44,36 +44,36 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     Ok(out.write_all(text.as_bytes())?)
 }
 
-fn solve<'a>(args: &'a Args, world: GridWorld, mdp: &TabularMdp) -> anyhow::Result<Solved<'a>> {
-    if args.goal.is_empty() && world.goals().is_empty() {
-        bail!("{}: no goal; hint: mark a cell with G, or say --goal ROW,COLUMN", args.input.display());
+fn solve<'a>(args: &'a Args, grid: GridWorld, mdp: &TabularMdp) -> anyhow::Result<Solved<'a>> {
+    if args.goal.is_empty() && grid.goals().is_empty() {
+        bail!("{}: no goal; hint: mark a cell with G, or set --goal ROW,COLUMN", args.input.display());
     }
-    let (mut goals, start) = args.ends(|flag, text| parse_cell(&world, flag, text))?;
+    let (mut goals, start) = args.ends(|flag, text| parse_cell(&grid, flag, text))?;
     if goals.is_empty() {
-        goals = world.goals().to_vec();
+        goals = grid.goals().to_vec();
     }
-    let state = |(row, column)| world.state(row, column).expect("goals and starts are free cells");
-    let start = start.or(world.start()).map(|cell| (cell, state(cell)));
+    let state = |(row, column)| grid.state(row, column).expect("goals and starts are free cells");
+    let start = start.or(grid.start()).map(|cell| (cell, state(cell)));
     let goal_states: Vec<usize> = goals.iter().map(|&goal| state(goal)).collect();
     let distances = solve::to_goal_set(args, mdp, &goal_states)?;
     let path = start.map_or_else(Vec::new, |(_, start)| path_to_goal(mdp, &distances, start));
-    let path = path.into_iter().map(|state| world.position(state)).collect();
-    Ok(Solved { args, world, distances, goals, start, path })
+    let path = path.into_iter().map(|state| grid.position(state)).collect();
+    Ok(Solved { args, grid, distances, goals, start, path })
 }
 
-fn parse_cell(world: &GridWorld, flag: &str, text: &str) -> anyhow::Result<(usize, usize)> {
+fn parse_cell(grid: &GridWorld, flag: &str, text: &str) -> anyhow::Result<(usize, usize)> {
     let numbers = text.split_once(',').and_then(|(row, column)| {
         Some((row.trim().parse::<usize>().ok()?, column.trim().parse::<usize>().ok()?))
     });
     let (row, column) = numbers.ok_or_else(|| {
-        anyhow!("{flag} {text:?} is not a cell; hint: write ROW,COLUMN, both from 0 at the top left")
+        anyhow!("{flag} {text:?} is not a cell; hint: write ROW,COLUMN, counted from 0 at the top left")
     })?;
-    let (last_row, last_column) = (world.height() - 1, world.width() - 1);
+    let (last_row, last_column) = (grid.height() - 1, grid.width() - 1);
     if row > last_row || column > last_column {
         bail!("{flag} {text}: outside the map; hint: rows are 0 to {last_row}, columns 0 to {last_column}");
     }
-    if world.cell(row, column) == Cell::Wall {
-        bail!("{flag} {text} is a wall; hint: ROW,COLUMN count from 0 at the top left");
+    if grid.cell(row, column) == Cell::Wall {
+        bail!("{flag} {text} is a wall; hint: ROW,COLUMN are counted from 0 at the top left");
     }
     Ok((row, column))
 }
@@ -88,31 +88,32 @@ impl Solved<'_> {
     }
 
     fn cells(&self) -> impl Iterator<Item = ((usize, usize), usize)> {
-        (0..self.world.n_states()).map(|state| (self.world.position(state), state))
+        (0..self.grid.n_states()).map(|state| (self.grid.position(state), state))
     }
 
-    /// What a person wants to know, on stderr.
-    fn summarise(&self) {
-        let world = &self.world;
+    /// Prints a summary to stderr.
+    fn print_summary(&self) {
+        let grid = &self.grid;
         eprintln!(
             "{} x {} map, {}, slip {}, gamma {}; {}",
-            world.height(),
-            world.width(),
-            count(world.n_states(), "free cell"),
+            grid.height(),
+            grid.width(),
+            count(grid.n_states(), "free cell"),
             self.slip(),
             self.args.gamma,
             solve::quality(&self.distances)
         );
-        let is_on_the_way =
+        let can_reach =
             |state: usize| self.distances.nats(state) > 0.0 && self.distances.nats(state).is_finite();
-        let finite = self.cells().filter(|&(_, state)| is_on_the_way(state));
+        let finite = self.cells().filter(|&(_, state)| can_reach(state));
         let farthest = finite.max_by(|a, b| self.distances.nats(a.1).total_cmp(&self.distances.nats(b.1)));
         if let Some((cell, state)) = farthest {
             eprintln!("farthest: {} at {}", cell_name(cell), self.steps_text(state));
         }
-        let lost = self.cells().filter(|&(_, state)| self.distances.nats(state).is_infinite()).count();
-        if lost > 0 {
-            eprintln!("no way to the goal from {}", count(lost, "cell"));
+        let n_unreachable =
+            self.cells().filter(|&(_, state)| self.distances.nats(state).is_infinite()).count();
+        if n_unreachable > 0 {
+            eprintln!("no path to the goal from {}", count(n_unreachable, "cell"));
         }
         if let Some((cell, state)) = self.start {
             let name = cell_name(cell);
@@ -134,19 +135,19 @@ impl Solved<'_> {
         }
     }
 
-    /// The map with a number of steps on each cell, if it fits a page.
+    /// Returns the map with the number of steps in each cell, unless it is too wide.
     fn text_grid(&self) -> Option<String> {
-        let world = &self.world;
-        let text = |row: usize, column: usize| match world.state(row, column) {
+        let grid = &self.grid;
+        let text = |row: usize, column: usize| match grid.state(row, column) {
             None => "#".to_owned(),
             Some(state) if self.distances.nats(state).is_infinite() => "x".to_owned(),
             Some(state) => format!("{:.1}", self.distances.steps(state)),
         };
-        let cells: Vec<Vec<String>> = (0..world.height())
-            .map(|row| (0..world.width()).map(|column| text(row, column)).collect())
+        let cells: Vec<Vec<String>> = (0..grid.height())
+            .map(|row| (0..grid.width()).map(|column| text(row, column)).collect())
             .collect();
         let width = cells.iter().flatten().map(String::len).max().unwrap_or(1);
-        if (width + 1) * world.width() > MAX_TEXT_WIDTH {
+        if (width + 1) * grid.width() > MAX_TEXT_WIDTH {
             return None;
         }
         let line = |row: &Vec<String>| {
@@ -174,9 +175,9 @@ impl Solved<'_> {
         Report::new(facts, named(columns), rows)
     }
 
-    /// The picture.
+    /// Returns the map to plot.
     fn field(&self) -> FieldMap {
-        let world = &self.world;
+        let grid = &self.grid;
         let slip = if self.slip() > 0.0 { format!(", slip {}", self.slip()) } else { String::new() };
         let title = match self.start {
             Some((_, start)) if !self.path.is_empty() => {
@@ -186,10 +187,10 @@ impl Solved<'_> {
             None => format!("Steps to the goal{slip}"),
         };
         let legend = format!("effective steps (gamma {})", self.args.gamma);
-        let mut field = FieldMap::new(world.height(), world.width(), title, legend);
+        let mut field = FieldMap::new(grid.height(), grid.width(), title, legend);
         for ((row, column), state) in self.cells() {
             field.set_steps((row, column), self.distances.steps(state));
-            let glyph = match world.cell(row, column) {
+            let glyph = match grid.cell(row, column) {
                 Cell::OneWay(direction) => {
                     let (rows, columns) = direction.offset();
                     Some(Glyph::Arrow(rows, columns))
@@ -198,10 +199,10 @@ impl Solved<'_> {
                 Cell::Free | Cell::Wall => None,
             };
             field.glyphs.extend(glyph.map(|glyph| ((row, column), glyph)));
-            // Isochrones cross only where one can walk both ways.
+            // Isochrones are drawn only between cells that are connected in both directions.
             for (there, back) in [(Direction::Right, Direction::Left), (Direction::Down, Direction::Up)] {
-                if let Some(next) = world.neighbor(row, column, there)
-                    && world.neighbor(next.0, next.1, back).is_some()
+                if let Some(next) = grid.neighbor(row, column, there)
+                    && grid.neighbor(next.0, next.1, back).is_some()
                     && !self.is_teleporter(next)
                     && !self.is_teleporter((row, column))
                 {
@@ -217,8 +218,9 @@ impl Solved<'_> {
         field
     }
 
-    /// Whoever enters is elsewhere at once: the cell is no neighbour of the floor around it.
+    /// Returns whether the cell is a teleporter. Entering one leads elsewhere, so it is not
+    /// connected to adjacent cells.
     fn is_teleporter(&self, (row, column): (usize, usize)) -> bool {
-        matches!(self.world.cell(row, column), Cell::Teleporter(_))
+        matches!(self.grid.cell(row, column), Cell::Teleporter(_))
     }
 }

@@ -1,4 +1,4 @@
-//! `isochrone exact`: exact distances of a described or counted process.
+//! `isochrone exact`: exact distances for maps, MDP files and event logs.
 
 mod log;
 mod map;
@@ -11,67 +11,68 @@ use clap::ValueEnum;
 use isochrone::{Discount, plot::Figure};
 use std::{io::Write, path::PathBuf};
 
-/// Exact distances in time: from every state to a goal, for a map, an MDP file or an event log
+/// Compute exact distances to a goal for a map, an MDP file or an event log
 ///
-/// The distance is d = -log max E[gamma^H], with H the number of steps until the goal is reached, shown in
-/// effective steps d / log(1/gamma): the true number of steps where nothing is left to chance. Every distance
-/// comes with a certified bound on its error.
+/// The distance is d = -log max E[gamma^H], where H is the number of steps until the goal is
+/// reached. It is printed in effective steps d / log(1/gamma), which is the true number of steps in
+/// deterministic processes. Every distance has a certified error bound.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Args {
-    /// A map (.txt, .map), an MDP file (.json, .npz) or an event log (.csv)
+    /// Input: a map (.txt, .map), an MDP file (.json, .npz) or an event log (.csv)
+    #[arg(value_name = "FILE")]
     input: PathBuf,
 
-    /// What the input is, where its name does not say
+    /// Kind of the input [default: detected from its name]
     #[arg(long, value_enum)]
     kind: Option<Kind>,
 
-    /// Where to go: ROW,COLUMN on a map (from 0, top left), a state or an activity otherwise. Given several
-    /// times: whichever is reached first. Maps default to their G cells
-    #[arg(long)]
+    /// Goal: ROW,COLUMN on a map (from 0 at the top left), otherwise a state or an activity; if
+    /// repeated, the goal reached first counts [default for maps: G cells]
+    #[arg(long, value_name = "STATE")]
     goal: Vec<String>,
 
-    /// Where to start, to show one distance and the best path. Maps default to their S cell
-    #[arg(long)]
+    /// Start, to print its distance and the optimal path [default for maps: S cell]
+    #[arg(long, value_name = "STATE")]
     start: Option<String>,
 
-    /// Discount: how much a step ahead counts; below 1. Long ways want it close to 1
-    #[arg(long, default_value_t = 0.99, allow_negative_numbers = true)]
+    /// Discount factor, below 1; long distances need a value close to 1
+    #[arg(long, value_name = "GAMMA", default_value_t = 0.99, allow_negative_numbers = true)]
     gamma: f64,
 
-    /// Maps: the probability that a move slips to one side or the other
-    #[arg(long, allow_negative_numbers = true)]
+    /// Maps: probability that a move slips to either side
+    #[arg(long, value_name = "PROBABILITY", allow_negative_numbers = true)]
     slip: Option<f64>,
 
-    /// Distances between all pairs of states, instead of to a goal
+    /// Compute distances between all pairs of states instead of to a goal
     #[arg(long, conflicts_with_all = ["goal", "start", "plot"])]
     all_pairs: bool,
 
-    /// How to solve; by default the structure of the process decides
+    /// Solver; auto chooses by the structure of the process
     #[arg(long, value_enum, default_value_t = MethodArg::Auto)]
     method: MethodArg,
 
-    /// Relative error asked for
+    /// Relative error tolerance
     #[arg(long, default_value = "1e-9", allow_negative_numbers = true)]
     tolerance: f64,
 
-    /// Duration of a step, to show seconds beside steps (maps and MDP files)
+    /// Maps and MDP files: duration of a step, to print seconds
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     step_seconds: Option<f64>,
 
-    /// Event logs: the column that tells cases apart
+    /// Event logs: column with the case identifier
     #[arg(long, value_name = "COLUMN")]
     case: Option<String>,
 
-    /// Event logs: the column that names the activity
+    /// Event logs: column with the activity
     #[arg(long, value_name = "COLUMN")]
     activity: Option<String>,
 
-    /// Event logs: the column with the time
+    /// Event logs: column with the timestamp
     #[arg(long, value_name = "COLUMN")]
     timestamp: Option<String>,
 
-    /// Draw a picture (.svg or .png): heat map with isochrones for maps, bars otherwise
+    /// Plot the distances (.svg or .png): a heat map with isochrones for maps, bars otherwise
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 
@@ -99,20 +100,20 @@ enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum MethodArg {
     Auto,
-    /// Breadth-first search: deterministic processes
+    /// Breadth-first search, for deterministic processes
     Bfs,
-    /// Sparse LU: Markov chains
+    /// Sparse LU decomposition, for Markov chains
     Lu,
-    /// Marched policy iteration: everything
+    /// Policy iteration, for all processes
     PolicyIteration,
 }
 
-/// Runs the verb; data goes to `out`.
+/// Runs the command; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     args.plot.as_deref().map_or(Ok(()), Figure::check_path)?;
-    check_number("--tolerance", args.tolerance, 1e-15..1.0, "1e-9 is plenty")?;
+    check_number("--tolerance", args.tolerance, 1e-15..1.0, "1e-9 is sufficient")?;
     if let Some(seconds) = args.step_seconds {
-        check_number("--step-seconds", seconds, 1e-12..1e12, "a camera at 10 Hz has 0.1")?;
+        check_number("--step-seconds", seconds, 1e-12..1e12, "a step at 10 Hz takes 0.1 s")?;
     }
     let kind = args.kind()?;
     args.refuse_flags_of_other_kinds(kind)?;
@@ -135,7 +136,7 @@ impl Args {
         Discount::new(self.gamma).context("--gamma")
     }
 
-    /// The goals and the start, by what finds either from its flag and its text.
+    /// Resolves the goals and the start with a function of flag and text.
     fn ends<T>(&self, find: impl Fn(&str, &str) -> anyhow::Result<T>) -> anyhow::Result<(Vec<T>, Option<T>)> {
         let goals = self.goal.iter().map(|text| find("--goal", text)).collect::<anyhow::Result<_>>()?;
         Ok((goals, self.start.as_ref().map(|text| find("--start", text)).transpose()?))
@@ -154,25 +155,25 @@ impl Args {
             "json" | "npz" => Ok(Kind::Mdp),
             "csv" | "tsv" => Ok(Kind::Log),
             _ => bail!(
-                "{}: cannot tell what this is from its name; hint: say --kind map, --kind mdp or --kind log",
+                "{}: unknown kind of file; hint: set --kind map, --kind mdp or --kind log",
                 self.input.display()
             ),
         }
     }
 
-    /// A flag that would do nothing is an error, not a surprise.
+    /// Rejects flags that would have no effect.
     fn refuse_flags_of_other_kinds(&self, kind: Kind) -> anyhow::Result<()> {
         let (is_log, is_map) = (kind == Kind::Log, kind == Kind::Map);
-        let of_logs = "applies to event logs only; hint: leave it out, or say --kind log";
-        let of_maps = "applies to maps only; hint: leave it out, or say --kind map";
-        let own_times = "does not apply to event logs; hint: leave it out, a log has times of its own";
-        let one_goal = "does not apply to event logs; hint: name an activity with --goal";
+        let of_logs = "applies to event logs only; hint: leave it out, or set --kind log";
+        let of_maps = "applies to maps only; hint: leave it out, or set --kind map";
+        let has_timestamps = "does not apply to event logs; hint: leave it out, the log has timestamps";
+        let one_goal = "does not apply to event logs; hint: set an activity with --goal";
         let flags = [
             ("--case", self.case.is_some() && !is_log, of_logs),
             ("--activity", self.activity.is_some() && !is_log, of_logs),
             ("--timestamp", self.timestamp.is_some() && !is_log, of_logs),
             ("--slip", self.slip.is_some() && !is_map, of_maps),
-            ("--step-seconds", self.step_seconds.is_some() && is_log, own_times),
+            ("--step-seconds", self.step_seconds.is_some() && is_log, has_timestamps),
             ("--all-pairs", self.all_pairs && is_log, one_goal),
         ];
         match flags.into_iter().find(|(_, is_wrong, _)| *is_wrong) {

@@ -20,7 +20,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         return solve::all_pairs(args, &process.mdp, |state| process.state_name(state), out);
     }
     if args.goal.is_empty() {
-        bail!("no goal given; hint: name a state with --goal, or ask for --all-pairs");
+        bail!("no goal given; hint: set a state with --goal, or use --all-pairs");
     }
     let (goals, start) = args.ends(|flag, name| find(&process, flag, name))?;
     let distances = solve::to_goal_set(args, &process.mdp, &goals)?;
@@ -30,9 +30,9 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         count(process.mdp.n_transitions(), "transition"),
         solve::quality(&distances)
     );
-    let lost = distances.all_nats().iter().filter(|nats| nats.is_infinite()).count();
-    if lost > 0 {
-        eprintln!("no way to the goal from {}", count(lost, "state"));
+    let n_unreachable = distances.all_nats().iter().filter(|nats| nats.is_infinite()).count();
+    if n_unreachable > 0 {
+        eprintln!("no path to the goal from {}", count(n_unreachable, "state"));
     }
     let goal_names: Vec<String> = goals.iter().map(|&goal| process.state_name(goal)).collect();
     let mut report = table(args, &process, &distances);
@@ -41,14 +41,15 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         add_start(&mut report, &process, &distances, start);
     }
     if let Some(path) = &args.plot {
-        save(&picture(args, &process, &distances, &goal_names), path)?;
+        save(&figure(args, &process, &distances, &goal_names), path)?;
     }
     Ok(out.write_all(report.print(&args.style).as_bytes())?)
 }
 
-/// By name or, where that says nothing, by the first bytes of every zip archive.
+/// Returns whether the input is a zip archive, by its extension or, if that is unknown, by its
+/// first bytes.
 fn is_archive(args: &Args) -> bool {
-    let begins_with_magic = || {
+    let starts_with_magic = || {
         let mut magic = [0; 2];
         let read = std::fs::File::open(&args.input).and_then(|mut file| file.read_exact(&mut magic));
         read.is_ok() && &magic == b"PK"
@@ -56,7 +57,7 @@ fn is_archive(args: &Args) -> bool {
     match args.extension().as_str() {
         "npz" => true,
         "json" => false,
-        _ => begins_with_magic(),
+        _ => starts_with_magic(),
     }
 }
 
@@ -65,9 +66,9 @@ fn find(process: &NamedMdp, flag: &str, name: &str) -> anyhow::Result<usize> {
         let n_states = process.mdp.n_states();
         let known = match process.states.len() {
             0 => format!("states are numbered 0 to {}", n_states - 1),
-            _ => format!("there are {}", quoted(&process.states)),
+            _ => format!("the states are {}", quoted(&process.states)),
         };
-        anyhow!("{flag} {name:?}: no such state; hint: {known}")
+        anyhow!("{flag} {name:?}: unknown state; hint: {known}")
     })
 }
 
@@ -93,7 +94,7 @@ fn add_start(report: &mut Report, process: &NamedMdp, distances: &GoalDistances,
     report.facts.insert("start".into(), json!({"state": name, "steps": steps, "path": path}));
 }
 
-fn picture(args: &Args, process: &NamedMdp, distances: &GoalDistances, goals: &[String]) -> Figure {
+fn figure(args: &Args, process: &NamedMdp, distances: &GoalDistances, goals: &[String]) -> Figure {
     let mut states: Vec<usize> =
         (0..process.mdp.n_states()).filter(|&s| distances.nats(s).is_finite()).collect();
     states.sort_by(|&a, &b| distances.nats(a).total_cmp(&distances.nats(b)));
@@ -113,7 +114,7 @@ fn picture(args: &Args, process: &NamedMdp, distances: &GoalDistances, goals: &[
     let chart = BarChart {
         title: format!("Distance to {}", goals.join(" or ")),
         axis: format!("effective steps (gamma {})", args.gamma),
-        note: format!("beside each bar: the best action{left_out}"),
+        note: format!("label of each bar: the optimal action{left_out}"),
         bars: bars.collect(),
     };
     chart.draw()

@@ -1,4 +1,4 @@
-//! From arguments to a solver, and what all kinds of input report alike.
+//! The solver, and the output shared by all kinds of input.
 
 use super::{Args, MethodArg};
 use crate::commands::output::{Field, Report, bar, count, named};
@@ -7,9 +7,9 @@ use isochrone::exact::{ExactSolver, GoalDistances, Method, TabularMdp};
 use serde_json::{Value, json};
 use std::io::Write;
 
-/// More bars than this cannot be read.
+/// The maximum number of bars of a readable chart.
 pub const MAX_BARS: usize = 60;
-/// Distances between more states than this would not fit in 4 GiB.
+/// The maximum number of states for all pairs, so that the distances fit in 4 GiB.
 const MAX_ALL_PAIRS: usize = 23_000;
 
 fn solver<'a>(args: &Args, mdp: &'a TabularMdp) -> anyhow::Result<ExactSolver<'a>> {
@@ -23,7 +23,7 @@ fn solver<'a>(args: &Args, mdp: &'a TabularMdp) -> anyhow::Result<ExactSolver<'a
     solver.with_method(method).context("--method")
 }
 
-/// Distances to whichever goal is reached first; warns if they are not as good as was asked for.
+/// Returns the distances to the goal that is reached first, and warns if the tolerance is not met.
 pub fn to_goal_set(args: &Args, mdp: &TabularMdp, goals: &[usize]) -> anyhow::Result<GoalDistances> {
     let distances = solver(args, mdp)?.to_goal_set(goals)?;
     warn_if_loose(distances.certificate().relative_error(), args);
@@ -38,13 +38,13 @@ fn method_name(method: Method) -> &'static str {
     }
 }
 
-/// How the distances were computed and how good they are, in words.
+/// Describes the method and the error bound of the distances.
 pub fn quality(distances: &GoalDistances) -> String {
     let bound = distances.certificate().relative_error();
     format!("{}; every distance within {bound:.1e} (relative)", method_name(distances.method()))
 }
 
-/// The facts of every JSON report of distances to a goal.
+/// Returns the metadata of JSON reports of distances to a goal.
 pub fn facts(args: &Args, distances: &GoalDistances) -> Value {
     json!({
         "input": args.input.display().to_string(),
@@ -60,18 +60,18 @@ fn warn_if_loose(bound: f64, args: &Args) {
     let is_rounding = bound < 1e-13 / (1.0 - args.gamma);
     if bound > args.tolerance {
         let hint = if is_rounding {
-            "rounding allows no more, ask for a larger --tolerance"
+            "limited by rounding errors, set a larger --tolerance"
         } else {
-            "it did not converge, try a smaller --gamma"
+            "the solver did not converge, try a smaller --gamma"
         };
         eprintln!(
-            "warning: the error is certified to {bound:.1e} only, not {:.1e}; hint: {hint}",
+            "warning: the certified error is {bound:.1e}, above the tolerance {:.1e}; hint: {hint}",
             args.tolerance
         );
     }
 }
 
-/// The columns of a distance, with seconds if a step has a duration.
+/// Returns the columns of a distance, including seconds if a step has a duration.
 pub fn distance_columns(args: &Args) -> Vec<&'static str> {
     if args.step_seconds.is_some() { vec!["steps", "seconds", "nats"] } else { vec!["steps", "nats"] }
 }
@@ -81,7 +81,7 @@ pub fn distance_fields(args: &Args, steps: f64, nats: f64) -> Vec<Field> {
     [Some(Field::Number(steps, 3)), seconds, Some(Field::Number(nats, 6))].into_iter().flatten().collect()
 }
 
-/// All pairs, written row by row: a table of `from, to, distance`, or a matrix in JSON.
+/// Writes the distances between all pairs: a table of `from, to, distance`, or a matrix in JSON.
 pub fn all_pairs(
     args: &Args,
     mdp: &TabularMdp,
@@ -91,7 +91,7 @@ pub fn all_pairs(
     let n = mdp.n_states();
     if n > MAX_ALL_PAIRS {
         bail!(
-            "--all-pairs: {n} states are more than {MAX_ALL_PAIRS}; hint: ask for the goals you need, one at a time"
+            "--all-pairs: {n} states, more than {MAX_ALL_PAIRS}; hint: set the goals you need with --goal, one at a time"
         );
     }
     let solver = solver(args, mdp)?;
@@ -117,12 +117,12 @@ pub fn all_pairs(
             "input": args.input.display().to_string(), "version": env!("CARGO_PKG_VERSION"), "gamma": args.gamma,
             "states": n, "relative_error_bound": bound, "names": names,
         });
-        // Not copied, as it would be above: it is large.
+        // Assigned here, because the macro above would copy this large array.
         facts["steps_from_to"] = (0..n).map(|from| json!(row(from))).collect();
         return Ok(writeln!(out, "{facts}")?);
     }
-    // One state at a time: a table of all pairs would be many times larger than the distances. Columns as wide
-    // as the longest name keep the parts aligned.
+    // One start state at a time: a table of all pairs would be many times larger than the
+    // distances. Columns as wide as the longest name keep the parts aligned.
     let name_width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let mut report = Report {
         columns: named(["from", "to"].into_iter().chain(distance_columns(args))),
@@ -143,14 +143,18 @@ pub fn all_pairs(
     Ok(())
 }
 
-/// What a chart of bars does not show, to follow its note.
-pub fn left_out(n_reaching: usize, n_lost: usize) -> String {
+/// Describes the states that a bar chart does not show, as the end of its note.
+pub fn left_out(n_reaching: usize, n_unreachable: usize) -> String {
     let beyond = n_reaching.saturating_sub(MAX_BARS);
     let beyond = if beyond > 0 { format!("; not shown: {beyond} farther") } else { String::new() };
-    if n_lost > 0 { format!("{beyond}; not shown: {n_lost} that cannot reach it") } else { beyond }
+    if n_unreachable > 0 {
+        format!("{beyond}; not shown: {n_unreachable} that cannot reach it")
+    } else {
+        beyond
+    }
 }
 
-/// The first few names, for a hint.
+/// Quotes the first names, for a hint.
 pub fn quoted(names: &[String]) -> String {
     let shown: Vec<String> = names.iter().take(20).map(|name| format!("{name:?}")).collect();
     let more = names.len().saturating_sub(20);

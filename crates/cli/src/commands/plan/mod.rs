@@ -1,14 +1,14 @@
-//! `isochrone plan`: a path from one situation to another, over what was recorded.
+//! `isochrone plan`: plans a path between two states over recorded states.
 
 mod recorded;
 
-pub use recorded::states as recorded_path;
+pub use recorded::path_states as recorded_path;
 
 use crate::commands::{
-    output::{Field, Report, StyleArgs, save, tell},
-    planner_args::{PlannerArgs, found},
-    query::{Asker, RunArgs, parse_which},
-    situations::SelectionArgs,
+    output::{Field, Report, StyleArgs, note, save},
+    planner_args::{PlannerArgs, path_or_none},
+    query::{LoadedRun, RunArgs, parse_checkpoint},
+    states::SelectionArgs,
     step_map::StepMap,
 };
 use anyhow::bail;
@@ -23,41 +23,43 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Finds a path from one situation to another over recorded states
+/// Plan a path between two states over recorded states
 ///
-/// Situations are given as for `isochrone distance`. Without planner flags, the path is made of recorded segments and short hops between them, the fastest that were recorded: each waypoint
-/// names its row of the data. With planner flags, it is searched with the distance that the run learned.
+/// States are specified as for `isochrone distance`. Without planner flags, the path consists of
+/// the fastest recorded segments and short connections between them, and each waypoint has its row
+/// in the dataset. With planner flags, the path is searched with the learned distance.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     run: RunArgs,
 
-    /// Where one is: a point, or a state of the data
-    #[arg(long, value_name = "SITUATION", allow_hyphen_values = true)]
+    /// Start state: a point x,y or a dataset state @EPISODE:ROW
+    #[arg(long, value_name = "STATE", allow_hyphen_values = true)]
     from: String,
 
-    /// Where one wants to be: likewise, or a set of which the nearest will do: end, success, a slice like x=1.5,y=2, a .npy or .csv file
-    #[arg(long, value_name = "SITUATION", allow_hyphen_values = true)]
+    /// Goal state, or a goal set whose nearest state is used: end, success, a slice x=1.5,y=2, a
+    /// .npy or .csv file
+    #[arg(long, value_name = "STATE", allow_hyphen_values = true)]
     to: String,
 
-    /// How near states must be to the values of a slice, in the units of these columns
+    /// Maximum distance to the values of a slice such as x=1.5,y=2, in the units of its columns
     #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true)]
     within: Option<f64>,
 
     #[command(flatten)]
     planner: PlannerArgs,
 
-    /// Draw the way over the data (.svg or .png)
+    /// Plot the path over the data (.svg or .png)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 
-    /// Logs to find the way in [default: those that the run learned from]
+    /// Dataset to plan over [default: the run's training data]
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
 
-    /// Which checkpoint: last, best, or a step
-    #[arg(long, default_value = "best", value_name = "WHICH", value_parser = parse_which)]
+    /// Checkpoint to load: last, best or a step
+    #[arg(long, default_value = "best", value_name = "CHECKPOINT", value_parser = parse_checkpoint)]
     checkpoint: CheckpointSelector,
 
     #[command(flatten)]
@@ -68,57 +70,57 @@ const EXAMPLES: &str = "\
 Examples:
   isochrone plan runs/nav2d --from -12,0 --to 0,-20 --plot path.svg
   isochrone plan runs/nav2d --from -12,0 --to 0,-20 --planner graph --max-edge-steps 8
-  isochrone plan runs/nav2d --from -12,0 --to -16,0 --planner greedy --radius 0.8 --states 5000 --plot way.svg
+  isochrone plan runs/nav2d --from -12,0 --to -16,0 --planner greedy --radius 0.8 --states 5000 --plot path.svg
   isochrone plan runs/robot --from @3:0 --to @7:last --json
-  isochrone plan runs/robot --from @3:0 --to success                     # the nearest in recorded time
-  isochrone plan runs/ant --from @0:0 --to x=20,y=12 --within 0.5        # a place, wherever its legs are";
+  isochrone plan runs/robot --from @3:0 --to success              # nearest success state
+  isochrone plan runs/ant --from @0:0 --to x=20,y=12 --within 0.5 # a position, any pose of the legs";
 
-/// Usual moves from anything recorded, beyond which a way leads through nowhere.
-const FAR_OFF: f64 = 5.0;
+/// The maximum distance to the data, in typical transitions, without a warning.
+const MAX_DISTANCE_TO_DATA: f64 = 5.0;
 
-/// Cells on the longer side of a picture.
+/// The number of cells on the longer side of the map.
 const CELLS: usize = 110;
-/// Dimensions of a state that a table on the screen shows.
+/// The maximum number of state dimensions printed in text.
 const MAX_DIMENSIONS: usize = 6;
 
-/// Runs the verb; data goes to `out`.
+/// Runs the command; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     args.plot.as_deref().map_or(Ok(()), Figure::check_path)?;
     args.planner.check_without_policy()?;
-    let asker = Asker::open(&args.run, args.checkpoint, args.data.as_deref())?;
+    let loaded = LoadedRun::open(&args.run, args.checkpoint, args.data.as_deref())?;
     let selection = SelectionArgs::within(args.within);
     selection.refuse_unused(&[args.to.as_str()])?;
-    let from = asker.situation(&args.from, "--from")?;
+    let from = loaded.query_state(&args.from, "--from")?;
     if args.planner.is_recorded() {
-        let goal = recorded::goal(&asker, &from, &args.to, &selection)?;
-        return recorded::run(args, &asker, &from, &goal, out);
+        let goal = recorded::goal(&loaded, &from, &args.to, &selection)?;
+        return recorded::run(args, &loaded, &from, &goal, out);
     }
-    let to = asker.situation(&args.to, "--to")?;
-    let distance = asker.distance()?;
-    let planner = args.planner.planner(&asker)?;
+    let to = loaded.query_state(&args.to, "--to")?;
+    let distance = loaded.distance()?;
+    let planner = args.planner.planner(&loaded)?;
     for (flag, text, state) in [("--from", &args.from, &from), ("--to", &args.to, &to)] {
         let away = planner.distance_to_data(state);
-        if away > FAR_OFF {
-            tell(&format!(
-                "warning: {flag} {text}: the nearest recorded state is {away:.0} transitions away; nothing was recorded there"
+        if away > MAX_DISTANCE_TO_DATA {
+            note(&format!(
+                "warning: {flag} {text}: the nearest recorded state is {away:.0} transitions away; there are no data nearby"
             ));
         }
     }
-    let path = found(planner.plan(&from, &to))?;
+    let path = path_or_none(planner.plan(&from, &to))?;
     let width = distance.width();
     if let Some(file) = &args.plot {
         let states = path.as_ref().map(|path| &path.states[..]);
-        draw(args, &asker, distance, (&from, &to), states, args.planner.describe(), file)?;
+        draw(args, &loaded, distance, (&from, &to), states, args.planner.describe(), file)?;
     }
     let Some(path) = path else {
-        bail!("no path was found from {} to {}; hint: {}", args.from, args.to, args.planner.hint());
+        bail!("no path found from {} to {}; hint: {}", args.from, args.to, args.planner.hint());
     };
-    // Wide states would fill the screen: files and programs get all of them.
+    // Text shows the first dimensions of wide states; JSON and CSV have all of them.
     let shown = if args.style.is_text() { width.min(MAX_DIMENSIONS) } else { width };
     let mut columns = vec!["waypoint".to_owned()];
-    columns.extend((0..shown).map(|dimension| asker.model.spec.observation.dimension(dimension)));
+    columns.extend((0..shown).map(|dimension| loaded.model.spec.observation.dimension(dimension)));
     columns.extend(["steps".to_owned(), "steps_left".to_owned()]);
-    // In the steps that the plan was made with; the start is no steps from itself.
+    // In the steps of the planner's distance; the start has no edge before it.
     let edge_steps = std::iter::once(0.0).chain(path.edge_steps.iter().copied());
     let rows = path.states.chunks_exact(width).zip(edge_steps).enumerate().map(|(number, (state, steps))| {
         let mut row = vec![Field::Count(number)];
@@ -127,37 +129,37 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         row
     });
     let facts = json!({
-        "checkpoint_step": asker.model.step, "planner": args.planner.describe(),
+        "checkpoint_step": loaded.model.step, "planner": args.planner.describe(),
         "steps_straight": path.steps_left[0], "steps_over_waypoints": path.steps(),
     });
     write!(out, "{}", Report::new(facts, columns, rows).print(&args.style))?;
     if args.style.is_text() {
         let hidden = hidden(width - shown);
-        writeln!(out, "in all {:.2} steps over {} waypoints{hidden}", path.steps(), path.waypoints().len())?;
+        writeln!(out, "total {:.2} steps over {} waypoints{hidden}", path.steps(), path.waypoints().len())?;
     }
     Ok(())
 }
 
-/// What a table on the screen leaves out.
+/// Describes the dimensions that the text table leaves out.
 fn hidden(dimensions: usize) -> String {
     match dimensions {
         0 => String::new(),
-        hidden => format!("; {hidden} dimensions are not shown, see --json"),
+        hidden => format!("; {hidden} dimensions not shown, see --json"),
     }
 }
 
 /// Draws a path over a map of steps to the goal.
 fn draw(
     args: &Args,
-    asker: &Asker,
+    loaded: &LoadedRun,
     distance: &dyn TemporalDistance,
     (from, to): (&[f32], &[f32]),
     path: Option<&[f32]>,
     note: String,
     file: &Path,
 ) -> anyhow::Result<()> {
-    let map = StepMap::new(asker, None, CELLS)?;
-    let heading = if path.is_some() { "" } else { "no path was found" };
+    let map = StepMap::new(loaded, None, CELLS)?;
+    let heading = if path.is_some() { "" } else { "no path found" };
     let mut panel = map.panel(heading, distance, to, MapDirection::To);
     map.draw_path(&mut panel, from, path);
     let title = format!("From {} to {}", args.from, args.to);

@@ -2,9 +2,9 @@
 
 use super::{Args, MAX_DIMENSIONS, draw, hidden};
 use crate::commands::{
-    output::{Field, Report, tell},
-    query::Asker,
-    situations::SelectionArgs,
+    output::{Field, Report, note},
+    query::LoadedRun,
+    states::SelectionArgs,
 };
 use anyhow::bail;
 use isochrone::{
@@ -15,9 +15,10 @@ use isochrone::{
 use serde_json::json;
 use std::io::Write;
 
-/// All states of the recorded path between two, `[n, width]`, with the two. `None` if no path is known.
-pub fn states(asker: &Asker, from: &[f32], to: &[f32]) -> anyhow::Result<Option<Vec<f32>>> {
-    let (path, data) = (asker.refined()?.path(from, to)?, asker.data()?);
+/// Returns all states of the recorded path between two states, `[n, width]`, including both; `None`
+/// without a path.
+pub fn path_states(loaded: &LoadedRun, from: &[f32], to: &[f32]) -> anyhow::Result<Option<Vec<f32>>> {
+    let (path, data) = (loaded.refined()?.path(from, to)?, loaded.data()?);
     Ok(path.map(|path| states_of(&path, data, from, to)))
 }
 
@@ -27,46 +28,47 @@ fn states_of(path: &RecordedPath, data: &Dataset, from: &[f32], to: &[f32]) -> V
     from.iter().chain(rows).chain(to).copied().collect()
 }
 
-/// A row of the data by its number over all episodes: what it is called, and its state.
+/// Returns the name and the state of a dataset row, by its index over all episodes.
 fn row(data: &Dataset, number: u64) -> (String, &[f32]) {
     let (episode, row) = data.index().row_of_state(number);
     (format!("@{episode}:{row}"), data.state(number))
 }
 
-/// Where a plan ends: one situation or, of a set, the state that is nearest in recorded time; and what it is called.
+/// Returns the name and the state of the goal; for a goal set, of its nearest state in recorded
+/// time.
 pub fn goal(
-    asker: &Asker,
+    loaded: &LoadedRun,
     from: &[f32],
     text: &str,
     selection: &SelectionArgs,
 ) -> anyhow::Result<(String, Vec<f32>)> {
-    let goals = asker.goals(&[text.to_owned()], "--to", selection, false)?;
+    let goals = loaded.goals(&[text.to_owned()], "--to", selection, false)?;
     let [goal] = &goals[..] else {
-        bail!("--to {text}: {} situations; hint: give one, like @0:10, or a set, like end", goals.len());
+        bail!("--to {text}: {} states; hint: give one, like @0:10, or a goal set, like end", goals.len());
     };
     if !goal.is_set {
         return Ok((text.to_owned(), goal.members.rows.clone()));
     }
-    let steps = asker.refined()?.all_pairs_steps(from, &goal.members.rows)?;
+    let steps = loaded.refined()?.all_pairs_steps(from, &goal.members.rows)?;
     let nearest = (0..steps.len()).min_by(|a, b| steps[*a].total_cmp(&steps[*b]));
     let nearest = goal.members.select(nearest);
-    tell(&format!("--to {text}: the nearest in recorded time is {}", nearest.names[0]));
+    note(&format!("--to {text}: the nearest state in recorded time is {}", nearest.names[0]));
     Ok((nearest.names[0].clone(), nearest.rows))
 }
 
 /// Finds, prints and draws the path.
 pub fn run(
     args: &Args,
-    asker: &Asker,
+    loaded: &LoadedRun,
     from: &[f32],
     (goal, to): &(String, Vec<f32>),
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let (refined, data) = (asker.refined()?, asker.data()?);
+    let (refined, data) = (loaded.refined()?, loaded.data()?);
     for (flag, text, state) in [("--from", &args.from, from), ("--to", goal, to)] {
         if refined.extrapolates(state)?[0] {
-            tell(&format!(
-                "warning: {flag} {text}: nothing was recorded there; the hop between it and the nearest recorded state is a guess"
+            note(&format!(
+                "warning: {flag} {text}: there are no data nearby; the steps to the nearest recorded state are extrapolated"
             ));
         }
     }
@@ -75,13 +77,13 @@ pub fn run(
     let row = |number: u64| row(data, number);
     if let Some(file) = &args.plot {
         let states = path.as_ref().map(|path| states_of(path, data, from, to));
-        draw(args, asker, refined, (from, to), states.as_deref(), "along recorded segments".into(), file)?;
+        draw(args, loaded, refined, (from, to), states.as_deref(), "along recorded segments".into(), file)?;
     }
     let Some(path) = path else {
-        let broken = refined.gap(data, from, to)?.map_or_else(String::new, |gap| {
+        let gap = refined.gap(data, from, to)?.map_or_else(String::new, |gap| {
             let percent = |share: f64| format!("{:.0} %", 100.0 * share);
             format!(
-                ": the record breaks between {} and {}, {:.0} steps apart; {} of all recorded states can be reached, {} lead to the goal",
+                ": the data have a gap between {} and {}, {:.0} steps apart; {} of all recorded states are reachable from the start, and the goal is reachable from {}",
                 row(gap.from_row).0,
                 row(gap.to_row).0,
                 gap.steps,
@@ -90,21 +92,24 @@ pub fn run(
             )
         });
         bail!(
-            "no recorded path leads from {} to {}{broken}; hint: record somebody who gets across, or try --planner graph, which searches with the learned distance",
+            "no recorded path from {} to {}{gap}; hint: collect trajectories that connect them, or try --planner graph, which searches with the learned distance",
             args.from,
             goal
         );
     };
     let mut waypoints = vec![(args.from.clone(), from, "", 0.0)];
-    for (segment, hop) in path.segments.iter().zip(&path.hops) {
-        let ((first, begin), (last, end)) = (row(segment.first_row), row(segment.last_row()));
-        waypoints.extend([(first, begin, "hop", *hop), (last, end, "recorded", f64::from(segment.steps))]);
+    for (segment, connection) in path.segments.iter().zip(&path.hops) {
+        let ((first, first_state), (last, last_state)) = (row(segment.first_row), row(segment.last_row()));
+        waypoints.extend([
+            (first, first_state, "connection", *connection),
+            (last, last_state, "recorded", f64::from(segment.steps)),
+        ]);
     }
-    let last_hop = path.hops[path.hops.len() - 1];
-    waypoints.push((goal.clone(), to, "hop", last_hop));
+    let last_connection = path.hops[path.hops.len() - 1];
+    waypoints.push((goal.clone(), to, "connection", last_connection));
     let shown = if args.style.is_text() { width.min(MAX_DIMENSIONS) } else { width };
     let mut columns = vec!["waypoint".to_owned(), "row".to_owned()];
-    columns.extend((0..shown).map(|dimension| asker.model.spec.observation.dimension(dimension)));
+    columns.extend((0..shown).map(|dimension| loaded.model.spec.observation.dimension(dimension)));
     columns.extend(["by", "steps", "steps_left"].map(str::to_owned));
     let (total, n_waypoints) = (path.steps(), waypoints.len() - 2);
     let mut left = total;
@@ -115,16 +120,16 @@ pub fn run(
         row.extend([Field::Text(by.to_owned()), Field::Number(steps, 2), Field::Number(left, 2)]);
         row
     });
-    let hops: f64 = path.hops.iter().sum();
+    let connections: f64 = path.hops.iter().sum();
     let facts = json!({
-        "checkpoint_step": asker.model.step, "planner": "recorded segments", "steps": total, "steps_of_hops": hops,
+        "checkpoint_step": loaded.model.step, "planner": "recorded segments", "steps": total, "connection_steps": connections,
     });
     write!(out, "{}", Report::new(facts, columns, rows).print(&args.style))?;
     if args.style.is_text() {
         let hidden = hidden(width - shown);
         writeln!(
             out,
-            "in all {total:.2} steps over {n_waypoints} waypoints, {hops:.2} of them hops{hidden}"
+            "total {total:.2} steps over {n_waypoints} waypoints, {connections:.2} of them connections{hidden}"
         )?;
     }
     Ok(())

@@ -1,7 +1,7 @@
 use crate::commands::{
-    output::{save, tell},
-    query::{Asker, open_run, parse_which},
-    runs::{display_name, found},
+    output::{note, save},
+    query::{LoadedRun, open_run, parse_checkpoint},
+    runs::{display_name, find_runs},
 };
 use anyhow::bail;
 use isochrone::{
@@ -11,32 +11,33 @@ use isochrone::{
 };
 use std::path::PathBuf;
 
-/// Predicted steps against observed ones, over pairs of states of one episode
+/// Plot predicted against observed steps, for pairs of states in the same episode
 ///
-/// Behaviour that dawdles takes more steps than needed: the distance of a good policy lies below the line.
+/// Suboptimal behavior takes more steps than necessary, so the distance of a good policy lies below
+/// the diagonal.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Runs, or folders of runs
-    #[arg(default_value = "runs")]
+    /// Run directories, or directories that contain runs
+    #[arg(value_name = "RUN", default_value = "runs")]
     folders: Vec<PathBuf>,
 
-    /// Look at runs although their config.toml or manifest.json was edited
+    /// Accept a config.toml or manifest.json that was edited after the run started
     #[arg(long)]
     accept_edits: bool,
 
-    /// Logs to take the pairs from [default: those that each run learned from]
+    /// Dataset to sample pairs from [default: each run's training data]
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
 
-    /// Pairs of each run
+    /// Number of pairs per run
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
     pairs: u32,
 
-    /// Which checkpoint: last, best, or a step
-    #[arg(long, default_value = "best", value_name = "WHICH", value_parser = parse_which)]
+    /// Checkpoint to load: last, best or a step
+    #[arg(long, default_value = "best", value_name = "CHECKPOINT", value_parser = parse_checkpoint)]
     checkpoint: CheckpointSelector,
 
-    /// The picture (.svg or .png)
+    /// Output file (.svg or .png)
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
 }
@@ -44,21 +45,21 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     Figure::check_path(&args.output)?;
     let mut series = Vec::new();
-    let runs = found(&args.folders, args.accept_edits)?;
+    let runs = find_runs(&args.folders, args.accept_edits)?;
     let runs: Vec<&Run> = runs.iter().collect();
     for run in &runs {
-        // One data set at a time in memory.
-        let asker =
-            Asker::of(open_run(run.folder(), args.accept_edits)?, args.checkpoint, args.data.as_deref())?;
+        // Only one dataset is in memory at a time.
+        let loaded =
+            LoadedRun::of(open_run(run.folder(), args.accept_edits)?, args.checkpoint, args.data.as_deref())?;
         let name = display_name(run, &runs);
-        let Some(distance) = &asker.model.distance else {
-            tell(&format!("warning: {name} is left out: behaviour cloning knows no distance"));
+        let Some(distance) = &loaded.model.distance else {
+            note(&format!("warning: {name} skipped: behavior cloning learns no distance"));
             continue;
         };
-        series.push((name, observed_pairs(distance, asker.data()?, args.pairs as usize, 0)));
+        series.push((name, observed_pairs(distance, loaded.data()?, args.pairs as usize, 0)));
     }
     if series.is_empty() {
-        bail!("no run knows a distance; hint: train with another --algorithm");
+        bail!("no run has learned a distance; hint: train with another --algorithm");
     }
     let chart = calibration_chart("Predicted against observed steps", "observed steps", &series);
     save(&chart.draw(), &args.output)

@@ -1,4 +1,4 @@
-use crate::commands::{output::save, runs::found};
+use crate::commands::{output::save, runs::find_runs};
 use anyhow::bail;
 use isochrone::{
     learn::run::{Record, Run, metrics},
@@ -6,29 +6,29 @@ use isochrone::{
 };
 use std::path::PathBuf;
 
-/// A metric over training, averaged over the seeds of each algorithm, with intervals of 95 %
+/// Plot a metric over training, averaged over the seeds of each algorithm, with 95 % intervals
 #[derive(clap::Args)]
 pub struct Args {
-    /// Runs, or folders of runs
-    #[arg(default_value = "runs")]
+    /// Run directories, or directories that contain runs
+    #[arg(value_name = "RUN", default_value = "runs")]
     folders: Vec<PathBuf>,
 
-    /// Look at runs although their config.toml or manifest.json was edited
+    /// Accept a config.toml or manifest.json that was edited after the run started
     #[arg(long)]
     accept_edits: bool,
 
-    /// Which metric; isochrone runs lists them
+    /// Metric to plot; see isochrone runs
     #[arg(long, value_name = "NAME", default_value = "evaluation/log_likelihood")]
     metric: String,
 
-    /// The picture (.svg or .png)
+    /// Output file (.svg or .png)
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     Figure::check_path(&args.output)?;
-    let runs = found(&args.folders, args.accept_edits)?;
+    let runs = find_runs(&args.folders, args.accept_edits)?;
     let mut groups: Vec<CurveGroup> = Vec::new();
     let (mut keys, mut firsts) = (Vec::new(), Vec::new());
     let records: Vec<Vec<Record>> = runs.iter().map(Run::records).collect::<Result<_, _>>()?;
@@ -37,7 +37,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         if curve.is_empty() {
             continue;
         }
-        // Seeds of one thing: the same settings and the same contents.
+        // Runs with the same settings and data contents are seeds of one group.
         let mut config = run.config().clone();
         (config.seed, config.data.path, config.data.validation) = (0, PathBuf::new(), None);
         let key = (toml::to_string(&config)?, run.manifest().data.content_hash.clone());
@@ -50,7 +50,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             }
         }
     }
-    // Algorithms that learned different things are told apart by a run of each.
+    // Groups of the same algorithm are distinguished by the path of a run of each.
     let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
     for ((group, first), name) in groups.iter_mut().zip(firsts).zip(&names) {
         if names.iter().filter(|other| *other == name).count() > 1 {
@@ -59,7 +59,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
     if groups.is_empty() {
         let known = metrics::names(records.iter().flatten()).join(", ");
-        bail!("--metric {}: no run has it; hint: there are {known}", args.metric);
+        bail!("--metric {}: no run has this metric; hint: choose from {known}", args.metric);
     }
     save(&curve_chart(&args.metric.replace('_', " "), "", &groups).draw(), &args.output)
 }

@@ -1,4 +1,4 @@
-//! `isochrone plot`: pictures of runs, and a page of them.
+//! `isochrone plot`: figures of runs, and an HTML report.
 
 mod calibration;
 mod curves;
@@ -8,16 +8,16 @@ mod report;
 use clap::Subcommand;
 use std::io::Write;
 
-/// Draws what runs learned: maps with isochrones, success and other metrics over training, calibration, a page with all of it
+/// Plot maps, training curves and calibration of runs, or write an HTML report
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES, arg_required_else_help = true)]
 pub struct Args {
     #[command(subcommand)]
-    verb: Verb,
+    command: PlotCommand,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum PlotCommand {
     Map(map::Args),
     Curves(curves::Args),
     Calibration(calibration::Args),
@@ -27,17 +27,17 @@ enum Verb {
 const EXAMPLES: &str = "\
 Examples:
   isochrone plot map runs/nav2d --to 0,-10 -o to.svg
-  isochrone plot map runs/nav2d --from -12,0 --to 0,-20 --way -o way.png
+  isochrone plot map runs/nav2d --from -12,0 --to 0,-20 --path -o path.png
   isochrone plot curves runs --metric evaluation/log_likelihood -o curves.svg
   isochrone plot calibration runs/maze-cmd1 runs/maze-qrl -o calibration.svg
   isochrone plot report runs/nav2d -o report.html";
 
-/// Runs the verb.
+/// Runs the command; results go to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    match &args.verb {
-        Verb::Map(args) => map::run(args),
-        Verb::Curves(args) => curves::run(args),
-        Verb::Calibration(args) => calibration::run(args),
-        Verb::Report(args) => report::run(args, out),
+    match &args.command {
+        PlotCommand::Map(args) => map::run(args),
+        PlotCommand::Curves(args) => curves::run(args),
+        PlotCommand::Calibration(args) => calibration::run(args),
+        PlotCommand::Report(args) => report::run(args, out),
     }
 }

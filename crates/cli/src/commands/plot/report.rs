@@ -1,7 +1,7 @@
 use crate::commands::{
     output::file_name,
-    query::{Asker, DistanceArg},
-    runs::{display_name, found},
+    query::{DistanceArg, LoadedRun},
+    runs::{display_name, find_runs},
     step_map::StepMap,
 };
 use anyhow::{Context as _, bail};
@@ -15,61 +15,61 @@ use isochrone::{
 };
 use std::{io::Write, path::PathBuf};
 
-/// A page about a run, or about several side by side: settings, curves, calibration, maps; one HTML file that needs nothing else
+/// Write a self-contained HTML report of one or several runs: settings, curves, calibration, maps
 #[derive(clap::Args)]
 pub struct Args {
-    /// Runs, or folders of runs
-    #[arg(default_value = "runs")]
+    /// Run directories, or directories that contain runs
+    #[arg(value_name = "RUN", default_value = "runs")]
     folders: Vec<PathBuf>,
 
-    /// Look at runs although their config.toml or manifest.json was edited
+    /// Accept a config.toml or manifest.json that was edited after the run started
     #[arg(long)]
     accept_edits: bool,
 
-    /// The page (.html)
+    /// Output file (.html)
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
 }
 
-/// Cells on the longer side of a map.
+/// The number of cells on the longer side of a map.
 const CELLS: usize = 90;
-/// Pairs of states of a calibration.
+/// The number of pairs of states of a calibration plot.
 const PAIRS: usize = 20_000;
-/// Maps of more runs would make the report too long.
+/// The maximum number of runs with maps, so that the report does not become too long.
 const MAX_MAPS: usize = 12;
 
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if !args.output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("html")) {
-        bail!("{}: a report is HTML; hint: end the name in .html", args.output.display());
+        bail!("{}: a report is an HTML file; hint: use the extension .html", args.output.display());
     }
-    let askers = found(&args.folders, args.accept_edits)?;
-    let askers = askers.into_iter().map(|run| Asker::of(run, CheckpointSelector::Last, None));
-    let askers: Vec<Asker> = askers.collect::<anyhow::Result<_>>()?;
-    let runs: Vec<&Run> = askers.iter().map(|asker| &asker.run).collect();
+    let loaded_runs = find_runs(&args.folders, args.accept_edits)?;
+    let loaded_runs = loaded_runs.into_iter().map(|run| LoadedRun::of(run, CheckpointSelector::Last, None));
+    let loaded_runs: Vec<LoadedRun> = loaded_runs.collect::<anyhow::Result<_>>()?;
+    let runs: Vec<&Run> = loaded_runs.iter().map(|loaded| &loaded.run).collect();
     let summaries: Vec<RunSummary> =
-        askers.iter().map(|asker| summary(asker, &runs)).collect::<anyhow::Result<_>>()?;
+        loaded_runs.iter().map(|loaded| summary(loaded, &runs)).collect::<anyhow::Result<_>>()?;
     let mut maps = Vec::new();
-    for asker in askers.iter().take(MAX_MAPS) {
-        let (data, width) = (asker.data()?, asker.model.spec.observation.width);
+    for loaded in loaded_runs.iter().take(MAX_MAPS) {
+        let (data, width) = (loaded.data()?, loaded.model.spec.observation.width);
         if width < 2 {
             continue;
         }
-        // The end of the first episode: a state that is known to be reached.
+        // The end of the first episode is a state that is known to be reachable.
         let view = data.episode(0);
         let goal = &view.observations[view.steps * width..];
-        let map = StepMap::new(asker, None, CELLS)?;
-        let learned = asker.model.distance.as_ref().map(|_| DistanceArg::Learned);
+        let map = StepMap::new(loaded, None, CELLS)?;
+        let learned = loaded.model.distance.as_ref().map(|_| DistanceArg::Learned);
         for which in std::iter::once(DistanceArg::Refined).chain(learned) {
-            let distance = asker.distance_of(which)?;
+            let distance = loaded.distance_of(which)?;
             let panels = vec![
                 map.panel("to the star", &*distance, goal, MapDirection::To),
                 map.panel("from the circle", &*distance, goal, MapDirection::From),
             ];
             let note = match which {
-                DistanceArg::Refined => "refined distance: along recorded time",
-                _ => "learned distance: that of the behavior",
+                DistanceArg::Refined => "refined distance: recorded time",
+                _ => "learned distance: steps under the behavior policy",
             };
-            let title = file_name(asker.run.folder());
+            let title = file_name(loaded.run.folder());
             let chart = PlaneChart { title, note: note.to_owned(), axes: map.axes(), panels };
             maps.push((
                 chart.draw(),
@@ -79,16 +79,16 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     }
     let revision = Provenance::revision().unwrap_or("unknown");
     let provenance = format!("Made by isochrone {} at revision {revision}.", env!("CARGO_PKG_VERSION"));
-    let page = run_report(&summaries, &maps, &provenance);
-    write_file(&args.output, page.html().as_bytes())
-        .with_context(|| format!("{}: the report cannot be written", args.output.display()))?;
+    let report = run_report(&summaries, &maps, &provenance);
+    write_file(&args.output, report.html().as_bytes())
+        .with_context(|| format!("{}: cannot write the report", args.output.display()))?;
     writeln!(out, "{}: {} runs", args.output.display(), summaries.len())?;
     Ok(())
 }
 
-/// What a report says of a run.
-fn summary(asker: &Asker, among: &[&Run]) -> anyhow::Result<RunSummary> {
-    let run = &asker.run;
+/// Returns the summary of a run for the report.
+fn summary(loaded: &LoadedRun, among: &[&Run]) -> anyhow::Result<RunSummary> {
+    let run = &loaded.run;
     let (manifest, config, status) = (run.manifest(), run.config(), run.status()?);
     let best = status.best.as_ref();
     let best = best.map(|best| format!("{} {:.3} at step {}", best.metric, best.value, best.step));
@@ -106,8 +106,8 @@ fn summary(asker: &Asker, among: &[&Run]) -> anyhow::Result<RunSummary> {
     let records = run.records()?;
     let names = metrics::names(&records).into_iter().filter(|name| metrics::is_main(name));
     let curves = names.map(|name| (name.to_owned(), metrics::curve(&records, name))).collect();
-    let distance = asker.model.distance.as_ref();
-    let calibration = distance.map(|distance| anyhow::Ok(observed_pairs(distance, asker.data()?, PAIRS, 0)));
+    let distance = loaded.model.distance.as_ref();
+    let calibration = distance.map(|distance| anyhow::Ok(observed_pairs(distance, loaded.data()?, PAIRS, 0)));
     Ok(RunSummary {
         name: display_name(run, among),
         algorithm: manifest.algorithm.clone(),

@@ -1,12 +1,12 @@
-//! `isochrone train`: learn a distance and a policy from logs.
+//! `isochrone train`: trains a temporal distance and a goal-conditioned policy from offline data.
 
-mod watch;
+mod progress;
 
 use crate::commands::{
     choice::{Choice, one_of},
-    output::{file_stem, tell},
+    output::{file_stem, note},
     query::open_run,
-    read_args::{ReadArgs, progress},
+    read_args::{ReadArgs, read_spinner},
 };
 use anyhow::{Context as _, bail};
 use clap::builder::TypedValueParser;
@@ -22,6 +22,7 @@ use isochrone::{
     },
     refined::{RefinedConfig, RefinedDistance},
 };
+use progress::TrainingProgress;
 use serde_json::json;
 use std::{
     cell::LazyCell,
@@ -29,64 +30,64 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
 };
-use watch::Watch;
 
-/// Learns a distance and a policy from logs, into a folder of its own
+/// Train a temporal distance and a goal-conditioned policy from offline data
 ///
-/// Settings come from the data (widths, scale, horizon), then from a configuration file, then from dotted overrides. All of them are
-/// written to config.toml in the run's folder. Ctrl-C saves a checkpoint and ends; --resume goes on from there, bit for bit as if
-/// nothing had happened.
+/// Settings come from the data (widths, scale, horizon), then from a configuration file, then from
+/// dotted overrides. All of them are written to config.toml in the run directory. Ctrl-C saves a
+/// checkpoint and stops; a run continued with --resume is bit-identical to an uninterrupted one.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Args {
-    /// A configuration file (.toml), and overrides like learner.critic.width=256
+    /// Configuration file (.toml) and overrides such as learner.critic.width=256
     #[arg(value_name = "CONFIG | NAME=VALUE")]
     settings: Vec<String>,
 
-    /// Logs to learn from: a file or folder of any format that `isochrone data` reads
+    /// Training dataset: a file or directory in any format that isochrone data reads
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
 
-    /// Logs to judge by and not to learn from; NAME-val.npz beside NAME.npz is found by itself
+    /// Validation dataset [default: NAME-val.npz next to NAME.npz, if present]
     #[arg(long, value_name = "FILE")]
     validation: Option<PathBuf>,
 
-    /// What learns
-    #[arg(long, short, value_parser = parser_of(&Algorithm::ALL))]
+    /// Algorithm to train
+    #[arg(long, short, value_name = "NAME", value_parser = parser_of(&Algorithm::ALL))]
     algorithm: Option<Algorithm>,
 
-    /// How large networks are, unless settings say otherwise
-    #[arg(long, value_parser = one_of(SIZES.to_vec()), default_value = "standard")]
+    /// Network size preset
+    #[arg(long, value_name = "PRESET", value_parser = one_of(SIZES.to_vec()), default_value = "standard")]
     size: Preset,
 
-    /// Updates to do [default: 50000]
+    /// Number of gradient updates [default: 50000]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     steps: Option<u64>,
 
-    /// Of everything random [default: 0]
+    /// Random seed [default: 0]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// The folder of the run [default: runs/DATA-ALGORITHM-SEED]
-    #[arg(long, value_name = "FOLDER")]
+    /// Run directory [default: runs/DATA-ALGORITHM-SEED]
+    #[arg(long, value_name = "DIR")]
     run: Option<PathBuf>,
 
-    /// Go on with the run in this folder; everything is as it was begun
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["settings", "data", "validation", "algorithm", "size", "steps", "seed", "run", "observations", "actions", "episode", "reward", "time", "ends", "fps", "goal", "action_range"])]
+    /// Resume the run in this directory with its original settings
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["settings", "data", "validation", "algorithm", "size", "steps", "seed", "run", "observations", "actions", "episode", "reward", "time", "ends", "fps", "goal", "action_range"])]
     resume: Option<PathBuf>,
 
-    /// Go on although config.toml or manifest.json was edited: what they say now holds from here on
+    /// Accept a config.toml or manifest.json that was edited after the run started; the edits apply
+    /// from here on
     #[arg(long, requires = "resume")]
     accept_edits: bool,
 
     #[command(flatten)]
     read: ReadArgs,
 
-    /// List all settings of the algorithm with their defaults, and train nothing
+    /// List all settings of the algorithm with their defaults, without training
     #[arg(long)]
     list_settings: bool,
 
-    /// Print the result as JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -107,15 +108,16 @@ const SIZES: [Choice<Preset>; 3] = [
     ("paper", "4 x 512, as in the paper", Preset::Paper),
 ];
 
-/// Reads one of some algorithms by its name, and lists them in the help.
+/// Returns a parser that reads one of the algorithms by name and lists them in the help.
 pub fn parser_of(algorithms: &[Algorithm]) -> impl TypedValueParser<Value = Algorithm> + use<> {
     one_of(algorithms.iter().map(|algorithm| (algorithm.name(), algorithm.idea(), *algorithm)).collect())
 }
 
-/// Runs the verb; data goes to `out`. A run that was stopped has the exit code of a process that Ctrl-C ended.
+/// Runs the command; data goes to `out`. The exit code of a stopped run is that of a process ended
+/// by Ctrl-C.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     if args.list_settings {
-        list_settings(args.algorithm.unwrap_or(Algorithm::Cmd1), args.size, out)?;
+        list_settings(args, out)?;
         return Ok(ExitCode::SUCCESS);
     }
     isochrone::nn::memory::retain_heap();
@@ -123,44 +125,49 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
         Some(folder) => resume(folder, args.accept_edits)?,
         None => start(args)?,
     };
-    let (run, _lock) = result.run.as_ref().context("runs are kept in folders")?;
+    let (run, _lock) = result.run.as_ref().context("the run has no directory")?;
     report(args, run, result.outcome, out)?;
     Ok(if result.outcome == Outcome::Finished { ExitCode::SUCCESS } else { ExitCode::from(INTERRUPTED) })
 }
 
-/// The exit code of a process that Ctrl-C ended.
+/// The exit code of a process ended by Ctrl-C.
 const INTERRUPTED: u8 = 130;
 
-fn list_settings(algorithm: Algorithm, preset: Preset, out: &mut dyn Write) -> std::io::Result<()> {
-    let settings = algorithm.settings(preset);
+fn list_settings(args: &Args, out: &mut dyn Write) -> std::io::Result<()> {
+    let settings = args.algorithm.unwrap_or(Algorithm::Cmd1).settings(args.size);
+    if args.json {
+        let setting = |SettingInfo { name, default, description }| json!({ "name": name, "default": default, "description": description });
+        let settings: Vec<serde_json::Value> = settings.into_iter().map(setting).collect();
+        return writeln!(out, "{:#}", json!(settings));
+    }
     let width = settings.iter().map(|setting| setting.name.len()).max().unwrap_or(0);
     settings.into_iter().try_for_each(|SettingInfo { name, default, description }| {
-        let default = default.map_or_else(|| "from the data".to_owned(), |value| value.to_string());
+        let default = default.map_or_else(|| "automatic".to_owned(), |value| value.to_string());
         writeln!(out, "{name:width$}  {default:14}  {description}")
     })
 }
 
-/// Resumes the run in a folder.
-fn resume(folder: &Path, accepts_edits: bool) -> anyhow::Result<TrainingResult> {
-    let run = open_run(folder, accepts_edits)?;
+/// Resumes the run in a directory.
+fn resume(folder: &Path, accept_edits: bool) -> anyhow::Result<TrainingResult> {
+    let run = open_run(folder, accept_edits)?;
     let config = run.config().data.clone();
     let data = load(&config.path, &config)?;
     train(Training::from_run(run), folder, &config, &data)
 }
 
-/// Starts a run. Everything that can be wrong with it is found before anything is written.
+/// Starts a run. All settings are checked before anything is written.
 fn start(args: &Args) -> anyhow::Result<TrainingResult> {
     let training = training(args)?;
     let Some(mut config) = training.data_from_settings()? else {
-        bail!("nothing to learn from; hint: say --data FILE, or data.path in a configuration file");
+        bail!("no training data; hint: set --data FILE, or data.path in a configuration file");
     };
     if !config.path.exists() {
         bail!(
-            "{}: there is no such file; hint: isochrone data inspect shows what can be read",
+            "{}: no such file; hint: see isochrone data inspect --help for the supported formats",
             config.path.display()
         );
     }
-    config.validation = config.validation.or_else(|| beside(&config.path));
+    config.validation = config.validation.or_else(|| default_validation(&config.path));
     if let Some(folder) = &args.run {
         Run::check_free(folder)?;
     }
@@ -182,17 +189,17 @@ fn train(
     data: &Dataset,
 ) -> anyhow::Result<TrainingResult> {
     let validation = config.validation.as_ref().map(|path| load(path, config)).transpose()?;
-    // Of other episodes, if they are such as those that are learned from.
+    // Validation episodes if their observations match, otherwise the training episodes.
     let width = |data: &Dataset| data.spec().observation.width;
-    let judged = validation.as_ref().filter(|validation| width(validation) == width(data)).unwrap_or(data);
-    let training = training.evaluation(rank_across_episodes(data.clone(), judged.clone()));
+    let evaluated = validation.as_ref().filter(|validation| width(validation) == width(data)).unwrap_or(data);
+    let training = training.evaluation(rank_across_episodes(data.clone(), evaluated.clone()));
     let training = match &validation {
         Some(validation) => training.validation(validation),
         None => training.evaluate_training_data(),
     };
-    let watch = Watch::new(folder, &config.path, data);
+    let progress = TrainingProgress::new(folder, &config.path, data);
     let stop = stop_on_ctrl_c()?;
-    training.callbacks(watch).stop(stop).train(data).map_err(|error| match (error, &config.validation) {
+    training.callbacks(progress).stop(stop).train(data).map_err(|error| match (error, &config.validation) {
         (error @ LearnError::ValidationWidths { .. }, Some(path)) => {
             anyhow::anyhow!("{}: {error} (--validation, --data)", path.display())
         }
@@ -200,23 +207,25 @@ fn train(
     })
 }
 
-/// Metrics inside episodes hide what goes wrong between them: the best checkpoint is chosen by pairs of states of different
-/// episodes. Recorded time between them is looked up at the first evaluation.
-fn rank_across_episodes(data: Dataset, judged: Dataset) -> impl Evaluation {
+/// Returns the evaluation that selects the best checkpoint: the rank correlation over pairs of
+/// states of different episodes. Metrics within episodes do not show errors between episodes.
+/// Recorded time is computed at the first evaluation.
+fn rank_across_episodes(data: Dataset, evaluated: Dataset) -> impl Evaluation {
     let pairs = LazyCell::new(move || {
         let config = RefinedConfig { landmarks: 500, ..RefinedConfig::default() };
-        // Where nothing in the data tells time, there is no rank, and other metrics decide.
+        // Without recorded time there is no rank correlation, and other metrics select the
+        // checkpoint.
         let recorded = RefinedDistance::fit(&data, &config).ok()?;
-        let pairs = AcrossEpisodes::new(&Readings::of_distance(&recorded, &judged), &recorded, 0);
-        Some((pairs, judged))
+        let pairs = AcrossEpisodes::new(&Readings::of_distance(&recorded, &evaluated), &recorded, 0);
+        Some((pairs, evaluated))
     });
     DistanceEvaluation::new("rank_across_episodes", move |distance| match &*pairs {
-        Some((pairs, judged)) => pairs.rank_correlation(&Readings::of_distance(distance, judged)),
+        Some((pairs, evaluated)) => pairs.rank_correlation(&Readings::of_distance(distance, evaluated)),
         None => f64::NAN,
     })
 }
 
-/// What flags, file and overrides say.
+/// Builds the training from flags, configuration file and overrides.
 fn training(args: &Args) -> anyhow::Result<Training> {
     let (assignments, files): (Vec<&String>, Vec<&String>) =
         args.settings.iter().partition(|text| text.contains('='));
@@ -225,17 +234,17 @@ fn training(args: &Args) -> anyhow::Result<Training> {
         [] => training,
         [path] if !Path::new(path).exists() => {
             bail!(
-                "{path}: there is no such configuration file; hint: overrides are NAME=VALUE, like learner.critic.width=256"
+                "{path}: no such configuration file; hint: write overrides as NAME=VALUE, like learner.critic.width=256"
             )
         }
         [path] => training.config_file(path)?,
         [_, second, ..] => {
-            bail!("{second}: there is already a configuration file; hint: overrides are NAME=VALUE")
+            bail!("{second}: a second configuration file; hint: write overrides as NAME=VALUE")
         }
     };
-    // Only what was said: a file may say the rest.
+    // Only the flags that were given: a configuration file may set the others.
     let read =
-        toml::Table::try_from(args.read.options()).context("flags; hint: names of columns must be text")?;
+        toml::Table::try_from(args.read.options()).context("flags; hint: column names must be text")?;
     let defaults = toml::Table::try_from(formats::ReadOptions::default()).context("defaults")?;
     let read = read.into_iter().filter(|(name, value)| defaults.get(name) != Some(value));
     let mut by_flags: Vec<_> = read.map(|(name, value)| (format!("data.read.{name}"), value)).collect();
@@ -262,7 +271,7 @@ fn training(args: &Args) -> anyhow::Result<Training> {
 }
 
 fn load(path: &Path, config: &DataConfig) -> anyhow::Result<Dataset> {
-    let bar = progress();
+    let bar = read_spinner();
     bar.enable_steady_tick(std::time::Duration::from_millis(200));
     bar.set_message(format!("reading {}", path.display()));
     let data = Dataset::load(path, &config.read);
@@ -270,8 +279,8 @@ fn load(path: &Path, config: &DataConfig) -> anyhow::Result<Dataset> {
     Ok(data?)
 }
 
-/// `NAME-val.npz` beside `NAME.npz`.
-fn beside(path: &Path) -> Option<PathBuf> {
+/// Returns `NAME-val.npz` next to `NAME.npz`, if it exists.
+fn default_validation(path: &Path) -> Option<PathBuf> {
     let (stem, extension) = (path.file_stem()?.to_str()?, path.extension()?.to_str()?);
     let validation = path.with_file_name(format!("{stem}-val.{extension}"));
     validation.exists().then_some(validation)
@@ -281,7 +290,7 @@ fn default_folder(data: &Path, config: &RunConfig) -> PathBuf {
     Path::new("runs").join(format!("{}-{}-{}", file_stem(data), config.learner.algorithm(), config.seed))
 }
 
-/// A handle that Ctrl-C (or a polite kill) stops; the second time, the process ends at once.
+/// Returns a handle that Ctrl-C (or SIGTERM) stops. The second signal ends the process immediately.
 pub fn stop_on_ctrl_c() -> anyhow::Result<StopHandle> {
     let stop = StopHandle::default();
     let handle = stop.clone();
@@ -290,9 +299,9 @@ pub fn stop_on_ctrl_c() -> anyhow::Result<StopHandle> {
             std::process::exit(i32::from(INTERRUPTED));
         }
         handle.stop();
-        tell("stopping after this step; once more to stop at once");
+        note("stopping after this step; press Ctrl-C again to stop immediately");
     })
-    .context("signals cannot be caught")?;
+    .context("cannot install the signal handler")?;
     Ok(stop)
 }
 
@@ -313,7 +322,10 @@ fn report(args: &Args, run: &Run, outcome: Outcome, out: &mut dyn Write) -> anyh
     match outcome {
         Outcome::Finished => writeln!(out, "{folder}: {step} steps in {seconds:.0} s")?,
         Outcome::Stopped => {
-            writeln!(out, "{folder}: stopped at step {step}; isochrone train --resume {folder} goes on")?;
+            writeln!(
+                out,
+                "{folder}: stopped at step {step}; continue with isochrone train --resume {folder}"
+            )?;
         }
     }
     if let Some(best) = &status.best {

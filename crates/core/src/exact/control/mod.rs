@@ -1,16 +1,17 @@
 //! Stochastic control: policy iteration, marched outward from the goal.
 //!
-//! Information about a goal travels against the arrows. Jacobi iteration moves it by one transition
-//! per sweep; Gauss-Seidel sweeps in breadth-first order carry it through the whole space at once,
-//! but what noise sends back is still missing, the error of every layer feeds the next, and a
-//! correction needs many sweeps to reach the far end. [`march`] therefore sweeps a window of layers
-//! that moves outward one layer at a time: a layer is settled before those behind it depend on it.
-//! Two or three marches replace hundreds of sweeps.
+//! Values propagate from a goal against the transitions. Jacobi iteration propagates them by one
+//! transition per sweep. Gauss-Seidel sweeps in breadth-first order propagate them through all
+//! states in one sweep, but ignore transitions away from the goal at first; the error of every
+//! layer affects the next, and a correction needs many sweeps to reach the farthest layer.
+//! [`march`] therefore sweeps a window of layers that moves outward one layer at a time, so that a
+//! layer has converged before farther layers depend on it. Two or three marches replace hundreds of
+//! sweeps.
 //!
-//! The marches run on a renumbered, rescaled copy of the process ([`system`]). Where the goal is a
-//! needle in a well-mixed haystack there are few layers and the error is one slow mode shared by
-//! all states; then the policy's linear system is solved for the correction instead ([`newton`]);
-//! so it is where noise dominates and influence reaches across more layers than a window holds.
+//! The marches run on a renumbered, rescaled copy of the process ([`system`]). If the process mixes
+//! well, there are few layers and the error is one slow mode shared by all states. If noise
+//! dominates, values depend on more layers than a window contains. In both cases the linear system
+//! of the policy is solved for the correction instead ([`newton`]).
 
 mod march;
 mod newton;
@@ -23,22 +24,23 @@ use super::{
 use crate::Discount;
 use system::System;
 
-/// Layers in the window of the first march. Measured on walled grids with slip 0.1 to 0.5: 16 needs
-/// the least time at low noise and loses little at high noise.
+/// The number of layers in the window of the first march. Measured on grids with walls and slip 0.1
+/// to 0.5: 16 is fastest at low noise and almost as fast as larger windows at high noise.
 const FIRST_WINDOW: usize = 16;
-/// The window doubles up to this while marches gain less than [`GOOD_GAIN`].
+/// The window doubles up to this size while marches reduce the change by less than [`GOOD_GAIN`].
 const MAX_WINDOW: usize = 64;
-/// A march that reduces the change by this factor is worth repeating as it is.
+/// A march that reduces the change by this factor is repeated with the same window.
 const GOOD_GAIN: f64 = 0.1;
-/// Rounds after which the best answer so far is returned with the bound it has.
+/// The number of rounds after which the current result is returned with its bound.
 const MAX_ROUNDS: usize = 300;
-/// Residual checks without progress after which rounding is taken to be the limit.
+/// The number of residual checks without progress after which the remaining residual is attributed
+/// to rounding.
 const MAX_STALLED_CHECKS: usize = 3;
-/// Rounds between a failed Newton step and the next attempt.
+/// The number of rounds between a failed Newton step and the next one.
 const NEWTON_PAUSE: usize = 8;
 
-/// Distances to the goals at the front of `search`, with every relative error below `tolerance` if
-/// rounding allows.
+/// Computes the distances to the goals at the front of `search`, with every relative error below
+/// `tolerance` if rounding allows it.
 pub(super) fn solve(
     mdp: &TabularMdp,
     search: ReverseSearch,
@@ -51,12 +53,12 @@ pub(super) fn solve(
     let mut system = System::new(mdp, search, n_goals, discount);
     iterate(&mut system, target);
     let (nats, policy) = system.into_result();
-    // Certified from the table that is handed out, not by what the iteration believes.
+    // The certificate is computed from the returned table, not from the state of the iteration.
     let certificate = certify(mdp, discount, &goals, &nats);
     GoalDistances { discount, nats, policy, certificate, method: Method::PolicyIteration }
 }
 
-/// Runs until the Bellman residual (in nats) is at most `target`, or cannot be reduced.
+/// Iterates until the Bellman residual (in nats) is at most `target`, or cannot be reduced.
 fn iterate(system: &mut System<'_>, target: f64) {
     march::first(system, FIRST_WINDOW);
     let mut window = FIRST_WINDOW;
@@ -65,7 +67,7 @@ fn iterate(system: &mut System<'_>, target: f64) {
     for round in 0..MAX_ROUNDS {
         let change = march::again(system, window);
         let has_settled = change <= (0.5 * target).max(4.0 * f64::EPSILON);
-        if has_settled && !system.is_cut_off {
+        if has_settled && !system.is_clipped {
             let residual = system.residual();
             stalled_checks = if residual < 0.5 * best_residual { 0 } else { stalled_checks + 1 };
             best_residual = best_residual.min(residual);

@@ -1,28 +1,29 @@
-//! When marches crawl: solve the linear system of the current policy.
+//! Newton steps for slowly converging marches: solves the linear system of the current policy.
 
 use super::{super::lu::DominantLu, policy::PolicySystem, system::System};
 
-/// Matrix applications granted to the Krylov method: two per iteration.
+/// The maximum number of iterations of the Krylov method, with two matrix-vector products each.
 const MAX_ITERATIONS: usize = 300;
-/// Larger systems are not factored. A Krylov method fails where influence spreads slowly through space, on lines
+/// Larger systems are not factored. The Krylov method fails where values propagate slowly, on lines
 /// and grids, and there the fill-in is moderate.
 const MAX_FACTORED: usize = 300_000;
-/// What one factorization can tell from zero.
+/// The smallest value that one factorization resolves.
 const MIN_SOLUTION: f64 = 1e-200;
-/// Factorizations granted to one evaluation; each covers 460 nats.
-const MAX_DESCENTS: usize = 100;
+/// The maximum number of factorizations of one evaluation; each covers 460 nats.
+const MAX_FACTORIZATIONS: usize = 100;
 
-/// Replaces `u` by the values of the current policy. Returns whether that succeeded; if not, `u` is still good to
-/// go on from.
+/// Replaces `u` by the values of the current policy. Returns whether that succeeded; if not, the
+/// iteration can continue from `u`.
 pub(super) fn step(system: &mut System<'_>, target: f64) -> bool {
     correct(system, target) || evaluate_from_above(system)
 }
 
-/// The values of the policy to first order in what is missing.
+/// Computes the values of the policy to first order in the residual.
 ///
-/// With the values folded into the potential (`u = 1`), the correction `e` solves `(I - W) e = W 1 - 1`: its
-/// right side is the *relative* residual and `e` the *relative* error, so a bound on a norm means the same near
-/// the goal and far from it. Solved by `BiCGSTAB` (van der Vorst 1992), preconditioned by one Gauss-Seidel sweep.
+/// With the values folded into the potential (`u = 1`), the correction `e` solves
+/// `(I - W) e = W 1 - 1`: its right-hand side is the *relative* residual and `e` the *relative*
+/// error, so a bound on a norm has the same meaning near the goal and far from it. Solved by
+/// `BiCGSTAB` (van der Vorst 1992), preconditioned by one Gauss-Seidel sweep.
 fn correct(system: &mut System<'_>, target: f64) -> bool {
     system.fold();
     let policy = PolicySystem::new(system);
@@ -30,7 +31,7 @@ fn correct(system: &mut System<'_>, target: f64) -> bool {
         .chain(policy.rows().map(|(_, _, weights)| weights.iter().sum::<f64>() - 1.0))
         .collect();
     let Some(correction) = solve(&policy, residual, 0.1 * target) else { return false };
-    // A sound step never takes more than a sliver of a value away: policies only get better from here.
+    // A valid correction decreases values only slightly, because policies only improve from here.
     if !correction.iter().all(|&e| e > -0.5 && e < 1e100) {
         return false;
     }
@@ -38,19 +39,20 @@ fn correct(system: &mut System<'_>, target: f64) -> bool {
     true
 }
 
-/// The values of the policy by sparse LU, for systems of moderate size.
+/// Computes the values of the policy by sparse LU, for systems of moderate size.
 ///
-/// Starts again from the potential that is a lower bound of `d`. There the rows of `W` sum to at most one, which
-/// makes the factorization accurate component by component ([`DominantLu`]), and the solution `u = W u` lies
-/// between zero and one. If it spans more than a double can hold, a floor is added to it, which keeps the row
-/// sums of the next, rescaled system below one, and that one sees farther.
+/// Restarts from the potential that is a lower bound of `d`. There the rows of `W` sum to at most
+/// one, which makes the factorization accurate for every component ([`DominantLu`]), and the
+/// solution `u = W u` is between zero and one. If its range exceeds that of a double, a floor is
+/// added to it. This keeps the row sums of the next, rescaled system below one, and that system
+/// covers larger distances.
 fn evaluate_from_above(system: &mut System<'_>) -> bool {
     let (n, n_goals) = (system.scaled.len(), system.n_goals);
     if n - n_goals > MAX_FACTORED {
         return false;
     }
     system.start_from_above();
-    for _ in 0..MAX_DESCENTS {
+    for _ in 0..MAX_FACTORIZATIONS {
         let policy = PolicySystem::new(system);
         let is_goal = |j: u32| (j as usize) < n_goals;
         let to_goals = |columns: &[u32], weights: &[f64]| -> f64 {
@@ -77,8 +79,9 @@ fn evaluate_from_above(system: &mut System<'_>) -> bool {
     true
 }
 
-/// `BiCGSTAB` on `(I - U M) y = b`, `e = M y`, where `M = (I - L)^-1` is a forward Gauss-Seidel sweep and
-/// `W = L + U` splits into entries below and above the diagonal. Returns the best `e` if it got anywhere.
+/// `BiCGSTAB` on `(I - U M) y = b`, `e = M y`, where `M = (I - L)^-1` is a forward Gauss-Seidel
+/// sweep and `W = L + U` is split into the entries below and above the diagonal. Returns `e` if the
+/// residual became small enough.
 fn solve(policy: &PolicySystem, b: Vec<f64>, tolerance: f64) -> Option<Vec<f64>> {
     let n = b.len();
     let goal = (max_abs(&b) * 1e-8).max(tolerance);
@@ -107,7 +110,7 @@ fn solve(policy: &PolicySystem, b: Vec<f64>, tolerance: f64) -> Option<Vec<f64>>
         residual.iter_mut().zip(&image_half).for_each(|(r, &t)| *r -= omega * t);
         let norm = max_abs(&residual);
         if !norm.is_finite() || omega == 0.0 {
-            return None; // broken down
+            return None; // breakdown
         }
         if norm <= goal {
             return Some(solution);
@@ -116,7 +119,8 @@ fn solve(policy: &PolicySystem, b: Vec<f64>, tolerance: f64) -> Option<Vec<f64>>
     (max_abs(&residual) < 0.01 * start).then_some(solution)
 }
 
-/// `precond = M x` and `image = x - U M x`: the lower part cancels, so both cost one pass over the matrix.
+/// Computes `precond = M x` and `image = x - U M x`: the lower part cancels, so both cost one pass
+/// over the matrix.
 fn apply(policy: &PolicySystem, x: &[f64], precond: &mut [f64], image: &mut [f64]) {
     let is_below = |i: usize, j: u32| (j as usize) < i && j as usize >= policy.n_goals;
     for (i, columns, weights) in policy.rows() {
@@ -133,7 +137,7 @@ fn inner(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// The largest magnitude; NaN if there is one.
+/// Returns the largest magnitude, or NaN if a value is NaN.
 fn max_abs(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |largest, value| if value.abs() <= largest { largest } else { value.abs() })
 }

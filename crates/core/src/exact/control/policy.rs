@@ -2,7 +2,8 @@
 
 use super::system::System;
 
-/// `u_i = sum_j w_ij u_j` over the rows that the current policy chooses, for positions from `n_goals` on.
+/// The system `u_i = sum_j w_ij u_j` over the rows chosen by the current policy, for positions from
+/// `n_goals` on.
 pub(super) struct PolicySystem {
     pub(super) n_goals: usize,
     entry_ptr: Vec<u32>,
@@ -11,7 +12,7 @@ pub(super) struct PolicySystem {
 }
 
 impl PolicySystem {
-    /// Copies the chosen rows, so that they lie next to each other.
+    /// Copies the chosen rows into contiguous memory.
     pub(super) fn new(system: &System<'_>) -> Self {
         let mut policy =
             Self { n_goals: system.n_goals, entry_ptr: vec![0], columns: Vec::new(), weights: Vec::new() };
@@ -23,7 +24,7 @@ impl PolicySystem {
         policy
     }
 
-    /// `(position, columns, weights)` of each non-goal position, in order.
+    /// Iterates over `(position, columns, weights)` of the non-goal positions, in order.
     pub(super) fn rows(&self) -> impl Iterator<Item = (usize, &[u32], &[f64])> {
         (self.n_goals..).zip(self.entry_ptr.windows(2)).map(|(position, ends)| {
             let entries = ends[0] as usize..ends[1] as usize;

@@ -1,4 +1,4 @@
-//! The process as seen from one goal: renumbered, scaled, ready to sweep.
+//! The Bellman recursion of one goal set, renumbered and scaled for sweeps.
 
 use super::super::{
     certificate::neg_log_mean_exp_neg, mdp::TabularMdp, result::GoalDistances, reverse::ReverseSearch,
@@ -8,37 +8,38 @@ use std::ops::Range;
 
 /// Scaled values outside `1 / MAX_SCALED ..= MAX_SCALED` are folded back into the potential.
 const MAX_SCALED: f64 = 1e100;
-/// Larger weights and values are cut off until the potential has come down; only absurdly improbable detours get
-/// here. The product of the two does not overflow.
+/// Larger weights and values are clipped until the potential has decreased. Only extremely
+/// improbable detours reach these limits. The product of the two does not overflow.
 const MAX_WEIGHT: f64 = 1e150;
 const MAX_VALUE: f64 = 1e150;
 
 /// The Bellman recursion of one goal set, in the variables `u = h * exp(potential)`.
 ///
-/// `h = exp(-d)` underflows some hundred nats away from the goal; `u` does not. With self-loops solved for, the
-/// recursion reads
+/// `h = exp(-d)` underflows some hundred nats away from the goal; `u` does not. With self-loops
+/// eliminated, the recursion is
 ///
 /// ```text
 /// u_i = max_a sum_{j != i} w_ij u_j,    w_ij = gamma P_ij exp(potential_i - potential_j) / (1 - gamma P_ii)
 /// ```
 ///
-/// Indices are positions in breadth-first order from the goals, which take the first `n_goals` positions with
-/// `u = 1` and potential 0. States that cannot reach a goal are absent. The potential starts as the number of
-/// transitions to the goal times `ln(1/gamma)`, a lower bound of `d`, so that `u <= 1`.
+/// Indices are positions in breadth-first order from the goals, which have the first `n_goals`
+/// positions, `u = 1` and potential 0. States that cannot reach a goal are absent. The potential
+/// starts as the number of transitions to the goal times `ln(1/gamma)`, a lower bound of `d`, so
+/// that `u <= 1`.
 pub(super) struct System<'a> {
     mdp: &'a TabularMdp,
     discount: Discount,
     search: ReverseSearch,
     pub(super) n_goals: usize,
-    /// Rows of position `n_goals + k` are `first_row[k]..first_row[k + 1]`.
+    /// The rows of position `n_goals + k` are `first_row[k]..first_row[k + 1]`.
     first_row: Vec<u32>,
-    /// The row of `mdp` that each row came from.
+    /// The row of `mdp` that each row was copied from.
     mdp_row: Vec<u32>,
     entry_ptr: Vec<u32>,
     columns: Vec<u32>,
     weights: Vec<f64>,
-    /// Some weight or value is cut off: what is computed is not yet the recursion.
-    pub(super) is_cut_off: bool,
+    /// Whether a weight or value is clipped, so that the values do not yet satisfy the recursion.
+    pub(super) is_clipped: bool,
     potential: Vec<f64>,
     /// `u`, by position.
     pub(super) scaled: Vec<f64>,
@@ -54,7 +55,7 @@ impl<'a> System<'a> {
         discount: Discount,
     ) -> Self {
         let n = search.order.len();
-        let potential = least_nats(&search, discount);
+        let potential = min_nats(&search, discount);
         let mut scaled = vec![0.0; n];
         scaled[..n_goals].fill(1.0);
         let mut system = Self {
@@ -67,7 +68,7 @@ impl<'a> System<'a> {
             entry_ptr: Vec::with_capacity(mdp.n_rows() + 1),
             columns: Vec::with_capacity(mdp.n_transitions()),
             weights: Vec::with_capacity(mdp.n_transitions()),
-            is_cut_off: false,
+            is_clipped: false,
             potential,
             scaled,
             choice: vec![0; n - n_goals],
@@ -76,14 +77,15 @@ impl<'a> System<'a> {
         system
     }
 
-    /// Goes back to the first potential, with `u = 1`: nothing can be nearer than that.
+    /// Resets the potential to its initial value, the lower bound of `d`, and `u` to 1, its upper
+    /// bound.
     pub(super) fn start_from_above(&mut self) {
-        self.potential = least_nats(&self.search, self.discount);
+        self.potential = min_nats(&self.search, self.discount);
         self.scaled.fill(1.0);
         self.rescale();
     }
 
-    /// Renumbers every row that can still reach a goal, without self-loops and dead ends.
+    /// Copies and renumbers every row that can reach a goal, without self-loops and dead ends.
     fn copy_rows(&mut self) {
         self.first_row.push(0);
         self.entry_ptr.push(0);
@@ -105,9 +107,9 @@ impl<'a> System<'a> {
         }
     }
 
-    /// Computes all weights again, for a potential that has changed.
+    /// Recomputes all weights after a change of the potential.
     fn rescale(&mut self) {
-        self.is_cut_off = false;
+        self.is_clipped = false;
         let mut entry = 0;
         for i in self.n_goals..self.search.order.len() {
             for row in self.rows(i) {
@@ -121,14 +123,15 @@ impl<'a> System<'a> {
                     *weight *= factor;
                     if *weight > MAX_WEIGHT {
                         *weight = MAX_WEIGHT;
-                        self.is_cut_off = true;
+                        self.is_clipped = true;
                     }
                 }
             }
         }
     }
 
-    /// Calls `visit(self, j, P_ij)` for the transitions of a row of `mdp` to other positions; returns `P_ii`.
+    /// Calls `visit(self, j, P_ij)` for the transitions of a row of `mdp` to other positions;
+    /// returns `P_ii`.
     #[inline]
     fn for_each_entry(
         &mut self,
@@ -148,7 +151,7 @@ impl<'a> System<'a> {
         stay
     }
 
-    /// Number of layers, counting the goals as layer 0.
+    /// Returns the number of layers, with the goals as layer 0.
     pub(super) fn n_layers(&self) -> usize {
         self.search.layer_ends.len()
     }
@@ -166,7 +169,7 @@ impl<'a> System<'a> {
         self.entry_ptr[row] as usize..self.entry_ptr[row + 1] as usize
     }
 
-    /// `sum_j w_ij u_j` of one row.
+    /// Returns `sum_j w_ij u_j` of one row.
     #[inline]
     fn row_value(&self, row: usize) -> f64 {
         let entries = self.entries(row);
@@ -174,7 +177,7 @@ impl<'a> System<'a> {
         pairs.map(|(&weight, &column)| weight * self.scaled[column as usize]).sum()
     }
 
-    /// `max_a sum_j w_ij u_j` and the row that attains it, the first one if several do.
+    /// Returns `max_a sum_j w_ij u_j` and the first row that attains it.
     #[inline]
     fn backup(&self, position: usize) -> (f64, u32) {
         let rows = self.rows(position);
@@ -188,12 +191,13 @@ impl<'a> System<'a> {
         best
     }
 
-    /// One Gauss-Seidel sweep of a layer over all actions. Returns the largest relative change.
+    /// Runs one Gauss-Seidel sweep of a layer over all actions. Returns the largest relative
+    /// change.
     pub(super) fn improve_layer(&mut self, layer: usize) -> f64 {
         let mut change = 0.0f64;
         for i in self.layer(layer) {
             let (value, row) = self.backup(i);
-            let value = self.within_range(value);
+            let value = self.clip_value(value);
             change = change.max((value - self.scaled[i]).abs() / value);
             self.scaled[i] = value;
             self.choice[i - self.n_goals] = row;
@@ -202,33 +206,33 @@ impl<'a> System<'a> {
     }
 
     #[inline]
-    fn within_range(&mut self, value: f64) -> f64 {
+    fn clip_value(&mut self, value: f64) -> f64 {
         if value > MAX_VALUE {
-            self.is_cut_off = true;
+            self.is_clipped = true;
             return MAX_VALUE;
         }
         value
     }
 
-    /// One Gauss-Seidel sweep of a layer over the chosen actions.
+    /// Runs one Gauss-Seidel sweep of a layer over the chosen actions.
     pub(super) fn evaluate_layer(&mut self, layer: usize) {
         for i in self.layer(layer) {
             let value = self.row_value(self.choice[i - self.n_goals] as usize);
-            self.scaled[i] = self.within_range(value);
+            self.scaled[i] = self.clip_value(value);
         }
     }
 
-    /// The largest Bellman residual `|ln(T u / u)|` in nats; infinite if anything is not a number. Updates the
-    /// choices only.
+    /// Returns the largest Bellman residual `|ln(T u / u)|` in nats; infinite if a value is NaN.
+    /// Updates the choices only.
     pub(super) fn residual(&mut self) -> f64 {
-        if self.is_cut_off {
+        if self.is_clipped {
             return f64::INFINITY;
         }
         let mut ratios = (1.0f64, 1.0f64);
         for i in self.n_goals..self.scaled.len() {
             let (value, row) = self.backup(i);
             let ratio = value / self.scaled[i];
-            // Fail closed: NaN would vanish in `min` and `max`.
+            // `min` and `max` ignore NaN, so it is checked for here.
             if !(ratio > 0.0 && ratio < f64::INFINITY) {
                 return f64::INFINITY;
             }
@@ -238,7 +242,7 @@ impl<'a> System<'a> {
         ratios.1.ln().max(-ratios.0.ln())
     }
 
-    /// `(columns, weights)` of the chosen row of each non-goal position.
+    /// Iterates over `(columns, weights)` of the chosen row of each non-goal position.
     pub(super) fn chosen_entries(&self) -> impl Iterator<Item = (&[u32], &[f64])> {
         self.choice.iter().map(|&row| {
             let entries = self.entries(row as usize);
@@ -246,25 +250,26 @@ impl<'a> System<'a> {
         })
     }
 
-    /// Brings the values of a layer that has just been entered, and what lies behind it, into range if any is
-    /// below `min_value` or has underflowed.
+    /// Rescales the values of a layer after its first sweep, and the potential of the layers behind
+    /// it, if any value is below `min_value` or has underflowed.
     pub(super) fn lift_layer(&mut self, layer: usize, min_value: f64) {
         let range = self.layer(layer);
         if self.scaled[range.clone()].iter().all(|&u| u >= min_value) {
             return;
         }
-        // Nearer values in nats, so that the new potential does not depend on what has underflowed.
-        let mut least_drift = f64::INFINITY;
+        // The backup is computed in nats, so that the new potential does not depend on underflowed
+        // values.
+        let mut min_drift = f64::INFINITY;
         for i in range.clone() {
             let lifted = self.backup_nats(i);
-            least_drift = least_drift.min(lifted - self.potential[i]);
+            min_drift = min_drift.min(lifted - self.potential[i]);
             (self.potential[i], self.scaled[i]) = (lifted, 1.0);
         }
-        self.potential[range.end..].iter_mut().for_each(|nats| *nats += least_drift.max(0.0));
+        self.potential[range.end..].iter_mut().for_each(|nats| *nats += min_drift.max(0.0));
         self.rescale();
     }
 
-    /// The Bellman backup of one position in nats, over the positions that have a value.
+    /// Returns the Bellman backup of one position in nats, over the positions that have a value.
     fn backup_nats(&self, i: usize) -> f64 {
         let of_row = |row: usize| {
             let transitions = self.mdp.row(row);
@@ -287,15 +292,15 @@ impl<'a> System<'a> {
         self.rescale();
     }
 
-    /// Folds if values have drifted so far that they might overflow, or weights are cut off.
+    /// Folds if values may overflow soon, or a weight or value is clipped.
     pub(super) fn keep_in_range(&mut self) {
         let in_range = 1.0 / MAX_SCALED..=MAX_SCALED;
-        if self.is_cut_off || self.scaled.iter().any(|u| !in_range.contains(u)) {
+        if self.is_clipped || self.scaled.iter().any(|u| !in_range.contains(u)) {
             self.fold();
         }
     }
 
-    /// Distances in nats and the chosen actions, by state.
+    /// Returns distances in nats and the chosen actions, by state.
     pub(super) fn into_result(self) -> (Vec<f64>, Vec<u32>) {
         let mut nats = vec![f64::INFINITY; self.mdp.n_states()];
         let mut policy = vec![GoalDistances::NO_ACTION; self.mdp.n_states()];
@@ -310,11 +315,12 @@ impl<'a> System<'a> {
     }
 }
 
-/// The number of transitions to the goal times `ln(1/gamma)`, by position: a lower bound of `d`.
-fn least_nats(search: &ReverseSearch, discount: Discount) -> Vec<f64> {
+/// Returns the number of transitions to the goal times `ln(1/gamma)`, by position: a lower bound of
+/// `d`.
+fn min_nats(search: &ReverseSearch, discount: Discount) -> Vec<f64> {
     let mut nats = Vec::with_capacity(search.order.len());
-    for (hops, &end) in search.layer_ends.iter().enumerate() {
-        nats.resize(end as usize, hops as f64 * discount.nats_per_step());
+    for (steps, &end) in search.layer_ends.iter().enumerate() {
+        nats.resize(end as usize, steps as f64 * discount.nats_per_step());
     }
     nats
 }

@@ -1,4 +1,5 @@
-//! Data collection in mazes: an oracle gives the direction, a low-level policy follows it, noise disturbs it.
+//! Data collection in mazes: an oracle gives the direction, a low-level policy follows it, and
+//! noise is added to its actions.
 
 use super::{AntWalker, MazeEnvironment, MazeModel, Oracle, oracle::towards};
 use crate::{
@@ -10,20 +11,22 @@ use isochrone_data::{DataError, Ending, Episode, EpisodeSink};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-/// Episodes that are collected together: enough for every core, few enough to be held in memory.
-const TOGETHER: usize = 32;
+/// The number of episodes collected in parallel: enough for every core, few enough to fit in
+/// memory.
+const BATCH: usize = 32;
 
-/// Actions after which exploration changes direction.
+/// The number of steps after which exploration changes direction.
 const EXPLORATION_STEPS: usize = 10;
 
-/// The length of episodes that are to be stitched.
+/// The path length of `stitch` episodes.
 const STITCH_CELLS: u32 = 4;
 
 impl MazeModel {
-    /// Collects episodes in parallel, and passes them on in order; each follows from the seed and its number.
+    /// Collects episodes in parallel and passes them to `sink` in order. Each episode depends only
+    /// on the seed and its number.
     ///
     /// # Errors
-    /// What `sink` refuses.
+    /// If `sink` rejects an episode.
     pub(in crate::maze) fn collect(
         &self,
         kind: MazePolicy,
@@ -33,8 +36,8 @@ impl MazeModel {
     ) -> Result<(), DataError> {
         let spec = self.config.columns();
         sink.begin(&spec)?;
-        for first in (0..episodes).step_by(TOGETHER) {
-            let numbers = first..episodes.min(first + TOGETHER);
+        for first in (0..episodes).step_by(BATCH) {
+            let numbers = first..episodes.min(first + BATCH);
             let collect = |collector: &mut Collector, number: usize| {
                 collector.episode(rng::stream(seed, number as u64))
             };
@@ -58,11 +61,11 @@ struct Collector {
     oracle: Oracle,
 }
 
-/// Where the agent goes at the moment.
+/// The current target of the agent.
 enum Aim {
-    /// To a cell, and within it to a place.
+    /// A goal cell, and a point in it.
     Goal(MazeCell, Point),
-    /// Along a direction.
+    /// A direction.
     Direction([f64; 2]),
 }
 
@@ -84,7 +87,7 @@ impl Collector {
         }
     }
 
-    /// Cells of starts, and cells of goals.
+    /// Returns the possible start cells and goal cells.
     fn cells(&self) -> (Vec<MazeCell>, Vec<MazeCell>) {
         let free: Vec<MazeCell> = self.layout.free().collect();
         let vertices: Vec<MazeCell> = self.layout.vertices().collect();
@@ -106,17 +109,17 @@ impl Collector {
         let goal = match self.kind {
             MazePolicy::Explore => return Aim::Direction(random_direction(random)),
             MazePolicy::Stitch => {
-                let there = self.layout.at_distance(start, STITCH_CELLS);
-                if there.is_empty() { start } else { sample_cell(&there, random) }
+                let cells = self.layout.at_distance(start, STITCH_CELLS);
+                if cells.is_empty() { start } else { sample_cell(&cells, random) }
             }
             _ => sample_cell(goals, random),
         };
         Aim::Goal(goal, self.config.goal_in(goal, || rng::unit_f64(random)))
     }
 
-    /// One episode of the standard length.
+    /// Collects one episode of the standard length.
     fn episode(&mut self, mut random: ChaCha8Rng) -> Episode {
-        let steps = self.policy.episode_steps.expect("episodes in mazes are equally long");
+        let steps = self.policy.episode_steps.expect("episodes in mazes have equal length");
         let (starts, goals) = self.cells();
         let start = sample_cell(&starts, &mut random);
         let place = self.config.start_in(start, || rng::unit_f64(&mut random));
@@ -155,7 +158,7 @@ impl Collector {
         episode.extras[1].extend(simulation.velocities().iter().map(|&velocity| velocity as f32));
     }
 
-    /// The action towards the aim, with noise.
+    /// Returns the action towards the target, with noise.
     fn action(&mut self, aim: &Aim) -> Vec<f32> {
         let here = self.environment.simulation.place();
         let is_d4rl = matches!(self.kind, MazePolicy::Play | MazePolicy::Diverse);

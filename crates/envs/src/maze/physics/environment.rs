@@ -10,18 +10,19 @@ use crate::{
 use isochrone_core::{Environment, StepResult, rng};
 use rand_chacha::ChaCha8Rng;
 
-/// Random actions before the posture of a goal is sampled.
+/// The number of random actions taken before the pose of a goal is recorded.
 const SETTLING: usize = 5;
 
-/// An agent in a maze that acts towards a goal.
+/// A maze environment.
 ///
-/// Episode `number` has the task `number % tasks`, so that any whole number of rounds has all tasks equally
-/// often. After a teleport, the observation is still the state before it, as in the benchmark's datasets.
+/// Episode `number` has the task `number % n_tasks`, so any multiple of `n_tasks` episodes contains
+/// every task equally often. The observation right after a teleport is the state before it, as in
+/// the benchmark's datasets.
 pub struct MazeEnvironment {
     config: MazeConfig,
     /// The simulation of the body.
     pub simulation: Simulation,
-    /// Where the episode succeeds; the goal's observation does not follow it.
+    /// The position that success is measured at. Changing it does not change the goal observation.
     pub(super) goal_place: Point,
     observation: Vec<f32>,
     goal: Vec<f32>,
@@ -29,7 +30,7 @@ pub struct MazeEnvironment {
 }
 
 impl MazeModel {
-    /// An environment in this maze, at the first task of seed 0.
+    /// Returns an environment in this maze, reset to the first task of seed 0.
     pub fn environment(&self) -> MazeEnvironment {
         let mut environment = MazeEnvironment {
             config: self.config,
@@ -51,8 +52,8 @@ impl MazeEnvironment {
         self.simulation.observe(&mut self.observation);
     }
 
-    /// Starts an episode of a dataset: near the posture at rest, at a place, with all randomness
-    /// from `random`.
+    /// Starts a dataset episode: near the rest pose, at the given position, with `random` as the
+    /// source of all randomness.
     pub(super) fn reset_at(&mut self, place: Point, mut random: ChaCha8Rng) {
         self.simulation.reset(&mut random);
         self.simulation.set_place(place);
@@ -60,8 +61,8 @@ impl MazeEnvironment {
         self.random = random;
     }
 
-    /// Applies an action, where teleporters lead to the given exit instead of a random one. Returns
-    /// whether the goal is reached.
+    /// Applies an action and returns whether the episode succeeds. Teleporters lead to the given
+    /// exit; `None` chooses a random one.
     pub fn step_to_exit(&mut self, action: &[f32], exit: Option<usize>) -> bool {
         self.simulation.act(action);
         self.simulation.observe(&mut self.observation);
@@ -96,7 +97,8 @@ impl Environment for MazeEnvironment {
         self.goal_place = goal;
         match self.config.benchmark {
             Benchmark::Ogbench => {
-                // A goal is a full state: at its place, in a posture after a few random actions.
+                // A goal is a full state: the pose after a few random actions, moved to the goal
+                // position.
                 self.simulation.reset(random);
                 for _ in 0..SETTLING {
                     let action: Vec<f32> = (0..self.action_width())

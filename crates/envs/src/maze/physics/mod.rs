@@ -1,4 +1,4 @@
-//! Mazes with bodies in them, simulated by MuJoCo.
+//! Maze environments simulated by MuJoCo.
 
 mod collect;
 mod environment;

@@ -1,13 +1,13 @@
-//! The compiled model of a maze.
+//! The compiled MuJoCo model of a maze.
 
 use crate::maze::{Body, MazeConfig, ant_model, point_model};
 use mujoco_rs::prelude::MjModel;
 use std::sync::Arc;
 
-/// A maze whose model is compiled; all its environments share it.
+/// A maze with its compiled model, which all its environments share.
 #[derive(Clone)]
 pub struct MazeModel {
-    /// The maze, its body and its rules.
+    /// The maze, the body and the benchmark.
     pub config: MazeConfig,
     /// The compiled model.
     pub model: Arc<MjModel>,
@@ -21,7 +21,7 @@ impl MazeModel {
             Body::Point => point_model(layout),
             Body::Ant => ant_model(layout),
         };
-        let model = MjModel::from_xml_string(&text).expect("models that we write are well formed");
+        let model = MjModel::from_xml_string(&text).expect("generated models are valid");
         Self { config, model: Arc::new(model) }
     }
 }

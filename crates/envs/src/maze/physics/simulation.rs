@@ -13,33 +13,34 @@ use std::{collections::HashMap, sync::Arc};
 /// Physics steps per control step.
 const PHYSICS_STEPS: usize = 5;
 
-/// Initial states are this far around the posture of the model.
+/// The scale of the noise around the rest pose in initial states.
 const START_NOISE: f64 = 0.1;
 
-/// The largest number of pushes against walls that are cached: more than an episode has.
+/// The maximum number of cached pushes against walls: more than an episode has.
 const MAX_CACHED: usize = 4096;
 
-/// A ball or an ant, and its state.
+/// The simulation of a ball or an ant.
 pub struct Simulation {
     body: Body,
     data: MjData<Arc<MjModel>>,
     at_rest: Vec<f64>,
-    /// The results of earlier actions that pushed the ball against a wall: a ball that is stuck repeats them.
+    /// The results of earlier actions that pushed the ball against a wall. A ball that is stuck
+    /// repeats them.
     pushes: HashMap<Ball, Ball>,
 }
 
-/// All that a physics step of the ball depends on, in bits: position, velocity, and the warm start
-/// of the solver.
+/// The bits of everything that a physics step of the ball depends on: position, velocity, and the
+/// solver's warm start.
 type Ball = [u64; 6];
 
 impl Simulation {
-    /// A body at the origin, at rest.
+    /// Creates a simulation with the body at the origin, at rest.
     pub fn new(model: &MazeModel) -> Self {
         let data = MjData::new(model.model.clone());
         Self { body: model.config.body, at_rest: data.qpos().to_vec(), data, pushes: HashMap::new() }
     }
 
-    /// Resets to a random state near the posture at rest.
+    /// Resets to a random state near the rest pose.
     pub fn reset(&mut self, random: &mut ChaCha8Rng) {
         let mut noise = || START_NOISE * (2.0 * rng::unit_f64(random) - 1.0);
         let positions: Vec<f64> = self.at_rest.iter().map(|at_rest| at_rest + noise()).collect();
@@ -57,13 +58,14 @@ impl Simulation {
         self.data.forward();
     }
 
-    /// Moves the body to another place; posture and momentum stay.
+    /// Moves the body to another position; its pose and velocities are unchanged.
     pub fn set_place(&mut self, place: Point) {
         self.data.qpos_mut()[..2].copy_from_slice(&place);
         self.data.forward();
     }
 
-    /// Applies an action for a tenth of a second. Numbers are clipped to `-1..=1`; NaN counts as zero.
+    /// Applies an action for a tenth of a second. Values are clipped to `-1..=1`; NaN counts as
+    /// zero.
     pub fn act(&mut self, action: &[f32]) {
         let number = |value: &f32| if value.is_nan() { 0.0 } else { f64::from(value.clamp(-1.0, 1.0)) };
         match self.body {
@@ -87,8 +89,8 @@ impl Simulation {
         let mut before = pushed;
         for _ in 0..PHYSICS_STEPS {
             self.data.step();
-            // A step is a function of what it finds: one that changed nothing changes nothing the
-            // next time either. A ball that touches no wall stands still after its push.
+            // A step is a deterministic function of the state: if one step changes nothing, neither
+            // do the following ones. A ball that touches no wall does not move after its push.
             let after = self.ball();
             if before.is_some() && after == before {
                 return;
@@ -102,7 +104,7 @@ impl Simulation {
         }
     }
 
-    /// `None` for the ant, whose states never repeat.
+    /// Returns the state of the ball; `None` for the ant, whose states never repeat.
     fn ball(&self) -> Option<Ball> {
         let (positions, velocities, guess) = (self.data.qpos(), self.data.qvel(), self.data.qacc_warmstart());
         match (self.body, positions, velocities, guess) {
@@ -118,29 +120,29 @@ impl Simulation {
         self.data.qacc_warmstart_mut().copy_from_slice(&[ax, ay]);
     }
 
-    /// Its place in the plane.
+    /// Returns the position in the plane.
     pub fn place(&self) -> Point {
         [self.positions()[0], self.positions()[1]]
     }
 
-    /// The positions of all joints.
+    /// Returns the positions of all joints (`qpos`).
     pub fn positions(&self) -> &[f64] {
         self.data.qpos()
     }
 
-    /// Their velocities.
+    /// Returns the velocities of all joints (`qvel`).
     pub fn velocities(&self) -> &[f64] {
         self.data.qvel()
     }
 
-    /// The middles of all geoms of the model: floor, walls, body. As of the last physics step but
-    /// for its final motion: brought up to date here.
-    pub fn geom_middles(&mut self) -> Vec<[f64; 3]> {
+    /// Returns the centers of all geoms of the model: floor, walls, body. After a physics step,
+    /// MuJoCo's geom positions lag behind the joint positions, so they are recomputed here.
+    pub fn geom_centers(&mut self) -> Vec<[f64; 3]> {
         self.data.forward();
         self.data.geom_xpos().to_vec()
     }
 
-    /// Writes the observation: positions; for the ant, velocities as well.
+    /// Writes the observation: the positions and, for the ant, the velocities.
     pub fn observe(&self, observation: &mut Vec<f32>) {
         observation.clear();
         observation.extend(self.positions().iter().map(|&position| position as f32));
@@ -156,13 +158,13 @@ mod tests {
     use crate::maze::{Benchmark, Maze, MazeConfig};
 
     #[test]
-    fn the_cache_of_pushes_changes_nothing() {
+    fn the_cache_of_pushes_does_not_change_results() {
         let config = MazeConfig { benchmark: Benchmark::Ogbench, body: Body::Point, maze: Maze::Medium };
         let model = MazeModel::new(config);
         let (mut cached, mut uncached) = (Simulation::new(&model), Simulation::new(&model));
         let n_actions = 600;
         for number in 0..n_actions {
-            // Into a corner, a little differently every other time.
+            // Pushes into a corner alternate between two directions.
             let action = if number % 2 == 0 { [-1.0, -1.0] } else { [-1.0, -0.5] };
             uncached.pushes.clear();
             for ball in [&mut cached, &mut uncached] {

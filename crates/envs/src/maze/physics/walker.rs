@@ -1,4 +1,4 @@
-//! A policy that walks an ant along a direction.
+//! A policy that makes the ant walk in a given direction.
 
 use crate::maze::mjcf::{ANKLE_SIGNS, MOTORS};
 use isochrone_core::rng;
@@ -6,27 +6,27 @@ use rand_chacha::ChaCha8Rng;
 use safetensors::SafeTensors;
 use std::{f64::consts::FRAC_PI_2, sync::LazyLock};
 
-/// A small network that moves the legs along a direction, learned by soft actor-critic on the open
-/// floor (see `assets/README.md`).
+/// A small network that makes the ant walk in a given direction, trained by soft actor-critic on an
+/// open floor (see `assets/README.md`).
 ///
-/// The ant is the same after a quarter turn, so the network sees it from the side that is nearest
-/// to the direction: frame leg `i` is leg `i + k` of the body, where `k` quarter turns lead from
-/// the body's own heading to that side.
+/// The ant is symmetric under quarter turns, so the network's inputs are in the frame of the side
+/// nearest to the direction: frame leg `i` is leg `i + k` of the body, where `k` is the number of
+/// quarter turns from the body's heading to that side.
 pub struct AntWalker {
     layers: Vec<Layer>,
 }
 
 struct Layer {
-    /// Input by output, row by row.
+    /// `[inputs, outputs]`
     weights: Vec<f32>,
     biases: Vec<f32>,
 }
 
-/// The logarithm of a standard deviation stays within these.
+/// The limits of the logarithm of the standard deviation.
 const LOG_STD: (f32, f32) = (-5.0, 2.0);
 
 impl AntWalker {
-    /// The only instance, read once.
+    /// Returns the shared instance, which is read once.
     pub fn get() -> &'static Self {
         static WALKER: LazyLock<AntWalker> = LazyLock::new(AntWalker::read);
         &WALKER
@@ -34,9 +34,9 @@ impl AntWalker {
 
     fn read() -> Self {
         let file = SafeTensors::deserialize(include_bytes!("../../../assets/ant-walker.safetensors"));
-        let file = file.expect("the file is well formed");
+        let file = file.expect("the file is valid");
         let numbers = |name: String| -> Vec<f32> {
-            let bytes = file.tensor(&name).expect("it has six tensors").data();
+            let bytes = file.tensor(&name).expect("the file has six tensors").data();
             let (numbers, _) = bytes.as_chunks::<4>();
             numbers.iter().map(|number| f32::from_le_bytes(*number)).collect()
         };
@@ -45,14 +45,14 @@ impl AntWalker {
         Self { layers: (0..3).map(layer).collect() }
     }
 
-    /// The most likely action of an ant along a direction of length one. `observation` has 15
-    /// positions and 14 velocities, as in observations.
+    /// Returns the mode of the action distribution for walking in a direction of length one.
+    /// `observation` has 15 positions and 14 velocities, as in datasets.
     pub fn action(&self, observation: &[f32], direction: [f64; 2]) -> [f32; 8] {
         let (output, k) = self.forward(observation, direction);
         motors(|number| output[number].tanh(), k)
     }
 
-    /// An action sampled from the distribution of the network.
+    /// Samples an action from the distribution of the network.
     pub fn sampled_action(
         &self,
         observation: &[f32],
@@ -68,7 +68,7 @@ impl AntWalker {
         motors(|number| sampled[number], k)
     }
 
-    /// The output of the network, and the quarter turns of its frame.
+    /// Returns the output of the network, and the number of quarter turns of its frame.
     fn forward(&self, observation: &[f32], direction: [f64; 2]) -> (Vec<f32>, usize) {
         let (input, k) = network_input(observation, direction);
         let mut values: Vec<f32> = input.into_iter().map(|number| number as f32).collect();
@@ -88,7 +88,7 @@ impl AntWalker {
     }
 }
 
-/// Four hips and four ankles of the frame, given to the motors of the body.
+/// Maps the actions of the frame, four hips and four ankles, to the motors of the body.
 fn motors(of_frame: impl Fn(usize) -> f32, k: usize) -> [f32; 8] {
     let mut torques = [0.0; 8];
     for (slot, leg) in MOTORS.into_iter().enumerate() {
@@ -99,8 +99,8 @@ fn motors(of_frame: impl Fn(usize) -> f32, k: usize) -> [f32; 8] {
     torques
 }
 
-/// The 28 inputs of the network: height, up, hips, ankles, velocities, rates, direction; and the
-/// quarter turns of the frame.
+/// Returns the 28 inputs of the network (height, up vector, hips, ankles, velocities, joint rates,
+/// direction), and the number of quarter turns of the frame.
 fn network_input(observation: &[f32], direction: [f64; 2]) -> ([f64; 28], usize) {
     let at = |index: usize| f64::from(observation[index]);
     let norm = (3..7).map(|index| at(index).powi(2)).sum::<f64>().sqrt();
@@ -108,15 +108,15 @@ fn network_input(observation: &[f32], direction: [f64; 2]) -> ([f64; 28], usize)
     let yaw = (2.0 * (w * z + x * y)).atan2(1.0 - 2.0 * (y * y + z * z));
     let quarters = ((direction[1].atan2(direction[0]) - yaw) / FRAC_PI_2).round_ties_even();
     let k = quarters.rem_euclid(4.0) as usize;
-    let (body_turn, world_turn) = (-quarters * FRAC_PI_2, -(yaw + quarters * FRAC_PI_2));
+    let (body_turn, global_turn) = (-quarters * FRAC_PI_2, -(yaw + quarters * FRAC_PI_2));
     let turned = |[x, y]: [f64; 2], angle: f64| {
         let (sin, cos) = angle.sin_cos();
         [cos * x - sin * y, sin * x + cos * y]
     };
     let up = turned([2.0 * (x * z - w * y), 2.0 * (y * z + w * x)], body_turn);
-    let linear = turned([at(15), at(16)], world_turn);
+    let linear = turned([at(15), at(16)], global_turn);
     let angular = turned([at(18), at(19)], body_turn);
-    let wanted = turned(direction, world_turn);
+    let wanted = turned(direction, global_turn);
     let mut input = [0.0; 28];
     input[..4].copy_from_slice(&[at(2), up[0], up[1], 1.0 - 2.0 * (x * x + y * y)]);
     for frame_leg in 0..4 {
@@ -135,21 +135,22 @@ fn network_input(observation: &[f32], direction: [f64; 2]) -> ([f64; 28], usize)
 mod tests {
     use super::*;
 
-    /// An ant whose legs are numbered from the next one on is the same ant, turned by a quarter in
-    /// its own frame: every leg does what it did.
+    /// Renumbering the legs from the next one on rotates the body frame by a quarter turn; every
+    /// leg must still get the same action.
     #[test]
-    fn an_ant_walks_the_same_way_whichever_leg_is_the_first() {
+    fn actions_do_not_depend_on_which_leg_is_first() {
         let walker = AntWalker::get();
         let mut random = rng::stream(3, 0);
         for _ in 0..50 {
             let mut seen: Vec<f32> = (0..29).map(|_| (0.4 * rng::normal(&mut random)) as f32).collect();
-            // Upright: the heading of a body that leans is not exactly a quarter from that of its side.
+            // Upright, because the heading of a tilted body is not exactly a quarter turn from that
+            // of its side.
             (seen[2], seen[3], seen[4], seen[5]) = (0.6, 1.0, 0.0, 0.0);
             let angle = std::f64::consts::TAU * rng::unit_f64(&mut random);
             let one = walker.action(&seen, [angle.cos(), angle.sin()]);
             let mut turned = seen.clone();
-            // A quarter turn about its own vertical axis, against which its axes, velocities and
-            // legs are counted.
+            // Rotates the body frame by a quarter turn about its vertical axis, and changes angular
+            // velocities and leg numbers accordingly.
             let (sin, cos) = (FRAC_PI_2 / 2.0).sin_cos();
             let [w, x, y, z] = [3, 4, 5, 6].map(|index| f64::from(seen[index]));
             let quaternion = [w * cos - z * sin, x * cos + y * sin, y * cos - x * sin, z * cos + w * sin];

@@ -1,0 +1,215 @@
+//! Tests of `isochrone eval` and of mazes.
+
+use crate::run::isochrone_in;
+use serde_json::Value;
+
+#[test]
+fn help() {
+    let help = isochrone_in(std::path::Path::new("."), "eval --help");
+    insta::assert_snapshot!("help_eval", help.stdout);
+}
+
+#[test]
+fn a_policy_is_evaluated_on_one_way_streets() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &str| isochrone_in(folder.path(), arguments);
+    for arguments in [
+        "envs generate nav2d --episodes 100 --seed 1 -o streets.npz",
+        "train --data streets.npz --size small --steps 40 discount=0.9 checkpoints.every=10 checkpoints.keep_last=4 --run runs/a",
+    ] {
+        let done = run(arguments);
+        assert_eq!(done.code, Some(0), "{}", done.stderr);
+    }
+    let evaluated = run("eval runs/a --env nav2d --episodes 20 --checkpoints 3 --plot paths.svg --json");
+    assert_eq!(evaluated.code, Some(0), "{}", evaluated.stderr);
+    let report: Value = serde_json::from_str(&evaluated.stdout).unwrap();
+    assert_eq!(report["rows"].as_array().unwrap().len(), 3);
+    let success: Vec<f64> =
+        report["rows"].as_array().unwrap().iter().map(|row| row["success"].as_f64().unwrap()).collect();
+    assert!((report["last_three"].as_f64().unwrap() - success.iter().sum::<f64>() / 3.0).abs() < 1e-12);
+    assert_eq!(report["last"].as_f64().unwrap(), success[2]);
+    assert!(std::fs::read_to_string(folder.path().join("paths.svg")).unwrap().contains("of 20 succeed"));
+    let again = run("eval runs/a --env nav2d --episodes 20 --checkpoints 3 --json");
+    assert_eq!(again.stdout, evaluated.stdout, "the evaluation is deterministic");
+    let planned = run(
+        "eval runs/a --env nav2d --episodes 5 --plan --calibrated --round-trip --max-edge-steps 8 --states 100",
+    );
+    assert_eq!(planned.code, Some(0), "{}", planned.stderr);
+    for (arguments, part) in [
+        ("eval runs/a --env nav2d --episodes 0", "--episodes 0"),
+        ("eval runs/a --env nav4d", "did you mean nav2d?"),
+        ("eval runs/a --env kitchen", "envs list"),
+        ("eval runs/a --env nav2d --states 10", "--plan"),
+        ("eval runs/a --env antmaze-medium", "choose another --env"),
+        ("eval runs/a --env nav2d --film ant.png", "has no ant"),
+        ("eval runs/a --env nav2d --plot paths.txt", ".svg or .png"),
+        ("eval runs/none --env nav2d", "runs/none"),
+        ("eval runs/a --env nav2d --plan --max-edge-steps 0", "--max-edge-steps 0"),
+    ] {
+        let refused = run(arguments);
+        assert_eq!(refused.code, Some(2), "{arguments}: {}", refused.stdout);
+        assert!(
+            refused.stderr.contains(part) && refused.stderr.contains("hint:"),
+            "{arguments}: {}",
+            refused.stderr
+        );
+        assert_eq!(refused.stderr.trim_end().lines().count(), 1, "{arguments}: {}", refused.stderr);
+    }
+}
+
+#[test]
+#[cfg(not(feature = "mujoco"))]
+fn a_build_without_mujoco_prints_how_to_install_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in
+        ["envs generate antmaze-large-stitch --episodes 1 -o a.npz", "reproduce mazes --quick -o study"]
+    {
+        let refused = isochrone_in(folder.path(), arguments);
+        assert_eq!(refused.code, Some(2), "{}", refused.stdout);
+        assert!(refused.stderr.contains("just mujoco"), "{}", refused.stderr);
+    }
+    assert!(!folder.path().join("a.npz").exists());
+}
+
+#[test]
+#[cfg(feature = "mujoco")]
+fn point_and_ant_mazes_work_end_to_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &str| {
+        let done = isochrone_in(folder.path(), arguments);
+        assert_eq!(done.code, Some(0), "{arguments}: {}", done.stderr);
+        done
+    };
+    let made = run("envs generate pointmaze-medium-navigate --episodes 4 --seed 1 -o ball.npz --json");
+    let made: Value = serde_json::from_str(&made.stdout).unwrap();
+    assert_eq!(
+        (made["transitions"].as_u64(), made["dataset"].as_str()),
+        (Some(4000), Some("pointmaze-medium-navigate"))
+    );
+    assert!(made["mujoco"].as_str().unwrap().starts_with("3."));
+    run("train --data ball.npz --size small --steps 30 --run runs/ball");
+    let evaluated = run("eval runs/ball --env pointmaze-medium --episodes 1 --plot ball.svg");
+    assert!(
+        evaluated.stdout.contains("optimal") && evaluated.stdout.contains("task 5"),
+        "{}",
+        evaluated.stdout
+    );
+    assert!(std::fs::read_to_string(folder.path().join("ball.svg")).unwrap().contains("task 5"));
+    run("envs generate antmaze-medium-stitch --episodes 3 --seed 1 -o ant.npz");
+    run("train --data ant.npz --size small --steps 10 --run runs/ant");
+    let evaluated = run("eval runs/ant --env antmaze-medium --episodes 1 --film ant.svg --json");
+    let report: Value = serde_json::from_str(&evaluated.stdout).unwrap();
+    assert_eq!(report["optimal_success"], Value::Null, "the optimal success rate of the ant is unknown");
+    assert!(std::fs::read_to_string(folder.path().join("ant.svg")).unwrap().contains("frame-11"));
+    let other = isochrone_in(folder.path(), "eval runs/ant --env pointmaze-medium");
+    assert!(other.code == Some(2) && other.stderr.contains("actions of 8"), "{}", other.stderr);
+    let refused = isochrone_in(folder.path(), "envs generate antmaze-large -o x.npz");
+    assert!(refused.code == Some(2) && refused.stderr.contains("antmaze-large-stitch"), "{}", refused.stderr);
+}
+
+/// A small study of mazes runs once, is complete the second time, and rejects datasets with other
+/// contents.
+#[test]
+#[cfg(feature = "mujoco")]
+fn a_study_of_mazes_is_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &str| isochrone_in(folder.path(), arguments);
+    let first = run("reproduce mazes --quick --methods gcbc -o study --json");
+    assert_eq!(first.code, Some(0), "{}", first.stderr);
+    let report: Value = serde_json::from_str(&first.stdout).unwrap();
+    let runs = report["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 3);
+    for run in runs {
+        let evaluations = run["evaluations"].as_array().unwrap();
+        assert_eq!(evaluations.len(), 3, "three checkpoints");
+        assert!(evaluations.iter().all(|one| one["planner"].is_null()), "cloning has no distance");
+    }
+    let report = std::fs::read_to_string(folder.path().join("study/report.md")).unwrap();
+    for part in ["pointmaze-teleport-navigate", "| optimal success rate | 100.0 |", "Published", "gcbc"] {
+        assert!(report.contains(part), "{part}: {report}");
+    }
+    let again = run("reproduce mazes --quick --methods gcbc -o study --json");
+    assert_eq!(again.stdout, first.stdout, "nothing is trained or evaluated twice");
+    let data = folder.path().join("study/datasets/pointmaze-medium-navigate.arrow");
+    std::fs::copy(folder.path().join("study/datasets/pointmaze-teleport-navigate.arrow"), &data).unwrap();
+    let refused = run("reproduce mazes --quick --methods gcbc -o study");
+    assert!(
+        refused.code == Some(2) && refused.stderr.contains("does not hold the 50 episodes"),
+        "{}",
+        refused.stderr
+    );
+}
+
+/// A small study of the ant plots and lists its learning curve.
+#[test]
+#[cfg(feature = "mujoco")]
+fn a_study_of_the_ant_plots_its_curve() {
+    let folder = tempfile::tempdir().unwrap();
+    let study = isochrone_in(folder.path(), "reproduce antmaze --quick -o study --json");
+    assert_eq!(study.code, Some(0), "{}", study.stderr);
+    let report: Value = serde_json::from_str(&study.stdout).unwrap();
+    let run = &report["runs"][0];
+    assert_eq!(run["checkpoints"], serde_json::json!([21, 24, 27, 30]));
+    let evaluations = run["evaluations"].as_array().unwrap();
+    let planned = evaluations.iter().filter(|one| one["planner"] == "graph");
+    assert_eq!((evaluations.len(), planned.count()), (5, 1), "with a planner only the last");
+    let report = std::fs::read_to_string(folder.path().join("study/report.md")).unwrap();
+    assert!(report.contains("| cmd1 | 0 | 21 |") && !report.contains("optimal success"), "{report}");
+    assert!(folder.path().join("study/figures/curves.svg").exists());
+}
+
+/// Methods that a study lacks are rejected before data are collected, and are not in the help.
+#[test]
+fn a_method_that_a_study_lacks_is_rejected() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = isochrone_in(folder.path(), "reproduce antmaze --methods qrl -o study");
+    assert!(
+        refused.code == Some(2) && refused.stderr.contains("'qrl'") && refused.stderr.contains("--methods"),
+        "{}",
+        refused.stderr
+    );
+    assert!(!folder.path().join("study").exists(), "nothing was started");
+    let help = isochrone_in(folder.path(), "reproduce antmaze --help").stdout;
+    assert!(help.contains("cmd1") && !help.contains("qrl"), "{help}");
+}
+
+/// A user-defined recipe runs in shards.
+#[test]
+fn a_recipe_file_is_run_in_shards_and_merged() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &str| isochrone_in(folder.path(), arguments);
+    let recipe = "title = 'Mine'\nsummary = 'mine'\nseeds = 2\ndata_seed = 1\ndata_share = 0.02\nsteps = 10\n\
+        evaluation = { episodes = 2, task_seed = 1 }\ndatasets = { nav2d = {} }\nmethods = { gcbc = {} }\n\
+        [report]\nfigures = ['success']\n";
+    std::fs::write(folder.path().join("mine.toml"), recipe).unwrap();
+    for shard in [1, 2] {
+        let done = run(&format!("reproduce mine.toml --shard {shard}/2 -o part-{shard}"));
+        assert_eq!(done.code, Some(0), "{}", done.stderr);
+        assert!(done.stdout.contains("1 of 1 runs"), "{}", done.stdout);
+    }
+    let merged = run("reproduce merge part-1 part-2 -o all --json");
+    assert_eq!(merged.code, Some(0), "{}", merged.stderr);
+    let merged: Value = serde_json::from_str(&merged.stdout).unwrap();
+    assert_eq!(merged["runs"].as_array().unwrap().len(), 2);
+    let more = run("reproduce mine.toml --seeds 3 --shard 1/3 -o part-3");
+    assert_eq!(more.code, Some(0), "{}", more.stderr);
+    for (arguments, expected) in [
+        ("reproduce merge part-1 part-3 -o x", "the recipe differs"),
+        ("reproduce mine.toml --shard 3/2", "\"3/2\" is not a shard"),
+        ("reproduce mine.toml --methods cmd1", "cmd1 is not a method of this study"),
+        ("reproduce nowhere.toml", "nowhere.toml: no such study"),
+        ("reproduce merge nowhere -o x", "nowhere: there is no results.json"),
+        ("reproduce merge part-1 part-2 part-1 -o x", "part-1: it is given twice"),
+        ("reproduce distances --methods hiql", "refined, distilled, distilled-mrn, cmd1"),
+        ("reproduce distances --environments moon", "ring-noise-0.02"),
+    ] {
+        let refused = run(arguments);
+        assert!(
+            refused.code == Some(2) && refused.stderr.contains(expected),
+            "{arguments}: {}",
+            refused.stderr
+        );
+        assert!(refused.stderr.contains("hint:"), "{arguments}: {}", refused.stderr);
+        assert_eq!(refused.stderr.trim_end().lines().count(), 1, "{arguments}: {}", refused.stderr);
+    }
+}

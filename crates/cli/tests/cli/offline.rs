@@ -1,0 +1,104 @@
+//! No command opens a socket: no telemetry, no account, no network.
+
+use crate::run::{isochrone_in, workspace};
+use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
+use std::{collections::BTreeSet, path::Path, thread};
+
+/// Every command, in an order in which each finds what it needs.
+const COMMANDS: &[&str] = &[
+    "completions bash",
+    "man -o man",
+    "exact map.txt --slip 0.1 --plot map.svg",
+    "data inspect walks.csv --observations x,y",
+    "data validate walks.csv --observations x,y",
+    "data convert walks.csv --observations x,y --actions action_x,action_y -o walks.arrow",
+    "envs list",
+    "envs generate nav2d --episodes 40 -o nav2d.npz",
+    "train --data nav2d.npz --size small --steps 20 --run runs/nav2d",
+    "train --resume runs/nav2d",
+    "runs runs",
+    "distance runs/nav2d --from 0,0 --to 1,0",
+    "distill runs/nav2d --updates 20",
+    "audit runs/nav2d",
+    "plan runs/nav2d --from @0:0 --to @0:5",
+    "eval runs/nav2d --env nav2d --episodes 2",
+    "plot map runs/nav2d --to @0:5 -o map.svg",
+    "plot curves runs/nav2d -o curves.svg",
+    "plot calibration runs/nav2d -o calibration.svg",
+    "plot report runs/nav2d -o report.html",
+    "reproduce mine.toml -o mine",
+    "reproduce merge mine -o merged",
+    "reproduce distances --methods euclidean --environments grid-0 -o distances",
+    "reproduce episode-leak --methods crl-cpc --updates 2 -o leak",
+];
+
+/// Kills this thread and the processes it starts as soon as they create a socket.
+fn forbid_sockets() {
+    let socket = [(libc_socket(), Vec::new())].into_iter().collect();
+    let arch = std::env::consts::ARCH.try_into().expect("the filter knows this processor");
+    let filter = SeccompFilter::new(socket, SeccompAction::Allow, SeccompAction::KillProcess, arch).unwrap();
+    seccompiler::apply_filter(&BpfProgram::try_from(filter).unwrap()).unwrap();
+}
+
+/// Returns the number of the system call `socket`.
+fn libc_socket() -> i64 {
+    match std::env::consts::ARCH {
+        "x86_64" => 41,
+        "aarch64" | "riscv64" => 198,
+        other => panic!("the number of `socket` on {other} is not known"),
+    }
+}
+
+/// Returns the commands that do something, such as `data inspect`; built-in studies are recipes.
+fn leaves(folder: &Path, path: &str, leaves: &mut BTreeSet<String>) {
+    let help = isochrone_in(folder, &format!("{path} --help")).stdout;
+    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let lines = lines.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("    "));
+    let names: Vec<&str> = lines.filter_map(|line| line.split_whitespace().next()).collect();
+    if names.is_empty() {
+        leaves.insert(path.trim().to_owned());
+    }
+    for name in names.into_iter().filter(|name| *name != "help") {
+        self::leaves(folder, &format!("{path} {name}"), leaves);
+    }
+}
+
+#[test]
+fn no_command_opens_a_socket() {
+    let folder = tempfile::tempdir().unwrap();
+    let examples = workspace().join("examples");
+    std::fs::copy(examples.join("walks.csv"), folder.path().join("walks.csv")).unwrap();
+    std::fs::write(folder.path().join("map.txt"), "S..\n.#G\n").unwrap();
+    let recipe = "title = 'Mine'\nsummary = 'mine'\nseeds = 1\ndata_seed = 1\ndata_share = 0.02\nsteps = 10\n\
+        evaluation = { episodes = 2, task_seed = 1 }\ndatasets = { nav2d = {} }\nmethods = { gcbc = {} }\n\
+        [report]\nfigures = ['success']\n";
+    std::fs::write(folder.path().join("mine.toml"), recipe).unwrap();
+
+    let mut missing = BTreeSet::new();
+    leaves(folder.path(), "", &mut missing);
+    assert!(missing.contains("train") && missing.contains("data inspect"), "{missing:?}");
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            forbid_sockets();
+            for command in COMMANDS {
+                let outcome = isochrone_in(folder.path(), command);
+                assert_eq!(outcome.code, Some(0), "isochrone {command}: {}", outcome.stderr);
+                missing.retain(|leaf| !command.starts_with(leaf.as_str()));
+            }
+        });
+    });
+    assert!(missing.is_empty(), "commands that were not run without sockets: {missing:?}");
+}
+
+/// The test above would not notice a filter that filters nothing.
+#[test]
+fn the_filter_kills_a_program_that_opens_a_socket() {
+    let status = thread::spawn(|| {
+        forbid_sockets();
+        std::process::Command::new("python3").args(["-c", "import socket; socket.socket()"]).status()
+    });
+    match status.join().unwrap() {
+        Ok(status) => assert!(!status.success() && status.code().is_none(), "{status}"),
+        Err(error) => eprintln!("not checked: python3 cannot be started: {error}"),
+    }
+}

@@ -1,0 +1,13 @@
+//! The documentation is current: its console blocks run, its links resolve, its numbers and
+//! reference pages are those of the results and of the types, and its words are the field's.
+//!
+//! `ISOCHRONE_UPDATE_DOCS=1` rewrites the generated parts instead of comparing them.
+
+mod book;
+mod console;
+mod links;
+mod pages;
+mod reference;
+mod results_table;
+mod vocabulary;
+mod width;
