@@ -6,8 +6,8 @@ use isochrone::{
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // `.npz` (OGBench), `.hdf5` (D4RL), Minari and LeRobot directories, `.parquet` and `.arrow` are
-    // read the same way.
+    // `.npz` (OGBench), `.hdf5` (D4RL), Minari and LeRobot directories, `.parquet` and `.arrow`
+    // are read by the same call.
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/walks.csv");
     let data = Dataset::load(path, ReadOptions::default().observations(["x", "y"]))?;
     println!("{} transitions of {} episodes", data.n_transitions(), data.n_episodes());

@@ -29,7 +29,7 @@ const COMMANDS: &[&str] = &[
     "reproduce mine.toml -o mine",
     "reproduce merge mine -o merged",
     "reproduce distances --methods euclidean --environments grid-0 -o distances",
-    "reproduce episode-leak --methods crl-cpc --updates 2 -o leak",
+    "reproduce episode-leak --methods crl-cpc --updates 20 -o leak",
 ];
 
 /// Kills this thread and the processes it starts as soon as they create a socket.

@@ -68,7 +68,23 @@ fn any_numbers(block: &str) -> String {
         }
         text.push('\n');
     }
-    text.trim_end().replace("[..][..]", "[..]")
+    while text.contains("[..][..]") {
+        text = text.replace("[..][..]", "[..]");
+    }
+    text.trim_end().to_owned()
+}
+
+/// Ends the output of every command with an empty line, which stands for its last line break.
+fn with_line_breaks(block: &str) -> String {
+    let lines: Vec<&str> = block.lines().collect();
+    let mut text = String::new();
+    for (at, line) in lines.iter().enumerate() {
+        let is_last = lines.get(at + 1).is_none_or(|next| next.starts_with("$ "));
+        let is_output = !["$ ", "? "].iter().any(|start| line.starts_with(start)) && *line != "...";
+        text += line;
+        text += if is_last && is_output { "\n\n" } else { "\n" };
+    }
+    text
 }
 
 fn copy_folder(from: &Path, to: &Path) {
@@ -98,7 +114,7 @@ fn prepare(folder: &Path) -> usize {
             };
             n_blocks += 1;
             // Outputs are reported by the line of the copy: this one leads back to the page.
-            write!(runnable, "{page}:{line}\n```console\n{text}\n```\n").unwrap();
+            write!(runnable, "{page}:{line}\n```console\n{}```\n", with_line_breaks(&text)).unwrap();
         }
         if !runnable.is_empty() {
             let name = page.replace('/', "-");
@@ -130,5 +146,7 @@ fn comments_choose_how_a_block_is_checked() {
     let checks: Vec<Check> = blocks.iter().map(|block| block.check).collect();
     assert_eq!(checks, [Check::Skip, Check::AnyNumbers, Check::Exact]);
     assert_eq!(any_numbers(&blocks[1].text), "$ b 1\nx[..]ms");
+    assert_eq!(any_numbers("1 2 3 x"), "[..]x");
+    assert_eq!(with_line_breaks("$ a\nb\n$ c\n..."), "$ a\nb\n\n$ c\n...\n");
     assert!(matches!(console_blocks("<!-- not run: -->\n```console\n$ a\n```\n"), Err(1)));
 }
