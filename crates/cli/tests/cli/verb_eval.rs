@@ -193,8 +193,8 @@ fn a_recipe_file_is_run_in_shards_and_merged() {
         ("reproduce mine.toml --shard 3/2", "\"3/2\" is not a shard"),
         ("reproduce mine.toml --methods cmd1", "cmd1 is not a method of this study"),
         ("reproduce nowhere.toml", "nowhere.toml: there is no such study"),
-        ("reproduce merge nowhere -o x", "nowhere: there is no results.json"),
-        ("reproduce merge part-1 part-2 part-1 -o x", "part-1: it is given twice"),
+        ("reproduce merge nowhere -o x", "nowhere: the folder has no results.json"),
+        ("reproduce merge part-1 part-2 part-1 -o x", "part-1: the folder is given twice"),
         ("reproduce distances --methods hiql", "refined, distilled, distilled-mrn, cmd1"),
         ("reproduce distances --environments moon", "ring-noise-0.02"),
     ] {

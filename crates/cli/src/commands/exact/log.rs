@@ -9,7 +9,7 @@ use anyhow::{anyhow, bail};
 use isochrone::{
     data::tabular::{EventLog, LogColumns, read_event_log},
     exact::{GoalDistances, hitting_statistics},
-    plot::{Bar, BarChart, Figure},
+    plot::{Bar, BarChart, BarColor, Figure},
 };
 use serde_json::json;
 use std::io::Write;
@@ -113,28 +113,49 @@ fn remark(outlook: &Outlook) -> String {
     )
 }
 
-/// A duration in the unit that people would choose.
-fn duration(seconds: f64) -> String {
+/// The unit that fits a duration, and its length in seconds.
+fn time_unit(seconds: f64) -> (&'static str, f64) {
     let units = [("days", 86_400.0), ("hours", 3_600.0), ("min", 60.0)];
-    match units.into_iter().find(|(_, length)| seconds >= 2.0 * length) {
-        Some((unit, length)) => format!("{:.1} {unit}", seconds / length),
-        None => format!("{seconds:.1} s"),
-    }
+    units.into_iter().find(|(_, length)| seconds >= 2.0 * length).unwrap_or(("s", 1.0))
+}
+
+/// A duration in the unit that fits it.
+fn duration(seconds: f64) -> String {
+    let (unit, length) = time_unit(seconds);
+    format!("{:.1} {unit}", seconds / length)
 }
 
 fn picture(args: &Args, log: &EventLog, ranked: &[Outlook]) -> Figure {
-    let n_reaching = ranked.iter().filter(|outlook| outlook.reach_probability > 0.0).count();
-    let bars = ranked.iter().take(n_reaching.min(MAX_BARS)).map(|outlook| Bar {
+    let mut reaching: Vec<&Outlook> =
+        ranked.iter().filter(|outlook| outlook.reach_probability > 0.0).collect();
+    let longest = reaching.iter().map(|outlook| outlook.seconds_if_reached).fold(0.0, f64::max);
+    // Without times, the bars are steps.
+    let has_times = longest > 0.0;
+    let (unit, seconds_per_unit) = time_unit(longest);
+    let length = |outlook: &Outlook| match has_times {
+        true => outlook.seconds_if_reached / seconds_per_unit,
+        false => outlook.steps_if_reached,
+    };
+    reaching.sort_by(|a, b| length(a).total_cmp(&length(b)));
+    let label = |outlook: &Outlook| {
+        let time = if has_times { format!("{:.1} {unit}, ", length(outlook)) } else { String::new() };
+        let percent = 100.0 * outlook.reach_probability;
+        format!("{time}{:.1} steps, reached by {percent:.0} %", outlook.steps_if_reached)
+    };
+    let bars = reaching.iter().take(MAX_BARS).map(|outlook| Bar {
         name: log.state_name(outlook.state).to_owned(),
-        length: outlook.steps_if_reached,
-        share: outlook.reach_probability,
-        remark: if outlook.steps_if_reached == 0.0 { "goal".into() } else { remark(outlook) },
+        length: length(outlook),
+        interval: None,
+        color: BarColor::Shade(outlook.reach_probability),
+        remark: if outlook.steps_if_reached == 0.0 { "goal".into() } else { label(outlook) },
     });
-    let left_out = left_out(n_reaching, ranked.len() - n_reaching);
+    let left_out = left_out(reaching.len(), ranked.len() - reaching.len());
+    let quantity = if has_times { format!("mean time ({unit})") } else { "expected steps".to_owned() };
     let chart = BarChart {
         title: format!("How far from \u{201c}{}\u{201d}", args.goal.join("\u{201d} or \u{201c}")),
-        axis: "expected steps until it is reached, if it is".into(),
-        note: format!("shade: probability of reaching it, light is certain{left_out}"),
+        axis: format!("{quantity} until it is reached, if it is"),
+        note: format!("color: probability of reaching it, from 0 (dark purple) to 1 (yellow){left_out}"),
+        legend: Vec::new(),
         bars: bars.collect(),
     };
     chart.draw()

@@ -1,13 +1,13 @@
 use crate::commands::{
     output::{save, tell},
     query::{Asker, open_run, parse_which},
-    runs::{display_name, found},
+    runs::{dataset_label, display_name, found},
 };
 use anyhow::bail;
 use isochrone::{
     calibration::observed_pairs,
     learn::{model::CheckpointSelector, run::Run},
-    plot::{Figure, calibration_chart},
+    plot::{CalibrationSeries, Figure, calibration_chart},
 };
 use std::path::PathBuf;
 
@@ -51,13 +51,18 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         let asker =
             Asker::of(open_run(run.folder(), args.accept_edits)?, args.checkpoint, args.data.as_deref())?;
         let name = display_name(run, &runs);
-        let Some(distance) = &asker.model.distance else {
-            tell(&format!("warning: {name} is left out: behaviour cloning knows no distance"));
-            continue;
+        let pairs = match &asker.model.distance {
+            Some(distance) => observed_pairs(distance, asker.data()?, args.pairs as usize, 0),
+            None => {
+                tell(&format!("warning: {name} is left out: behavior cloning learns no distance"));
+                Vec::new()
+            }
         };
-        series.push((name, observed_pairs(distance, asker.data()?, args.pairs as usize, 0)));
+        let dataset =
+            args.data.as_ref().map_or_else(|| dataset_label(run), |path| path.display().to_string());
+        series.push(CalibrationSeries { name, dataset, pairs });
     }
-    if series.is_empty() {
+    if series.iter().all(|series| series.pairs.is_empty()) {
         bail!("no run knows a distance; hint: train with another --algorithm");
     }
     let chart = calibration_chart("Predicted against observed steps", "observed steps", &series);

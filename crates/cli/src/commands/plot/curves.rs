@@ -1,4 +1,7 @@
-use crate::commands::{output::save, runs::found};
+use crate::commands::{
+    output::save,
+    runs::{dataset_label, found},
+};
 use anyhow::bail;
 use isochrone::{
     learn::run::{Record, Run, metrics},
@@ -34,9 +37,6 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let records: Vec<Vec<Record>> = runs.iter().map(Run::records).collect::<Result<_, _>>()?;
     for (run, records) in runs.iter().zip(&records) {
         let curve = metrics::curve(records, &args.metric);
-        if curve.is_empty() {
-            continue;
-        }
         // Seeds of one thing: the same settings and the same contents.
         let mut config = run.config().clone();
         (config.seed, config.data.path, config.data.validation) = (0, PathBuf::new(), None);
@@ -45,19 +45,24 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             Some(at) => groups[at].curves.push(curve),
             None => {
                 keys.push(key);
-                groups.push(CurveGroup { name: run.manifest().algorithm.clone(), curves: vec![curve] });
+                groups.push(CurveGroup {
+                    name: run.manifest().algorithm.clone(),
+                    dataset: dataset_label(run),
+                    curves: vec![curve],
+                });
                 firsts.push(run.folder().display().to_string());
             }
         }
     }
     // Algorithms that learned different things are told apart by a run of each.
-    let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
+    let names: Vec<(String, String)> =
+        groups.iter().map(|group| (group.name.clone(), group.dataset.clone())).collect();
     for ((group, first), name) in groups.iter_mut().zip(firsts).zip(&names) {
         if names.iter().filter(|other| *other == name).count() > 1 {
-            group.name = format!("{name} ({first})");
+            group.name = format!("{} ({first})", name.0);
         }
     }
-    if groups.is_empty() {
+    if groups.iter().flat_map(|group| &group.curves).all(Vec::is_empty) {
         let known = metrics::names(records.iter().flatten()).join(", ");
         bail!("--metric {}: no run has it; hint: there are {known}", args.metric);
     }
