@@ -129,7 +129,7 @@ fn a_study_of_mazes_continues() {
     std::fs::copy(folder.path().join("study/datasets/pointmaze-teleport-navigate.arrow"), &data).unwrap();
     let refused = run("reproduce mazes --quick --methods gcbc -o study");
     assert!(
-        refused.code == Some(2) && refused.stderr.contains("does not hold the 50 episodes"),
+        refused.code == Some(2) && refused.stderr.contains("does not contain the 50 episodes"),
         "{}",
         refused.stderr
     );
