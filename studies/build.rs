@@ -1,4 +1,5 @@
-//! Lets programs find the physics library where it was when they were built. Whether it is there, `isochrone-envs` checks.
+//! Sets the runtime search path of MuJoCo to its folder at build time; `isochrone-envs` checks that
+//! the library exists.
 
 fn main() {
     println!("cargo:rerun-if-env-changed=MUJOCO_DYNAMIC_LINK_DIR");

@@ -1,4 +1,4 @@
-//! Datasets of a study: collected once, and found again.
+//! The datasets of a study: collected once, then loaded.
 
 use crate::{
     error::StudyError,
@@ -17,12 +17,12 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// Episodes that are collected again to see that a file is what it should be.
+/// The number of episodes that are collected again to validate a file.
 const COLLECTED_AGAIN: usize = 3;
 
-/// A dataset, the environment in which policies are evaluated, and what is known of it without learning.
+/// A dataset, the environment in which policies are evaluated, and its references.
 pub struct StudyDataset {
-    /// Where it is stored.
+    /// The file.
     pub path: PathBuf,
     pub data: Arc<Dataset>,
     pub env: EnvId,
@@ -31,13 +31,13 @@ pub struct StudyDataset {
     refined: OnceLock<RefinedDistance>,
 }
 
-/// Where a dataset lies in the folder of a study.
+/// The path of a dataset in the folder of a study.
 pub fn path(folder: &Path, name: &str) -> PathBuf {
     folder.join("datasets").join(format!("{name}.arrow"))
 }
 
 impl StudyDataset {
-    /// Collects a dataset, or loads it where it was collected before.
+    /// Collects a dataset, or loads it if it was collected before.
     pub fn open(folder: &Path, name: &str, recipe: &Recipe) -> Result<Self, StudyError> {
         let id = DatasetId::from_name(name).expect("recipes are checked when they are read");
         // Before anything is collected.
@@ -57,14 +57,15 @@ impl StudyDataset {
             writer.finish()?;
         }
         let dataset = Self::load(folder, name, recipe)?;
-        // The first episodes are collected again: another seed, program or physics library would show.
+        // The first episodes are collected again, to detect another seed, program or physics
+        // library.
         let again = collect(COLLECTED_AGAIN.min(episodes))?;
         let is_same = |episode: usize| {
             let (stored, expected) = (dataset.data.episode(episode), again.episode(episode));
             stored.observations == expected.observations && stored.actions == expected.actions
         };
         if dataset.data.n_episodes() != episodes || !(0..again.n_episodes()).all(is_same) {
-            let problem = format!("it does not hold the {episodes} episodes of this study");
+            let problem = format!("the file does not contain the {episodes} episodes of this study");
             let hint = "choose another folder for the study, or remove the file";
             return Err(StudyError::Invalid { path, problem, hint });
         }
@@ -85,13 +86,13 @@ impl StudyDataset {
         })
     }
 
-    /// The refined distance of the data, fitted when it is first asked for.
+    /// Returns the refined distance of the data, fitted on the first call.
     pub fn refined(&self) -> Result<&RefinedDistance, StudyError> {
         if let Some(refined) = self.refined.get() {
             return Ok(refined);
         }
         let fitted = RefinedDistance::fit(&self.data, &RefinedConfig::default())?;
-        // Two threads that come first fit the same.
+        // Two threads may fit it at the same time, with the same result.
         Ok(self.refined.get_or_init(|| fitted))
     }
 }

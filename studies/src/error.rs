@@ -1,24 +1,24 @@
-//! Why a study could not be run, resumed or merged.
+//! Errors of studies.
 
 use isochrone_learn::error::LearnError;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Why a study could not be run, resumed or merged.
+/// The reason why a study could not be run, resumed or merged.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StudyError {
-    /// A recipe asks for something that does not exist, or a folder or a file in it belongs to something else.
+    /// A recipe is invalid, or a folder or file does not belong to the study.
     #[error("{}: {problem}; hint: {hint}", path.display())]
     Invalid {
         /// The folder or file, or the name of a built-in recipe.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem.
         problem: String,
-        /// What to do about it.
+        /// How to solve it.
         hint: &'static str,
     },
-    /// A method was asked for that the study does not have.
+    /// The study has no such method.
     #[error("{method} is not a method of this study; hint: choose from {}", known.join(", "))]
     UnknownMethod {
         /// The method.
@@ -26,25 +26,25 @@ pub enum StudyError {
         /// The methods of the study.
         known: Vec<&'static str>,
     },
-    /// A shard that does not exist.
-    #[error("{0:?} is not a shard; hint: I/N with I from 1 to N: 2/5 is the second of five")]
+    /// The shard is invalid.
+    #[error("{0:?} is not a shard; hint: give I/N with I from 1 to N, such as 2/5 for the second of five")]
     Shard(String),
     /// Two shards are not parts of the same study.
     #[error("{} and {}: {field} differs; hint: merge shards of one recipe, run by one version", left.display(), right.display())]
     Mismatch {
         /// The first shard.
         left: PathBuf,
-        /// A shard that does not fit it.
+        /// The shard that differs from it.
         right: PathBuf,
-        /// What differs.
+        /// The field that differs.
         field: String,
     },
     /// A file could not be read or written.
-    #[error("{}: {source}; hint: check that it exists, may be accessed and that there is space", path.display())]
+    #[error("{}: {source}; hint: check that the path exists and is accessible, and that the disk has space", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system reports.
+        /// The system's error.
         source: std::io::Error,
     },
     /// A run could not be trained or loaded.
@@ -53,7 +53,7 @@ pub enum StudyError {
     /// A dataset could not be read or written.
     #[error(transparent)]
     Data(#[from] isochrone_data::DataError),
-    /// An environment could not be opened, or a dataset not collected.
+    /// An environment could not be opened, or a dataset could not be collected.
     #[error(transparent)]
     Collect(#[from] isochrone_envs::EnvError),
     /// A refined distance could not be fitted.

@@ -16,7 +16,7 @@ use isochrone_eval::{
 use isochrone_learn::{evaluation::Evaluation, model::Model};
 use std::sync::Arc;
 
-/// One evaluation of a run: the smallest piece of work that is kept.
+/// One evaluation of a run: the smallest unit of work whose result is stored.
 #[derive(Clone, Copy)]
 pub struct Piece<'a> {
     /// The checkpoint, in gradient updates.
@@ -28,13 +28,13 @@ pub struct Piece<'a> {
 }
 
 impl Piece<'_> {
-    /// Whether a result is of this evaluation.
+    /// Whether a result is that of this evaluation.
     pub fn is_done_by(&self, result: &EvalResult) -> bool {
         result.step == self.step && result.planner.as_ref() == self.planner.map(|planner| &planner.name)
     }
 }
 
-/// The evaluations of a run, checkpoint by checkpoint; those with planners are left out where there is no distance.
+/// Returns the evaluations of a run, checkpoint by checkpoint.
 pub fn pieces<'a>(recipe: &'a Recipe, job: Job<'_>, checkpoints: &[u64]) -> Vec<Piece<'a>> {
     let mut pieces = Vec::new();
     for (later, &step) in (0..checkpoints.len()).rev().zip(checkpoints) {
@@ -50,8 +50,9 @@ pub fn pieces<'a>(recipe: &'a Recipe, job: Job<'_>, checkpoints: &[u64]) -> Vec<
     pieces
 }
 
-/// Rollouts of a policy in the environment of a dataset, so many episodes of each task; and the success rate of every task.
-fn attempt(
+/// Runs rollouts of a policy in the environment of a dataset, `episodes` of each task; also returns
+/// the success rate of every task.
+fn rollouts(
     dataset: &StudyDataset,
     policy: &dyn GoalPolicy,
     episodes: u64,
@@ -71,21 +72,23 @@ pub struct Evaluator<'a> {
 }
 
 impl Evaluator<'_> {
-    /// Success rate of every task for a policy that learned nothing: the mean over the seeds of the recipe.
+    /// Returns the success rate of every task for a policy that learns nothing: the mean over the
+    /// seeds of the recipe.
     pub fn baseline(&self, policy: &dyn GoalPolicy) -> Vec<f64> {
-        let success = |&seed: &u64| attempt(self.dataset, policy, self.recipe.evaluation.episodes, seed).1;
+        let success = |&seed: &u64| rollouts(self.dataset, policy, self.recipe.evaluation.episodes, seed).1;
         let by_seed: Vec<Vec<f64>> = self.task_seeds().iter().map(success).collect();
         let mean_of = |task: usize| mean(&by_seed.iter().map(|tasks| tasks[task]).collect::<Vec<_>>());
         (0..self.dataset.env.spec().n_tasks).map(mean_of).collect()
     }
 
-    /// Seeds of the tasks, one for every seed of the recipe.
+    /// Returns the seeds of the tasks, one for every seed of the recipe.
     pub fn task_seeds(&self) -> Vec<u64> {
         let first = self.recipe.evaluation.task_seed + self.recipe.first_seed;
         (first..first + self.recipe.seeds).collect()
     }
 
-    /// Evaluates a checkpoint; `None` with a planner that needs a distance where there is none.
+    /// Evaluates a checkpoint; returns `None` if the planner needs a distance and the model has
+    /// none.
     pub fn evaluate(
         &self,
         model: &Model,
@@ -94,12 +97,12 @@ impl Evaluator<'_> {
     ) -> Result<Option<EvalResult>, StudyError> {
         let policy = model.policy.as_ref().expect("datasets have actions");
         let task_seed = self.recipe.evaluation.task_seed + seed;
-        let attempt = |policy: &dyn GoalPolicy| attempt(self.dataset, policy, piece.episodes, task_seed);
+        let evaluate = |policy: &dyn GoalPolicy| rollouts(self.dataset, policy, piece.episodes, task_seed);
         let (rollouts, success) = match piece.planner {
-            None => attempt(policy),
+            None => evaluate(policy),
             Some(planner) => match self.waypoints(planner, model, seed)? {
                 None => return Ok(None),
-                Some(planner) => attempt(&PlannedPolicy { planner, policy }),
+                Some(planner) => evaluate(&PlannedPolicy { planner, policy }),
             },
         };
         let successful: Vec<f64> =
@@ -115,7 +118,8 @@ impl Evaluator<'_> {
         }))
     }
 
-    /// A planner of the recipe; `None` if it needs a distance, and there is none.
+    /// Builds a planner of the recipe; returns `None` if it needs a distance and the model has
+    /// none.
     fn waypoints<'m>(
         &self,
         planner: &PlannerRecipe,
@@ -133,7 +137,8 @@ impl Evaluator<'_> {
     }
 }
 
-/// A planner of a recipe over transitions sampled with a seed; `None` if it needs no learned distance.
+/// The configuration of a planner over transitions sampled with a seed; `None` if it needs no
+/// learned distance.
 pub fn planner_config(planner: &PlannerRecipe, seed: u64) -> Option<PlannerConfig> {
     let method = match planner.search {
         SearchRecipe::Greedy { radius } => PlanMethod::Greedy { radius },
@@ -141,11 +146,11 @@ pub fn planner_config(planner: &PlannerRecipe, seed: u64) -> Option<PlannerConfi
         SearchRecipe::Recorded { .. } => return None,
     };
     let PlannerRecipe { round_trip, calibrated, states, .. } = *planner;
-    let transitions = states.expect("checked when it was read");
+    let transitions = states.expect("checked when the recipe was read");
     Some(PlannerConfig { method, round_trip, calibrated, transitions, seed })
 }
 
-/// Success of the policy during training, at other tasks than those of the study.
+/// Success of the policy during training, on tasks that differ from those of the study.
 pub struct SuccessInTraining {
     pub dataset: Arc<StudyDataset>,
     pub training: TrainingEvaluation,
@@ -155,6 +160,6 @@ impl Evaluation for SuccessInTraining {
     fn evaluate(&mut self, model: &Model) -> Vec<(String, f64)> {
         let Some(policy) = &model.policy else { return Vec::new() };
         let TrainingEvaluation { episodes, task_seed } = self.training;
-        vec![("success".to_owned(), mean(&attempt(&self.dataset, policy, episodes, task_seed).1))]
+        vec![("success".to_owned(), mean(&rollouts(&self.dataset, policy, episodes, task_seed).1))]
     }
 }

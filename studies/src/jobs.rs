@@ -11,25 +11,26 @@ use toml::Table;
 /// One run of a study.
 #[derive(Debug, Clone, Copy)]
 pub struct Job<'a> {
-    /// Name of the dataset.
+    /// The name of the dataset.
     pub dataset: &'a str,
-    /// Algorithm to train.
+    /// The algorithm to train.
     pub method: Algorithm,
     /// The variant of the settings; `None` for the settings of the recipe itself.
     pub variant: Option<&'a VariantRecipe>,
-    /// Seed of the run.
+    /// The seed of the run.
     pub seed: u64,
 }
 
 impl Job<'_> {
-    /// The folder of the run inside the folder of the study.
+    /// Returns the folder of the run inside the folder of the study.
     pub fn folder(&self) -> PathBuf {
         let variant = self.variant.map_or_else(String::new, |variant| format!("-{:08x}", variant.hash()));
         ["runs", self.dataset, &format!("{}{variant}-{}", self.method.name(), self.seed)].iter().collect()
     }
 }
 
-/// The runs of a recipe or of a shard of it, by dataset, method, variant and seed. A variant that changes nothing of a method is left out.
+/// Returns the runs of a recipe or of one of its shards, by dataset, method, variant and seed. A
+/// variant that does not change a method is left out.
 pub fn jobs(recipe: &Recipe, shard: Option<Shard>) -> Vec<Job<'_>> {
     let mut jobs = Vec::new();
     for dataset in recipe.datasets.keys() {
@@ -41,15 +42,17 @@ pub fn jobs(recipe: &Recipe, shard: Option<Shard>) -> Vec<Job<'_>> {
             }
         }
     }
-    // Of `count` jobs in a row, each shard has one: seeds of a method are spread over shards.
+    // Each shard takes one of `count` consecutive jobs, so that the seeds of a method are spread
+    // over shards.
     let Shard { index, count } = shard.unwrap_or(Shard { index: 0, count: 1 });
     jobs.into_iter().skip(index).step_by(count).collect()
 }
 
 /// Whether a variant changes a setting that a method has.
 fn is_changed_by(recipe: &Recipe, method: Algorithm, variant: &VariantRecipe) -> bool {
-    // Settings of the learner laid over others; of those that are for all methods, only what this one has.
-    let lay = |over: &mut Table, changes: &Table, is_for_all: bool| {
+    // Overrides settings of the learner; settings for all methods apply only if this method has
+    // them.
+    let apply = |over: &mut Table, changes: &Table, is_for_all: bool| {
         for (name, value) in changes {
             if let Some(name) = name.strip_prefix("learner.")
                 && (!is_for_all || settings::get(over, name).is_some())
@@ -59,15 +62,16 @@ fn is_changed_by(recipe: &Recipe, method: Algorithm, variant: &VariantRecipe) ->
         }
     };
     let mut before = method.preset(Preset::Small).settings().clone();
-    lay(&mut before, &recipe.settings, true);
-    lay(&mut before, &recipe.methods[method.name()].settings, false);
+    apply(&mut before, &recipe.settings, true);
+    apply(&mut before, &recipe.methods[method.name()].settings, false);
     let mut after = before.clone();
-    lay(&mut after, &variant.settings, true);
+    apply(&mut after, &variant.settings, true);
     let is_changed = after != before || variant.settings.keys().any(|name| !name.starts_with("learner."));
     is_changed && !variant.except.iter().any(|name| name == method.name())
 }
 
-/// One of several parts of a study. Every part has about as many runs of each dataset and method.
+/// One of several parts of a study. Every part has about the same number of runs of each dataset
+/// and method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
     index: usize,

@@ -1,15 +1,16 @@
-//! Studies: methods, datasets and seeds compared, from data to report.
+//! Studies: comparisons of methods over datasets and seeds, from data to report.
 //!
-//! A [`Recipe`] is a TOML file that says which datasets are collected, which methods learn from them with which settings and seeds, how runs are evaluated and what the report shows. A
-//! [`Study`] does it in a folder: every finished piece is kept atomically, so that a study that was interrupted at any point continues where it was. A [`Shard`] is a part of a study for one
-//! machine, and [`merge()`] puts shards together.
+//! A [`Recipe`] is a TOML file that specifies the datasets to collect, the methods with their
+//! settings and seeds, the evaluation and the contents of the report. A [`Study`] runs it in a
+//! folder: every finished piece is written atomically, so that an interrupted study continues where
+//! it stopped. A [`Shard`] is a part of a study for one machine, and [`merge()`] merges shards.
 //!
-//! | in the folder of a study | what |
+//! | in the folder of a study | contents |
 //! |---|---|
 //! | `datasets/NAME.arrow` | the collected data |
-//! | `runs/DATASET/METHOD-SEED/` | a run of the trainer |
-//! | `runs/DATASET/METHOD-SEED/result.json` | what was measured of it: a [`RunResult`] |
-//! | `results.json` | all of them, with recipe, data hashes, versions and machine: [`Results`] |
+//! | `runs/DATASET/METHOD-SEED/` | a training run |
+//! | `runs/DATASET/METHOD-SEED/result.json` | its measurements: a [`RunResult`] |
+//! | `results.json` | all measurements, with recipe, data hashes, versions and machine: [`Results`] |
 //! | `report.md`, `report.html`, `figures/` | the report |
 
 mod dataset;

@@ -1,4 +1,4 @@
-//! Shards of a study become one.
+//! Merges the shards of a study.
 
 use crate::{
     error::StudyError,
@@ -10,16 +10,18 @@ use crate::{
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Merges the results of shards into one folder with a report. Runs that no shard has finished may be missing, and the report says so; runs that several shards have must agree.
+/// Merges the results of shards into one folder with a report. Runs that no shard has finished may
+/// be missing, which the report states; runs that several shards have must agree.
 ///
 /// # Errors
-/// If a folder holds no results; if shards differ in recipe, protocol, physics or data; if they disagree about a run.
+/// If a folder holds no results; if shards differ in recipe, protocol, physics or data; if they
+/// disagree about a run.
 pub fn merge(shards: &[PathBuf], output: &Path) -> Result<Results, StudyError> {
     let read = shards.iter().map(|folder| Ok((folder, load(folder)?)));
     let read = read.collect::<Result<Vec<_>, StudyError>>()?;
     let Some((first_folder, first)) = read.first() else {
-        let problem = "there is nothing to merge".to_owned();
-        return Err(StudyError::Invalid { path: output.into(), problem, hint: "name the folders of shards" });
+        let problem = "no shards to merge".to_owned();
+        return Err(StudyError::Invalid { path: output.into(), problem, hint: "give the folders of shards" });
     };
     let mut merged = Results { shard: None, runs: Vec::new(), failures: Default::default(), ..first.clone() };
     let mismatch = |left: &Path, right: &Path, field| StudyError::Mismatch {
@@ -29,8 +31,8 @@ pub fn merge(shards: &[PathBuf], output: &Path) -> Result<Results, StudyError> {
     };
     for (number, (folder, shard)) in read.iter().enumerate() {
         if read[..number].iter().any(|(other, _)| is_same_folder(other, folder)) {
-            let problem = "it is given twice".to_owned();
-            return Err(StudyError::Invalid { path: folder.into(), problem, hint: "name every shard once" });
+            let problem = "the folder is given twice".to_owned();
+            return Err(StudyError::Invalid { path: folder.into(), problem, hint: "give every shard once" });
         }
         let differs = |field: String| mismatch(first_folder, folder, field);
         if json!(shard.recipe) != json!(first.recipe) {
@@ -57,7 +59,7 @@ pub fn merge(shards: &[PathBuf], output: &Path) -> Result<Results, StudyError> {
         let mut found: Option<(&Path, RunResult)> = None;
         for (folder, shard) in &read {
             let Some(listed) = shard.runs.iter().find(|run| run.is_of(job)) else { continue };
-            // The file of the run has more than the list, if it is there.
+            // The file of the run, if present, has more than the list.
             let complete = read_json::<RunResult>(&folder.join(job.folder()).join(RESULT))
                 .filter(|result| result.settings_hash == listed.settings_hash);
             let run = complete.unwrap_or_else(|| listed.clone());
@@ -83,25 +85,25 @@ pub fn merge(shards: &[PathBuf], output: &Path) -> Result<Results, StudyError> {
     Ok(merged)
 }
 
-/// The results of a shard as far as it is done.
 fn is_same_folder(one: &Path, other: &Path) -> bool {
     std::fs::canonicalize(one).ok().is_some_and(|one| std::fs::canonicalize(other).ok() == Some(one))
 }
 
+/// Loads the finished results of a shard.
 fn load(folder: &Path) -> Result<Results, StudyError> {
     let path = folder.join("results.json");
     if !path.exists() {
         return Err(StudyError::Invalid {
             path: folder.into(),
-            problem: "there is no results.json: it is not the folder of a study, or no run of it is finished"
+            problem: "the folder has no results.json: it is not a study, or none of its runs is finished"
                 .into(),
-            hint: "name the folders that the shards were run in",
+            hint: "give the folders of the shards",
         });
     }
     let text = std::fs::read_to_string(&path).map_err(StudyError::io(&path))?;
     serde_json::from_str(&text).map_err(|error| StudyError::Invalid {
         path,
-        problem: format!("these are not the results of a study: {error}"),
-        hint: "name the folder of a study, written by this version",
+        problem: format!("the file has no valid results of a study: {error}"),
+        hint: "give the folder of a study that was run by this version",
     })
 }

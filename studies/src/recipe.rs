@@ -1,4 +1,4 @@
-//! What a study does, as a TOML file.
+//! Recipes: studies as TOML files.
 
 use crate::error::StudyError;
 use isochrone_core::Discount;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, path::Path};
 use toml::Table;
 
-/// The recipes that are part of the program.
+/// The built-in recipes.
 pub const BUILT_IN: [(&str, &str); 8] = [
     ("nav2d", include_str!("../recipes/nav2d.toml")),
     ("mazes", include_str!("../recipes/mazes.toml")),
@@ -21,18 +21,19 @@ pub const BUILT_IN: [(&str, &str); 8] = [
     ("mazes-search", include_str!("../recipes/mazes-search.toml")),
 ];
 
-/// Tasks of more seeds would be those of the evaluations during training.
+/// With more seeds, the tasks would overlap with those of evaluations during training.
 pub const MAX_SEEDS: u64 = 1000;
 
-/// A study: datasets, methods and seeds to compare, how runs are evaluated, and what the report shows.
+/// A study: datasets, methods and seeds to compare, how runs are evaluated, and what the report
+/// shows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
     /// Title of the report.
     pub title: String,
-    /// The study in one line.
+    /// The summary of the study in one line.
     pub summary: String,
-    /// Introduction of the report.
+    /// The introduction of the report.
     #[serde(default)]
     pub about: String,
     /// Number of seeds.
@@ -54,21 +55,21 @@ pub struct Recipe {
     pub planners: Vec<PlannerRecipe>,
     /// Datasets by name.
     pub datasets: BTreeMap<String, DatasetRecipe>,
-    /// Settings of all methods that have them.
+    /// Settings for all methods that have them.
     #[serde(default)]
     pub settings: Table,
     /// Methods by name.
     pub methods: BTreeMap<String, MethodRecipe>,
-    /// Changes of the settings that are tried besides: a hyperparameter search.
+    /// Further variants of the settings: a hyperparameter search.
     #[serde(default)]
     pub variants: Vec<VariantRecipe>,
-    /// What a working method achieves at least, even in the quick version.
+    /// Regression thresholds, which also hold for the quick version.
     #[serde(default)]
     pub thresholds: Vec<ThresholdRecipe>,
-    /// What the report shows besides tables.
+    /// The figures of the report.
     #[serde(default)]
     pub report: ReportRecipe,
-    /// A version that takes minutes.
+    /// A version of the study that takes minutes.
     #[serde(default, skip_serializing)]
     pub quick: Option<QuickRecipe>,
 }
@@ -86,7 +87,7 @@ pub struct EvaluationRecipe {
     pub earlier_episodes: Option<u64>,
     /// Seed of the tasks, to which the seed of the run is added.
     pub task_seed: u64,
-    /// Success of the policy at ten times during training.
+    /// Evaluation of the policy at ten times during training.
     pub training: Option<TrainingEvaluation>,
 }
 
@@ -106,7 +107,7 @@ pub struct TrainingEvaluation {
 pub struct PlannerRecipe {
     /// Name in tables.
     pub name: String,
-    /// How a path is searched for.
+    /// The search method.
     pub search: SearchRecipe,
     /// Number of dataset states or transitions to plan over; all for recorded segments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -124,7 +125,7 @@ pub struct PlannerRecipe {
     pub episodes: u64,
 }
 
-/// How a path is searched for.
+/// The search method of a planner.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum SearchRecipe {
@@ -140,12 +141,12 @@ pub enum SearchRecipe {
     },
     /// [`RecordedPlanner`](isochrone_eval::plan::RecordedPlanner), without a learned distance.
     Recorded {
-        /// How many steps ahead on the path the policy is sent.
+        /// The number of steps from the current state to the waypoint on the path.
         look_ahead_steps: f64,
     },
 }
 
-/// What of a method is evaluated with planners.
+/// The evaluation of a method with planners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Planned {
@@ -169,33 +170,33 @@ pub struct DatasetRecipe {
 pub struct MethodRecipe {
     /// Gradient updates.
     pub steps: Option<u64>,
-    /// What is evaluated with planners, where it differs from other methods.
+    /// The evaluation with planners, if it differs from that of other methods.
     pub planned: Option<Planned>,
     /// Settings of this method.
     pub settings: Table,
 }
 
-/// A change of the settings.
+/// A variant of the settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VariantRecipe {
-    /// Methods that are not tried with it.
+    /// Methods that the variant does not apply to.
     #[serde(default)]
     pub except: Vec<String>,
-    /// Settings that methods have and that change.
+    /// The changed settings.
     pub settings: Table,
 }
 
-/// What a working method achieves at least.
+/// A regression threshold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ThresholdRecipe {
     /// Methods; all if empty.
     #[serde(default)]
     pub methods: Vec<String>,
-    /// What is measured.
+    /// The metric.
     pub metric: Metric,
-    /// With a planner.
+    /// The planner; `None` for the policy alone.
     pub planner: Option<String>,
     /// A baseline whose success is added to the minimum.
     pub above: Option<String>,
@@ -203,7 +204,7 @@ pub struct ThresholdRecipe {
     pub min: f64,
 }
 
-/// A number of a run.
+/// A metric of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
@@ -212,7 +213,7 @@ pub enum Metric {
     RankAcross,
 }
 
-/// What the report shows besides tables.
+/// The figures of a report.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReportRecipe {
@@ -220,9 +221,9 @@ pub struct ReportRecipe {
     pub figures: Vec<FigureKind>,
     /// Methods whose distances and plans are drawn.
     pub mapped_methods: Vec<String>,
-    /// Place whose distances are mapped.
+    /// The position of the state whose distances are mapped.
     pub place: [f64; 2],
-    /// Starts and goals of the plans that are drawn.
+    /// The starts and goals of the plans that are drawn.
     pub plans: Vec<[[f64; 2]; 2]>,
 }
 
@@ -230,9 +231,9 @@ pub struct ReportRecipe {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FigureKind {
-    /// Success of every method, alone and with planners.
+    /// The success rate of every method, alone and with planners.
     Success,
-    /// Success over training.
+    /// Success rates over training.
     Curves,
     /// Learned against exact distances.
     Calibration,
@@ -269,7 +270,7 @@ fn one_checkpoint() -> usize {
 }
 
 impl Recipe {
-    /// A recipe that is part of the program.
+    /// Returns a built-in recipe.
     pub fn built_in(name: &str) -> Option<Self> {
         let (name, text) = BUILT_IN.into_iter().find(|(known, _)| *known == name)?;
         Some(Self::parse(text, Path::new(name)).unwrap_or_else(|error| panic!("{error}")))
@@ -278,32 +279,29 @@ impl Recipe {
     /// Reads a recipe file.
     ///
     /// # Errors
-    /// If it cannot be read, is not a recipe, or names what does not exist.
+    /// If the file cannot be read or the recipe is invalid.
     pub fn load(path: &Path) -> Result<Self, StudyError> {
         Self::parse(&std::fs::read_to_string(path).map_err(StudyError::io(path))?, path)
     }
 
-    /// Reads the text of a recipe; `path` is where errors say that it is from. With `base`, it is what changes of a
-    /// recipe of the program, and `only` lists the methods that are kept.
+    /// Parses the text of a recipe; `path` is the file named in errors. With `base`, the text lists
+    /// changes to a built-in recipe, and `only` the methods to keep.
     ///
     /// # Errors
-    /// If it is not a recipe, or names what does not exist.
+    /// If the recipe is invalid.
     pub fn parse(text: &str, path: &Path) -> Result<Self, StudyError> {
         let wrong = |problem: String, hint| StudyError::Invalid { path: path.into(), problem, hint };
         let refused = |error: toml::de::Error| {
-            wrong(error.to_string().trim_end().replace('\n', " "), "the recipes of the program are examples")
+            wrong(error.to_string().trim_end().replace('\n', " "), "the built-in recipes are examples")
         };
         let changes: Table = toml::from_str(text).map_err(refused)?;
         let recipe: Self = match changes.get("base") {
-            // From the text, so that errors name a line.
+            // The text is parsed again, so that errors name a line.
             None => toml::from_str(text).map_err(refused)?,
             Some(base) => {
                 let Some(table) = base.as_str().and_then(built_in_table) else {
                     let known = BUILT_IN.map(|(name, _)| name).join(", ");
-                    return Err(wrong(
-                        format!("base = {base} is none of {known}"),
-                        "name a recipe of the program",
-                    ));
+                    return Err(wrong(format!("base = {base} is none of {known}"), "name a built-in recipe"));
                 };
                 changed(table, changes).try_into().map_err(refused)?
             }
@@ -312,18 +310,15 @@ impl Recipe {
         let method = recipe.methods.keys().find(|name| Algorithm::named(name).is_none());
         let has_steps = |method: &MethodRecipe| method.steps.or(recipe.steps).is_some_and(|steps| steps > 0);
         let (problem, hint) = if let Some(name) = dataset {
-            (format!("{name} is not a dataset"), "the environments list theirs")
+            (format!("{name} is not a dataset"), "name a dataset of the list of environments")
         } else if let Some(name) = method {
-            (format!("{name} is not a method"), "name algorithms")
+            (format!("{name} is not a method"), "name an algorithm")
         } else if recipe.methods.is_empty() || recipe.datasets.is_empty() {
-            ("it has no method or no dataset".into(), "name at least one of both")
+            ("no method or no dataset".into(), "name at least one of each")
         } else if let Some((name, _)) = recipe.methods.iter().find(|(_, method)| !has_steps(method)) {
             (format!("{name} has no steps"), "set steps for it or for all methods")
         } else if let Some(planner) = recipe.planners.iter().find(|planner| !planner.has_its_states()) {
-            (
-                format!("states of the planner {}", planner.name),
-                "a greedy or graph planner needs them, a recorded one has none",
-            )
+            (format!("states of the planner {}", planner.name), "set them for greedy and graph planners only")
         } else if !(1..=MAX_SEEDS).contains(&recipe.seeds) {
             (format!("seeds = {}", recipe.seeds), "set a number between 1 and 1000")
         } else {
@@ -332,7 +327,7 @@ impl Recipe {
         Err(wrong(problem, hint))
     }
 
-    /// The quick version, where the recipe has one.
+    /// Returns the quick version, or the recipe itself if it has none.
     #[must_use]
     pub fn quick(mut self) -> Self {
         let Some(QuickRecipe { seeds, steps_share, data_share, episodes, checkpoints }) = self.quick else {
@@ -351,10 +346,10 @@ impl Recipe {
         self
     }
 
-    /// The recipe with some of its methods only; all for none.
+    /// Returns the recipe with only the given methods, or all methods if none are given.
     ///
     /// # Errors
-    /// If the study does not have one of them.
+    /// If the recipe does not have one of the methods.
     pub fn with_methods(mut self, methods: &[Algorithm]) -> Result<Self, StudyError> {
         let known: Vec<&str> = self.methods().into_iter().map(Algorithm::name).collect();
         if let Some(unknown) = methods.iter().find(|method| !known.contains(&method.name())) {
@@ -366,17 +361,17 @@ impl Recipe {
         Ok(self)
     }
 
-    /// The methods, in the order of tables.
+    /// Returns the methods, in the order of tables.
     pub fn methods(&self) -> Vec<Algorithm> {
         Algorithm::ALL.into_iter().filter(|method| self.methods.contains_key(method.name())).collect()
     }
 
-    /// Gradient updates of a method.
+    /// Returns the gradient updates of a method.
     pub fn steps(&self, method: Algorithm) -> u64 {
-        self.methods[method.name()].steps.or(self.steps).expect("checked when it was read")
+        self.methods[method.name()].steps.or(self.steps).expect("checked when the recipe was read")
     }
 
-    /// What is evaluated with a planner.
+    /// The evaluation of a method with a planner.
     pub(crate) fn planned(&self, method: Algorithm, planner: &PlannerRecipe) -> Planned {
         let PlannerRecipe { checkpoints, episodes, .. } = *planner;
         self.methods[method.name()].planned.unwrap_or(Planned { checkpoints, episodes })
@@ -388,19 +383,20 @@ impl Recipe {
         earlier.map_or(default, |earlier| earlier.min(default))
     }
 
-    /// The discount of exact distances: that of the settings.
+    /// The discount of exact distances, which is that of the settings.
     pub(crate) fn discount(&self) -> Option<Discount> {
         Discount::new(self.settings.get("discount")?.as_float()?).ok()
     }
 }
 
-/// The text of a recipe that is part of the program, as a table.
+/// A built-in recipe as a table.
 fn built_in_table(name: &str) -> Option<Table> {
     let (_, text) = BUILT_IN.into_iter().find(|(known, _)| *known == name)?;
-    Some(toml::from_str(text).expect("recipes of the program are TOML"))
+    Some(toml::from_str(text).expect("built-in recipes are TOML"))
 }
 
-/// A recipe with changes: tables are merged, everything else is replaced, and `only` names the methods that are left.
+/// Applies changes to a recipe: tables are merged, everything else is replaced, and `only` names
+/// the methods to keep.
 fn changed(mut recipe: Table, mut changes: Table) -> Table {
     fn merge(into: &mut Table, changes: Table) {
         for (name, value) in changes {
@@ -424,14 +420,14 @@ fn changed(mut recipe: Table, mut changes: Table) -> Table {
 }
 
 impl PlannerRecipe {
-    /// Whether it has a number of states exactly if it samples them.
+    /// Whether a number of states is set if and only if the planner samples states.
     fn has_its_states(&self) -> bool {
         matches!(self.search, SearchRecipe::Recorded { .. }) != self.states.is_some_and(|states| states > 0)
     }
 }
 
 impl VariantRecipe {
-    /// The changed settings in one line.
+    /// Returns the changed settings in one line.
     pub fn label(&self) -> String {
         let one = |(name, value): (&String, &toml::Value)| format!("`{name} = {value}`");
         self.settings.iter().map(one).collect::<Vec<_>>().join(", ")

@@ -1,4 +1,4 @@
-//! What a study measures: the type of one run, and the file of all of them.
+//! The results of a study: those of one run, and the file of all runs.
 
 use crate::{
     error::StudyError,
@@ -10,17 +10,17 @@ use isochrone_learn::run::{Provenance as Program, write_file};
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use std::{collections::BTreeMap, path::Path};
 
-/// Counts changes of how runs are evaluated: results of another version are not used.
+/// The version of the evaluation protocol: results of another version are not used.
 pub const PROTOCOL_VERSION: u32 = 3;
 
-/// What was measured of one run.
+/// The measurements of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
     /// Name of the dataset.
     pub dataset: String,
     /// Name of the method.
     pub method: String,
-    /// What was changed of the recipe's settings.
+    /// The changes to the recipe's settings.
     pub variant: Option<String>,
     /// Seed of the run.
     pub seed: u64,
@@ -34,11 +34,11 @@ pub struct RunResult {
     pub checkpoints: Vec<u64>,
     /// Success at these checkpoints, of the policy alone and with each planner.
     pub evaluations: Vec<EvalResult>,
-    /// How the distance of the last checkpoint fits the exact one, where both exist.
+    /// The agreement of the last checkpoint's distance with the exact one, if both exist.
     pub fit: Option<DistanceFit>,
     /// Success of the policy during training: gradient updates and the share of episodes.
     pub curve: Vec<(u64, f64)>,
-    /// Where the result came from.
+    /// The origin of the result.
     pub provenance: Provenance,
 }
 
@@ -59,7 +59,7 @@ pub struct EvalResult {
     pub mean_return: Option<f64>,
 }
 
-/// How well a distance agrees with the exact one, over pairs of states with a path between them.
+/// The agreement of a distance with the exact one, over pairs of states with a path between them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DistanceFit {
     /// Rank correlation over pairs of one street, the second ahead of the first.
@@ -74,15 +74,15 @@ pub struct DistanceFit {
     /// Median of learned / exact.
     #[serde(deserialize_with = "number")]
     pub ratio: f64,
-    /// Median of |learned - exact| / exact, after learned distances are divided by that ratio.
+    /// Median of |learned - exact| / exact, after learned distances are divided by this ratio.
     #[serde(deserialize_with = "number")]
     pub error: f64,
-    /// Some pairs: exact and learned steps.
+    /// A sample of pairs: exact and learned steps.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<(f64, f64)>,
 }
 
-/// Where a result came from.
+/// The origin of a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
     /// SHA-256 of the contents of the dataset.
@@ -95,19 +95,19 @@ pub struct Provenance {
     pub platform: String,
 }
 
-/// A dataset, and what is known of its environment without learning.
+/// A dataset and the references of its environment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DatasetInfo {
     /// SHA-256 of its contents.
     pub content_hash: String,
-    /// Success rate of every task that no policy exceeds, by the exact solver.
+    /// The optimal success rate of every task, by the exact solver.
     pub optimal_success: Option<Vec<f64>>,
     /// Success rate of every task for policies that learn nothing.
     #[serde(default)]
     pub baselines: BTreeMap<String, Vec<f64>>,
 }
 
-/// The file `results.json`: a study or a shard of it, as far as it is done.
+/// The file `results.json`: the finished runs of a study or a shard.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Results {
     /// Version of isochrone.
@@ -124,30 +124,30 @@ pub struct Results {
     pub shard: Option<String>,
     /// Number of runs of this part.
     pub n_jobs: usize,
-    /// The recipe, with what was chosen of it.
+    /// The recipe, with the selected methods and seeds.
     pub recipe: Recipe,
     /// Its datasets.
     pub datasets: BTreeMap<String, DatasetInfo>,
     /// Finished runs, by dataset, method, variant and seed.
     pub runs: Vec<RunResult>,
-    /// Runs that failed, and why.
+    /// Failed runs and their errors.
     #[serde(default)]
     pub failures: BTreeMap<String, String>,
 }
 
-/// What a working method achieves at least, and what was measured.
+/// A regression threshold and the measured value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Threshold {
-    /// What is measured.
+    /// The measured quantity.
     pub claim: String,
     /// The minimum.
     pub min: f64,
-    /// What was measured.
+    /// The measured value.
     pub measured: f64,
 }
 
 impl Threshold {
-    /// Whether the minimum is reached.
+    /// Whether the measured value reaches the minimum.
     pub fn holds(&self) -> bool {
         self.measured >= self.min
     }
@@ -159,25 +159,26 @@ fn number<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
 }
 
 impl RunResult {
-    /// Whether it is the result of a job.
+    /// Whether this is the result of a job.
     pub(crate) fn is_of(&self, job: &Job<'_>) -> bool {
         (self.dataset.as_str(), self.method.as_str(), self.seed) == (job.dataset, job.method.name(), job.seed)
             && self.variant == job.variant.map(VariantRecipe::label)
     }
 
-    /// Evaluations with a planner, or of the policy alone, from the first to the last checkpoint.
+    /// Returns the evaluations with a planner, or of the policy alone, from the first to the last
+    /// checkpoint.
     pub fn evaluations(&self, planner: Option<&str>) -> Vec<&EvalResult> {
         self.evaluations.iter().filter(|evaluation| evaluation.planner.as_deref() == planner).collect()
     }
 
-    /// Success over checkpoints, averaged over tasks; `None` if nothing was evaluated.
+    /// Returns the success over checkpoints, averaged over tasks; `None` if nothing was evaluated.
     pub fn success(&self, planner: Option<&str>) -> Option<Success> {
         let means: Vec<f64> =
             self.evaluations(planner).iter().map(|evaluation| mean(&evaluation.success)).collect();
         Success::of(&means)
     }
 
-    /// The numbers that depend on neither the machine nor the time.
+    /// The measurements that depend on neither the machine nor the time.
     pub(crate) fn numbers(&self) -> serde_json::Value {
         let Self { settings_hash, checkpoints, evaluations, fit, curve, .. } = self;
         serde_json::json!([settings_hash, checkpoints, evaluations, fit, curve])
@@ -185,7 +186,7 @@ impl RunResult {
 }
 
 impl Results {
-    /// An empty study.
+    /// Creates the results of a study without finished runs.
     pub fn new(recipe: &Recipe, shard: Option<String>, n_jobs: usize) -> Self {
         let Program { isochrone, git_revision, platform, .. } = Program::now();
         Self {
@@ -208,7 +209,8 @@ impl Results {
         self.runs.len() == self.n_jobs
     }
 
-    /// The results without the pairs of the calibration, which are a thousand times as much as all else.
+    /// Returns the results without the pairs of the calibration, which are a thousand times as
+    /// large as everything else.
     #[must_use]
     pub fn without_pairs(&self) -> Self {
         let mut slim = self.clone();
@@ -255,7 +257,7 @@ pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Stud
     Ok(write_file(path, format!("{text}\n").as_bytes())?)
 }
 
-/// Reads a file if it is there and valid: what is not is computed again.
+/// Reads a file if it exists and is valid; otherwise its contents are computed again.
 pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
 }

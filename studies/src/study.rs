@@ -1,4 +1,4 @@
-//! The engine: trains and evaluates what is not done yet, and keeps every finished piece.
+//! Trains and evaluates the runs of a study, and stores every finished piece.
 
 use crate::{
     dataset::StudyDataset,
@@ -22,9 +22,9 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// A finished run, with everything that was measured.
+/// The file of a finished run, with all measurements.
 pub(crate) const RESULT: &str = "result.json";
-/// The evaluations of a run so far.
+/// The file of a run whose evaluations are incomplete.
 const PARTIAL_RESULT: &str = "result-partial.json";
 
 /// A study, or a shard of it, in its folder.
@@ -33,15 +33,15 @@ pub struct Study {
     recipe: Recipe,
     shard: Option<Shard>,
     datasets: BTreeMap<String, Arc<StudyDataset>>,
-    /// Held as long as the study lives.
+    /// Held for the lifetime of the study.
     _lock: Lock,
 }
 
-/// What happened in a study.
+/// An event of a study.
 pub enum Event<'a> {
     /// A run was trained to its end.
     Trained(Job<'a>),
-    /// A checkpoint was evaluated, and the result is kept.
+    /// A checkpoint was evaluated, and the result is stored.
     Evaluated(Job<'a>),
     /// A run is finished, now or earlier.
     Finished(&'a RunResult),
@@ -51,12 +51,12 @@ impl Study {
     /// Collects the datasets, or loads those that were collected before.
     ///
     /// # Errors
-    /// If files cannot be read or written, or the folder holds something else.
+    /// If files cannot be read or written, or the folder belongs to something else.
     pub fn open(folder: &Path, recipe: Recipe, shard: Option<Shard>) -> Result<Self, StudyError> {
         std::fs::create_dir_all(folder).map_err(StudyError::io(folder))?;
         let folder = std::path::absolute(folder).map_err(StudyError::io(folder))?;
         if folder.join("config.toml").exists() {
-            let problem = "it is the folder of a run".to_owned();
+            let problem = "the folder is that of a training run".to_owned();
             return Err(StudyError::Invalid { path: folder, problem, hint: "choose another folder" });
         }
         let lock = Lock::take(&folder)?;
@@ -69,16 +69,17 @@ impl Study {
         Ok(study)
     }
 
-    /// The runs of this shard.
+    /// Returns the runs of this shard.
     pub fn jobs(&self) -> Vec<Job<'_>> {
         jobs(&self.recipe, self.shard)
     }
 
-    /// Trains and evaluates what is not done yet, as many runs at a time as there are cores, and writes the report. A report of what is done so far is written whenever a run finishes. A run
-    /// that fails does not keep others from running; what is stopped or has failed is continued by the next call.
+    /// Trains and evaluates unfinished runs, as many at a time as there are cores, and writes the
+    /// report. A preliminary report is written whenever a run finishes. A failed run does not stop
+    /// the others; the next call continues stopped and failed runs.
     ///
     /// # Errors
-    /// If a setting is impossible, or the report cannot be written.
+    /// If a setting is invalid, or the report cannot be written.
     pub fn run(
         &self,
         stop: &StopHandle,
@@ -101,7 +102,7 @@ impl Study {
             }
         }
         results.datasets = self.datasets.iter().map(|(name, data)| (name.clone(), self.info(data))).collect();
-        // One seed of everything before the next.
+        // All runs of one seed precede those of the next.
         open.sort_by_key(|(number, job, ..)| (job.seed, *number));
         let state = Mutex::new((results, finished));
         run_in_parallel(&open, |(number, job, hash)| {
@@ -130,7 +131,7 @@ impl Study {
         Ok(results)
     }
 
-    /// Trains one run to its end and evaluates it; `None` if it was stopped.
+    /// Trains one run to its end and evaluates it; returns `None` if it was stopped.
     fn one(
         &self,
         job: Job<'_>,
@@ -181,7 +182,7 @@ impl Study {
         let last = at(result.steps, loaded)?;
         result.fit = last.distance.as_ref().and_then(|distance| dataset.reference.fit(distance));
         write_json(&folder.join(RESULT), &result)?;
-        // Only now: whatever happens before, one of both files is there.
+        // The partial result is removed last, so that one of both files always exists.
         let _ = std::fs::remove_file(&partial);
         Ok(Some(result))
     }
@@ -209,7 +210,8 @@ impl Study {
         })
     }
 
-    /// Hash of everything that the result of a job depends on. Other methods and more seeds change nothing.
+    /// The hash of everything that the result of a job depends on. Other methods and seeds do not
+    /// change it.
     fn settings_hash(&self, job: Job<'_>, config: &RunConfig) -> String {
         let dataset = &self.datasets[job.dataset];
         let planned: Vec<_> =

@@ -1,4 +1,4 @@
-//! Training of one run: everything that studies ask of the trainer.
+//! Training of one run of a study.
 
 use crate::{dataset::StudyDataset, error::StudyError, jobs::Job, recipe::Recipe};
 use isochrone_learn::{
@@ -10,7 +10,8 @@ use isochrone_learn::{
 };
 use std::path::{Path, PathBuf};
 
-/// The training of a run: settings of all methods and those of the variant as far as the method has them, its own between them, and what the recipe decides.
+/// Builds the training of a run: the common settings that the method has, its own settings, the
+/// settings of the variant that it has, and the schedule of the recipe, in this order.
 pub fn training(recipe: &Recipe, job: Job<'_>, dataset: &StudyDataset) -> Training {
     let steps = recipe.steps(job.method);
     let tenth = (steps / 10).max(1);
@@ -35,22 +36,22 @@ pub fn training(recipe: &Recipe, job: Job<'_>, dataset: &StudyDataset) -> Traini
         .set("checkpoints.keep_last", recipe.evaluation.checkpoints)
 }
 
-/// A configuration as text, wherever the data lie.
+/// The configuration as text, without the path of the data.
 pub fn fingerprint(config: &RunConfig) -> String {
     let mut config = config.clone();
     config.data.path = PathBuf::new();
     toml::to_string(&config).expect("settings are plain")
 }
 
-/// A run that is trained to its end, with the right to work in its folder.
+/// A finished run, with the lock of its folder.
 pub struct TrainedRun {
-    /// Whether updates were done now, and not earlier.
+    /// Whether it was trained by this call, and not earlier.
     pub was_trained: bool,
     pub run: Run,
     _lock: Lock,
 }
 
-/// Trains a run to its end, or finds it finished; `None` if it was stopped.
+/// Trains a run to its end unless it is finished; returns `None` if it was stopped.
 pub fn train(
     folder: &Path,
     training: Training,
@@ -70,21 +71,21 @@ pub fn train(
 }
 
 impl TrainedRun {
-    /// The last checkpoints, as many as there are up to a number, in gradient updates.
+    /// Returns the steps of the last `count` checkpoints, or of all if there are fewer.
     pub fn checkpoints(&self, count: usize) -> Result<Vec<u64>, StudyError> {
         let steps = self.run.checkpoints().steps()?;
         if steps.last() != Some(&self.run.config().steps) {
             return Err(StudyError::Invalid {
                 path: self.run.folder().to_owned(),
                 problem: "the last checkpoint is missing".into(),
-                hint: "remove the folder of the run, and it is trained again",
+                hint: "remove the folder of the run to train it again",
             });
         }
         Ok(steps[steps.len().saturating_sub(count)..].to_vec())
     }
 }
 
-/// The last model of the run in a folder; `None` if there is no run.
+/// Loads the last model of the run in a folder; `None` if there is no run.
 pub fn last_model(folder: &Path) -> Result<Option<Model>, LearnError> {
     folder.join("config.toml").exists().then(|| Model::open(folder, CheckpointSelector::Last)).transpose()
 }

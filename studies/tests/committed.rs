@@ -1,4 +1,4 @@
-//! Committed results are those of the recipes in this repository.
+//! The committed results match the recipes of this repository.
 
 use isochrone_envs::nav2d::Nav2d;
 use isochrone_studies::{Recipe, Results, jobs};
@@ -8,9 +8,9 @@ fn results_folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("docs/results")
 }
 
-/// Settings and datasets are those of the recipe, and there is every run that there should be.
+/// Settings and datasets are those of the recipe, and no run is missing.
 #[test]
-fn the_committed_results_are_of_these_recipes() {
+fn committed_results_match_the_recipes() {
     for name in ["nav2d", "mazes", "antmaze", "mazes-planners", "nav2d-planners", "antmaze-planners"] {
         let path = results_folder().join(name).join("results.json");
         let results: Results = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -29,7 +29,8 @@ fn the_committed_results_are_of_these_recipes() {
     }
 }
 
-/// The content hash as it was defined when the committed reports were made, of data without rewards, timestamps and extra columns.
+/// The content hash as defined when the committed reports were written, for data without rewards,
+/// timestamps and extra columns.
 fn first_content_hash(data: &isochrone_data::Dataset) -> String {
     let spec = data.spec();
     assert!(!spec.has_rewards && !spec.has_timestamps && spec.extras.is_empty());
@@ -49,9 +50,10 @@ fn first_content_hash(data: &isochrone_data::Dataset) -> String {
     isochrone_learn::run::checkpoint::sha256(&bytes)
 }
 
-/// The data of the navigation study are collected again; the report names them, and its figures exist.
+/// The data of the navigation study are collected again; the report names their hash, and its
+/// figures exist.
 #[test]
-fn the_committed_report_is_of_these_data() {
+fn the_committed_report_matches_the_data() {
     let recipe = Recipe::built_in("nav2d").unwrap();
     let data = Nav2d::standard().dataset(2000, recipe.data_seed);
     let folder = results_folder().join("nav2d");
@@ -66,9 +68,9 @@ fn the_committed_report_is_of_these_data() {
     }
 }
 
-/// The search has a row for every method and change that the committed table has.
+/// The committed table has a row for every method and variant of the recipe.
 #[test]
-fn the_committed_search_is_of_this_recipe() {
+fn the_committed_search_matches_the_recipe() {
     let recipe = Recipe::built_in("nav2d-search").unwrap();
     let table = std::fs::read_to_string(results_folder().join("nav2d-search.md")).unwrap();
     for method in recipe.methods() {

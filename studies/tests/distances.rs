@@ -1,4 +1,4 @@
-//! The benchmark of distances in little: the refined distance is exact where the exact solver can judge it.
+//! A small version of the distance benchmark: the refined distance agrees with the exact solver.
 
 use isochrone_learn::distill::DistillHead;
 use isochrone_studies::{DistanceBenchmark, DistanceEnvironment, DistanceMethod, DistanceRow, EpisodeLeak};
@@ -9,9 +9,10 @@ fn row<'a>(rows: &'a [DistanceRow], environment: &str, reading: &str) -> &'a Dis
         .unwrap_or_else(|| panic!("{environment} has no {reading}"))
 }
 
-/// A network reads what recorded time reads, on fresh states: also one step behind on a one-way ring.
+/// A distilled network agrees with the refined distance on held-out states, also one step behind on
+/// a one-way ring.
 #[test]
-fn distilled_time_is_recorded_time() {
+fn distilled_distances_equal_refined_distances() {
     let folder = tempfile::tempdir().unwrap();
     let benchmark = DistanceBenchmark {
         environments: vec![DistanceEnvironment::Grid(0), DistanceEnvironment::Ring(2)],
@@ -21,9 +22,9 @@ fn distilled_time_is_recorded_time() {
     };
     let rows = benchmark.run(folder.path(), &|_| {}).unwrap();
     for environment in ["grid-0", "ring-noise-0.02"] {
-        let (table, network) = (row(&rows, environment, "fastest"), row(&rows, environment, "pair"));
-        let lost = table.spearman.unwrap() - network.spearman.unwrap();
-        let error = network.median_relative_error.unwrap() - table.median_relative_error.unwrap();
+        let (refined, network) = (row(&rows, environment, "fastest"), row(&rows, environment, "pair"));
+        let lost = refined.spearman.unwrap() - network.spearman.unwrap();
+        let error = network.median_relative_error.unwrap() - refined.median_relative_error.unwrap();
         assert!(lost <= 0.005 && error <= 0.02, "{network:?}");
         assert!((0.8..=1.5).contains(&network.one_ahead.unwrap()), "{network:?}");
         assert_eq!((network.largest_self_distance, network.unreached), (0.0, 0.0));
@@ -33,7 +34,7 @@ fn distilled_time_is_recorded_time() {
 }
 
 #[test]
-fn recorded_time_is_exact_time() {
+fn refined_distances_equal_exact_distances() {
     let folder = tempfile::tempdir().unwrap();
     let benchmark = DistanceBenchmark {
         methods: vec![DistanceMethod::Euclidean, DistanceMethod::Refined],
@@ -49,7 +50,7 @@ fn recorded_time_is_exact_time() {
     let (behind, exact) = ring.one_behind.unwrap();
     assert!((behind / exact - 1.0).abs() <= 0.15 && ring.one_ahead.unwrap() <= 2.0, "{ring:?}");
     assert_eq!(ring.largest_self_distance, 0.0);
-    // Demonstrations: labels of failures are not believed.
+    // Demonstrations: failures that are labeled a success do not mislead it.
     let arm = row(&rows, "arm", "fastest");
     let within = |kind: &str| arm.spearman_within_episodes[kind];
     assert!(arm.spearman.unwrap() >= 0.95 && within("clean") >= 0.985, "{arm:?}");
@@ -57,10 +58,10 @@ fn recorded_time_is_exact_time() {
         within("dropped cube, labeled success") > 0.5 && within("missed grasp, labeled success") > 0.5,
         "{arm:?}"
     );
-    // Straight lines know neither walls nor direction.
+    // Straight lines ignore walls and directions.
     let straight = rows.iter().find(|row| row.environment == ring.environment && row.method == "euclidean");
     assert!(straight.unwrap().spearman.unwrap() < 0.2);
-    // What was measured is kept, and everything is written again from it.
+    // Measurements are stored, and the report is written again from them.
     std::fs::remove_file(folder.path().join("results.json")).unwrap();
     assert_eq!(benchmark.run(folder.path(), &|_| {}).unwrap(), rows);
     for file in ["results.json", "README.md", "readings.svg", "readings.png"] {
@@ -69,7 +70,7 @@ fn recorded_time_is_exact_time() {
 }
 
 #[test]
-fn learners_are_followed_across_episodes() {
+fn rank_correlations_are_measured_during_training() {
     let folder = tempfile::tempdir().unwrap();
     let study = EpisodeLeak {
         methods: vec![isochrone_learn::Algorithm::Cmd1],
@@ -85,7 +86,7 @@ fn learners_are_followed_across_episodes() {
         assert_eq!((curve.steps_to_go.len(), curve.across_episodes.len()), (20, 20));
         assert!(curve.across_episodes.iter().all(|rank| rank.abs() <= 1.0), "{curve:?}");
     }
-    assert_ne!(curves[0].steps_to_go, curves[1].steps_to_go, "batches are not the same");
+    assert_ne!(curves[0].steps_to_go, curves[1].steps_to_go, "batches differ");
     for file in ["results.json", "curves.svg", "curves.png"] {
         assert!(folder.path().join(file).is_file(), "{file}");
     }

@@ -1,4 +1,4 @@
-//! Studies from end to end: in one go, interrupted, sharded and merged.
+//! Studies from end to end: uninterrupted, interrupted, sharded and merged.
 
 use isochrone_learn::StopHandle;
 use isochrone_studies::{Event, Recipe, Results, RunResult, Study, StudyError, merge};
@@ -29,8 +29,8 @@ place = [6.0, 0.0]
 plans = [[[-11.0, 0.0], [-12.0, -12.0]]]
 "#;
 
-/// Every run is trained once, and evaluated at two checkpoints; at the last one also along recorded segments, and CMD-1 with a
-/// graph.
+/// Every run is trained once and evaluated at two checkpoints; at the last one also with recorded
+/// segments, and CMD-1 with a graph.
 const RUNS: usize = 4;
 const PIECES: usize = 2 * 4 + 2 * 3;
 
@@ -38,7 +38,7 @@ fn tiny() -> Recipe {
     Recipe::parse(TINY, Path::new("tiny.toml")).unwrap()
 }
 
-/// Without figures, which take most of the time.
+/// The recipe without figures, which take most of the time.
 fn plain() -> Recipe {
     let mut recipe = tiny();
     recipe.report.figures.clear();
@@ -71,14 +71,14 @@ fn run(folder: &Path, recipe: Recipe, shard: Option<&str>, count: &Count) -> Res
     study.run(&StopHandle::default(), &|event| count.observe(&event)).unwrap()
 }
 
-/// What must not depend on time, machine, interruptions and shards.
+/// The numbers that must not depend on time, machine, interruptions and shards.
 fn numbers(results: &Results) -> Vec<RunResult> {
     let strip = |run: &RunResult| RunResult { seconds: 0.0, ..run.clone() };
     results.without_pairs().runs.iter().map(strip).collect()
 }
 
-/// A study in one go.
-fn whole(recipe: Recipe) -> (tempfile::TempDir, Results) {
+/// Runs a study without interruption.
+fn uninterrupted(recipe: Recipe) -> (tempfile::TempDir, Results) {
     let folder = tempfile::tempdir().unwrap();
     let count = Count::default();
     let results = run(folder.path(), recipe, None, &count);
@@ -91,14 +91,14 @@ fn stored(folder: &Path) -> Results {
 }
 
 #[test]
-fn a_recipe_becomes_a_report_and_nothing_is_done_twice() {
-    let (folder, results) = whole(tiny());
+fn a_study_writes_a_report_and_repeats_nothing() {
+    let (folder, results) = uninterrupted(tiny());
     assert!(results.is_complete() && results.failures.is_empty());
     let [cmd1, _, gcbc, _] = &results.runs[..] else { panic!("two methods, two seeds") };
     assert_eq!((cmd1.method.as_str(), gcbc.method.as_str()), ("cmd1", "gcbc"));
     assert_eq!(cmd1.checkpoints, [18, 20]);
     let planned = |run: &RunResult| ["graph", "recorded"].map(|name| run.evaluations(Some(name)).len());
-    // Recorded segments need no learned distance, so that cloning has a planner, too.
+    // Recorded segments need no learned distance, so that gcbc has a planner, too.
     assert_eq!((planned(cmd1), planned(gcbc)), ([1, 1], [0, 1]));
     assert_eq!(cmd1.curve.len(), 10);
     assert!(cmd1.fit.as_ref().is_some_and(|fit| !fit.pairs.is_empty()) && gcbc.fit.is_none());
@@ -112,19 +112,30 @@ fn a_recipe_becomes_a_report_and_nothing_is_done_twice() {
     {
         assert!(report.contains(part), "{part}: {report}");
     }
+    // Two seeds are too few for an interval, and a method without a distance is listed.
+    assert!(
+        report.contains("Highest success rate on nav2d: ") && report.contains("n = 2 seeds, no interval")
+    );
+    assert!(!report.lines().any(|line| line.starts_with("| cmd1") && line.contains('[')), "{report}");
+    assert!(report.contains("No distance: gcbc."), "{report}");
+    let success = std::fs::read_to_string(folder.path().join("figures/success.svg")).unwrap();
+    for part in ["policy alone", "straight line to the goal", "n = 2", "No distance: gcbc."] {
+        assert!(success.contains(part), "{part}");
+    }
     for name in ["success", "curves", "calibration", "map-cmd1", "plans-cmd1", "exact"] {
         assert!(report.contains(&format!("figures/{name}.png")), "{name}: {report}");
         assert!(folder.path().join(format!("figures/{name}.svg")).exists(), "{name}");
     }
     let html = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
     assert!(html.contains("data_share = 0.02") && html.contains("<svg"));
+    assert!(html.contains("<h1>Tiny</h1>") && html.contains("4 runs of cmd1, gcbc, 2 seeds each."), "{html}");
     assert_eq!(numbers(&stored(folder.path())), numbers(&results));
 
     let count = Count::default();
     assert_eq!(run(folder.path(), tiny(), None, &count), results);
     assert_eq!(count.numbers(), (0, 0));
 
-    // Half a file is no result: it is made again from the run, which is not trained again.
+    // A truncated result is evaluated again, without training again.
     let torn = folder.path().join("runs/nav2d/cmd1-1/result.json");
     let text = std::fs::read_to_string(&torn).unwrap();
     std::fs::write(&torn, &text[..text.len() / 2]).unwrap();
@@ -132,16 +143,16 @@ fn a_recipe_becomes_a_report_and_nothing_is_done_twice() {
     assert_eq!(count.numbers(), (0, 4));
 }
 
-/// The process is gone as soon as any piece is done, again and again: every piece is done once, and the end is the same.
+/// The process is killed after every piece: every piece is done once, and the results are the same.
 #[test]
-fn a_study_that_is_killed_after_every_piece_loses_none() {
-    let (_keep, expected) = whole(plain());
+fn a_study_killed_after_every_piece_loses_none() {
+    let (_keep, expected) = uninterrupted(plain());
     let folder = tempfile::tempdir().unwrap();
     let count = Count::default();
-    let mut attempts = 0;
+    let mut processes = 0;
     let results = loop {
-        attempts += 1;
-        assert!(attempts <= RUNS + PIECES + 1, "an attempt made no progress");
+        processes += 1;
+        assert!(processes <= RUNS + PIECES + 1, "a process made no progress");
         let study = Study::open(folder.path(), plain(), None).unwrap();
         let killed = catch_unwind(AssertUnwindSafe(|| {
             let observe = |event: Event<'_>| {
@@ -154,14 +165,14 @@ fn a_study_that_is_killed_after_every_piece_loses_none() {
             break results;
         }
     };
-    assert!(attempts >= 5, "{attempts}");
+    assert!(processes >= 5, "{processes}");
     assert_eq!(count.numbers(), (RUNS, PIECES));
     assert_eq!(numbers(&results), numbers(&expected));
 }
 
 #[test]
-fn a_study_that_is_stopped_continues() {
-    let (_keep, expected) = whole(plain());
+fn a_stopped_study_continues() {
+    let (_keep, expected) = uninterrupted(plain());
     let folder = tempfile::tempdir().unwrap();
     let count = Count::default();
     let stop = StopHandle::default();
@@ -174,16 +185,16 @@ fn a_study_that_is_stopped_continues() {
     let report = std::fs::read_to_string(folder.path().join("report.md")).unwrap();
     assert!(report.contains("of 4 runs are finished"), "{report}");
     let second = Study::open(folder.path(), plain(), None);
-    assert!(second.is_err(), "one process at a time");
+    assert!(second.is_err(), "the folder is locked");
     drop(study);
     assert_eq!(numbers(&run(folder.path(), plain(), None, &count)), numbers(&expected));
     assert_eq!(count.numbers(), (RUNS, PIECES));
 }
 
-/// Two shards, and what is wrong with others.
+/// Two shards are merged; shards of other studies are refused.
 #[test]
-fn shards_are_merged_if_they_belong_together() {
-    let (_keep, expected) = whole(plain());
+fn shards_of_one_study_are_merged() {
+    let (_keep, expected) = uninterrupted(plain());
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let count = Count::default();
@@ -204,7 +215,7 @@ fn shards_are_merged_if_they_belong_together() {
     );
     assert_eq!(numbers(&stored(&at("c"))), numbers(&expected));
 
-    // What is merged can be merged, and runs that several folders have must agree.
+    // A merged study can be merged again, and runs that several folders have must agree.
     assert_eq!(numbers(&merge(&[at("c"), at("a")], &at("d")).unwrap()), numbers(&expected));
     let half = merge(&[at("a")], &at("e")).unwrap();
     assert_eq!((half.runs.len(), half.n_jobs), (2, 4));
@@ -217,7 +228,7 @@ fn shards_are_merged_if_they_belong_together() {
         std::fs::write(at("edited").join("results.json"), text).unwrap();
         merge(&[at("c"), at("edited")], &at("f")).unwrap_err().to_string()
     };
-    for (edit, said) in [
+    for (edit, expected_error) in [
         ((&|results: &mut Results| results.recipe.seeds = 3) as &dyn Fn(&mut Results), "the recipe differs"),
         (&|results| results.protocol += 1, "the evaluation protocol"),
         (
@@ -227,9 +238,9 @@ fn shards_are_merged_if_they_belong_together() {
         (&|results| results.runs[0].evaluations[0].success[0] += 0.5, "the result of runs/nav2d"),
     ] {
         let error = edited(edit);
-        assert!(error.contains(said) && error.contains("hint:"), "{error}");
+        assert!(error.contains(expected_error) && error.contains("hint:"), "{error}");
     }
-    assert!(!at("f").join("report.md").exists(), "nothing is written");
+    assert!(!at("f").join("report.md").exists(), "no report is written");
     assert!(matches!(merge(&[at("nowhere")], &at("f")), Err(StudyError::Invalid { .. })));
 }
 
@@ -253,8 +264,8 @@ fn shards_divide_the_runs() {
 }
 
 #[test]
-fn wrong_recipes_are_refused() {
-    for (from, to, said) in [
+fn invalid_recipes_are_refused() {
+    for (from, to, expected_error) in [
         ("nav2d =", "nav3d =", "nav3d is not a dataset"),
         ("gcbc = {}", "hiql = {}", "hiql is not a method"),
         ("seeds = 2", "seeds = 0", "seeds = 0"),
@@ -270,7 +281,10 @@ fn wrong_recipes_are_refused() {
         ),
     ] {
         let error = Recipe::parse(&TINY.replace(from, to), Path::new("mine.toml")).unwrap_err().to_string();
-        assert!(error.contains(said) && error.contains("mine.toml") && error.contains("hint:"), "{error}");
+        assert!(
+            error.contains(expected_error) && error.contains("mine.toml") && error.contains("hint:"),
+            "{error}"
+        );
     }
     let error = Recipe::parse("base = 'maze'", Path::new("mine.toml")).unwrap_err().to_string();
     assert!(error.contains("base = \"maze\"") && error.contains("hint:"), "{error}");
@@ -278,7 +292,7 @@ fn wrong_recipes_are_refused() {
     assert!(error.contains("qrl") && error.contains("cmd1, gcbc"), "{error}");
 }
 
-/// What a recipe does not say is as in the recipe that it is based on.
+/// Unset fields are those of the base recipe.
 #[test]
 fn a_recipe_may_change_another() {
     let base = Recipe::built_in("mazes").unwrap();

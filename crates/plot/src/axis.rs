@@ -1,11 +1,11 @@
-//! From values to places on the page.
+//! Axes: positions of values in a figure.
 
 use crate::scale;
 
-/// Differences of larger numbers may not be finite.
+/// The largest magnitude on an axis: differences of larger numbers may not be finite.
 const LARGEST: f64 = 1e300;
 
-/// The range of an axis and where its values are drawn.
+/// The range of an axis, and the positions of both ends in the figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Axis {
     pub(super) low: f64,
@@ -20,24 +20,24 @@ impl Axis {
         (10.0 * place).round() / 10.0
     }
 
-    /// About six round numbers, at least `least` apart.
+    /// Returns about six round numbers, at least `least` apart.
     pub(super) fn ticks(&self, least: f64) -> Vec<f64> {
         self.multiples(scale::round_interval(self.high - self.low, 6, least))
     }
 
-    /// Multiples of `interval` on the axis.
+    /// Returns the multiples of `interval` on the axis.
     pub(super) fn multiples(&self, interval: f64) -> Vec<f64> {
         let first = (self.low / interval).ceil();
         (0..20).map(|k| (first + f64::from(k)) * interval).take_while(|tick| *tick <= self.high).collect()
     }
 }
 
-/// Whether a number can lie on an axis.
+/// Whether a number is finite and small enough for an axis.
 pub(super) fn is_drawable(value: f64) -> bool {
     value.abs() <= LARGEST
 }
 
-/// The least and the greatest of some numbers.
+/// The smallest and the largest of some numbers; `None` without numbers.
 pub(super) fn limits(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
     values.into_iter().fold(None, |limits, value| {
         let (low, high) = limits.unwrap_or((value, value));
@@ -45,7 +45,7 @@ pub(super) fn limits(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)
     })
 }
 
-/// A range with room around its limits; around a single value, enough to see where it lies.
+/// Adds a margin of a share of the range on both sides; a single value has a range around it.
 pub(super) fn with_room((low, high): (f64, f64), share: f64) -> (f64, f64) {
     let magnitude = low.abs().max(high.abs());
     // Below this, labels would need more digits than a number has.
@@ -55,13 +55,14 @@ pub(super) fn with_room((low, high): (f64, f64), share: f64) -> (f64, f64) {
         true => 0.1 * magnitude,
         false => share * (high - low),
     };
-    // What is never negative is not given a negative part of an axis, nor what is never positive a positive one.
-    let (floor, ceiling) = match (low >= 0.0, high <= 0.0) {
+    // The axis of a quantity that is never negative has no negative part, and likewise for positive
+    // values.
+    let (floor, cap) = match (low >= 0.0, high <= 0.0) {
         (true, _) => (0.0, f64::INFINITY),
         (false, true) => (f64::NEG_INFINITY, 0.0),
         _ => (f64::NEG_INFINITY, f64::INFINITY),
     };
-    ((low - room).max(floor), (high + room).min(ceiling))
+    ((low - room).max(floor), (high + room).min(cap))
 }
 
 #[cfg(test)]
@@ -69,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_have_room_but_no_false_sign() {
+    fn ranges_have_a_margin_without_a_change_of_sign() {
         assert_eq!(with_room((10.0, 20.0), 0.1), (9.0, 21.0));
         assert_eq!(with_room((0.0, 1.0), 0.1), (0.0, 1.1));
         assert_eq!(with_room((-3.0, -0.5), 0.5), (-4.25, 0.0));

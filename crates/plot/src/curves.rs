@@ -1,8 +1,8 @@
-//! Training curves: measures of several runs over a common axis.
+//! Training curves: metrics of several runs over a common axis.
 
 use crate::{
     axis::{Axis, limits, with_room},
-    export::{Figure, MARGIN, titled},
+    export::{Figure, MARGIN, header_height, titled},
     legend::Legend,
     lettering,
     panel::{Place, TICK_SIZE, TITLE_HEIGHT},
@@ -12,30 +12,35 @@ use crate::{
 };
 use svg::node::element::Group;
 
-/// Room below the lowest grid for the numbers and the name of the axis.
+/// Height of the numbers and the name of the axis below the lowest grid.
 const X_AXIS_HEIGHT: f64 = 46.0;
-/// Room on either side of the points, as a share of their range.
+/// Height of the numbers below each grid, if every panel has its own axis.
+const X_NUMBERS_HEIGHT: f64 = 20.0;
+/// Margin on either side of the points, as a share of their range.
 const X_ROOM: f64 = 0.015;
-/// Numbers below the axis are at least this far apart.
+/// The smallest gap between numbers below the axis.
 const LABEL_GAP: f64 = 14.0;
-/// A title makes the page wider up to this, then it is shortened.
+/// A title widens the figure up to this width; a longer one is shortened.
 const MAX_WIDTH: f64 = 1600.0;
-/// More panels than this stand in two columns.
+/// More panels than this are arranged in two columns.
 const MAX_STACKED: usize = 3;
 
-/// Panels over one `x` axis, under one legend.
+/// Panels over an `x` axis, with a common legend.
 ///
-/// Series of one name look the same in all panels and share an entry of the legend. 28 names can be told apart.
-/// Of a curve with many points to a pixel, the line is the mean and the pale range behind it is all of them.
+/// Series of the same name have the same stroke in all panels and share an entry of the legend;
+/// there are 28 different strokes. Where a curve has many points per pixel, the line is their mean
+/// and the pale range behind it is their range.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LineChart {
-    /// What the chart shows.
+    /// The title.
     pub title: String,
-    /// What the bands mean, or what is not shown.
+    /// The meaning of bands, and what is not shown.
     pub note: String,
-    /// What the common axis measures, with its unit, such as "training steps".
+    /// The quantity on the `x` axis, with its unit, such as "training steps".
     pub x_axis: String,
-    /// From top to bottom; more than three stand in two columns, read in rows.
+    /// Whether each panel has its own range on the `x` axis, and not all the same.
+    pub has_own_x: bool,
+    /// The panels from top to bottom; more than three are arranged in two columns, row by row.
     pub panels: Vec<Panel>,
 }
 
@@ -52,21 +57,22 @@ impl LineChart {
         };
         let numbers = panels.iter().map(|panel| panel.y_label_width(grid_height)).fold(0.0, f64::max);
         let column_width = (MARGIN + numbers + 8.0 + grid_width).ceil();
-        let wanted =
-            2.0 * MARGIN + lettering::width(&self.title, 15.0).max(lettering::width(&self.note, 11.0));
+        let wanted = 2.0 * MARGIN + lettering::width(&self.title, 15.0);
         let width = (columns as f64 * column_width + 2.0 * MARGIN).max(wanted.ceil().min(MAX_WIDTH));
 
         let legend = Legend::of(panels);
-        let legend_top = if self.note.is_empty() { 36.0 } else { 54.0 };
+        let legend_top = header_height(&self.note, width);
         let (legend_rows, legend_height) = legend.draw((MARGIN, legend_top), width - 2.0 * MARGIN);
         let top = legend_top + legend_height;
-        let row_height = TITLE_HEIGHT + grid_height;
+        let numbers_height = if self.has_own_x { X_NUMBERS_HEIGHT } else { 0.0 };
+        let row_height = TITLE_HEIGHT + grid_height + numbers_height;
         let rows = panels.len().div_ceil(columns);
-        let height = top + row_height * rows as f64 + X_AXIS_HEIGHT;
+        let height = top + row_height * rows as f64 - numbers_height + X_AXIS_HEIGHT;
         let mut document = titled(width, height, &self.title, &self.note).add(legend_rows);
-        let x_range = limits(self.all_x()).map(|limits| with_room(limits, X_ROOM));
-        let ticks = x_range.map(|range| self.x_ticks(range, grid_width)).unwrap_or_default();
         for (k, panel) in panels.iter().enumerate() {
+            let on_axis = if self.has_own_x { &panels[k..=k] } else { panels };
+            let x_range = limits(all_x(on_axis)).map(|limits| with_room(limits, X_ROOM));
+            let ticks = x_range.map(|range| x_ticks(on_axis, range, grid_width)).unwrap_or_default();
             let place = Place {
                 left: column_width * (k % columns + 1) as f64 - grid_width,
                 top: top + row_height * (k / columns) as f64 + TITLE_HEIGHT,
@@ -76,43 +82,44 @@ impl LineChart {
             let (from, to) = (place.left, place.left + place.width);
             let x = x_range.map(|(low, high)| (Axis { low, high, from, to }, ticks.as_slice()));
             document = document.add(panel.draw(place, x, &legend));
-            if k + columns >= panels.len() {
-                document = document.add(self.x_numbers(place, x));
+            let is_lowest = k + columns >= panels.len();
+            if is_lowest || self.has_own_x {
+                document = document.add(x_numbers(place, x, if is_lowest { &self.x_axis } else { "" }));
             }
         }
         Figure::new(&document)
     }
+}
 
-    fn all_x(&self) -> impl Iterator<Item = f64> {
-        self.panels.iter().flat_map(Panel::visible_points).map(|(x, _)| x)
-    }
+fn all_x(panels: &[Panel]) -> impl Iterator<Item = f64> {
+    panels.iter().flat_map(Panel::visible_points).map(|(x, _)| x)
+}
 
-    /// Round numbers on the common axis, as many as have room for their labels.
-    fn x_ticks(&self, (low, high): (f64, f64), width: f64) -> Vec<f64> {
-        let axis = Axis { low, high, from: 0.0, to: width };
-        // There is no half step.
-        let least = if self.all_x().all(|x| x.fract() == 0.0) { 1.0 } else { 0.0 };
-        let candidates = (1..=8).rev().map(|parts| scale::round_interval(high - low, parts, least));
-        let has_room = |ticks: &Vec<f64>| {
-            let labels = scale::short_labels(ticks);
-            let widest = labels.iter().map(|label| lettering::width(label, TICK_SIZE)).fold(0.0, f64::max);
-            ticks.windows(2).all(|pair| axis.place(pair[1]) - axis.place(pair[0]) >= widest + LABEL_GAP)
-        };
-        candidates.map(|interval| axis.multiples(interval)).find(has_room).unwrap_or_default()
-    }
+/// Round numbers on the axis of panels, as many as there is space for their labels.
+fn x_ticks(panels: &[Panel], (low, high): (f64, f64), width: f64) -> Vec<f64> {
+    let axis = Axis { low, high, from: 0.0, to: width };
+    // Steps are integers.
+    let least = if all_x(panels).all(|x| x.fract() == 0.0) { 1.0 } else { 0.0 };
+    let candidates = (1..=8).rev().map(|parts| scale::round_interval(high - low, parts, least));
+    let has_room = |ticks: &Vec<f64>| {
+        let labels = scale::short_labels(ticks);
+        let widest = labels.iter().map(|label| lettering::width(label, TICK_SIZE)).fold(0.0, f64::max);
+        ticks.windows(2).all(|pair| axis.place(pair[1]) - axis.place(pair[0]) >= widest + LABEL_GAP)
+    };
+    candidates.map(|interval| axis.multiples(interval)).find(has_room).unwrap_or_default()
+}
 
-    /// The numbers below a grid and the name of the axis.
-    fn x_numbers(&self, place: Place, x: Option<(Axis, &[f64])>) -> Group {
-        let bottom = place.top + place.height;
-        let mut group = Group::new();
-        if let Some((axis, ticks)) = x {
-            for (&tick, label) in ticks.iter().zip(scale::short_labels(ticks)) {
-                group = group.add(text(&label, (axis.place(tick), bottom + 18.0), TICK_SIZE, "middle"));
-            }
+/// Draws the numbers below a grid, and the name of the axis.
+fn x_numbers(place: Place, x: Option<(Axis, &[f64])>, name: &str) -> Group {
+    let bottom = place.top + place.height;
+    let mut group = Group::new();
+    if let Some((axis, ticks)) = x {
+        for (&tick, label) in ticks.iter().zip(scale::short_labels(ticks)) {
+            group = group.add(text(&label, (axis.place(tick), bottom + 18.0), TICK_SIZE, "middle"));
         }
-        let name = lettering::shortened(&self.x_axis, place.width, 12.0);
-        group.add(text(&name, (place.left + place.width / 2.0, bottom + 36.0), 12.0, "middle"))
     }
+    let name = lettering::shortened(name, place.width, 12.0);
+    group.add(text(&name, (place.left + place.width / 2.0, bottom + 36.0), 12.0, "middle"))
 }
 
 #[cfg(test)]
@@ -125,18 +132,18 @@ mod tests {
     }
 
     fn panel(series: impl IntoIterator<Item = Series>) -> Panel {
-        Panel { title: "loss".into(), series: series.into_iter().collect() }
+        Panel { title: "loss".into(), series: series.into_iter().collect(), ..Panel::default() }
     }
 
-    /// The SVG of some panels, which must also render and hold no number that is not one.
+    /// Draws panels; the SVG must render and contain no NaN or infinity.
     fn drawn(panels: impl IntoIterator<Item = Panel>) -> String {
         let panels = panels.into_iter().collect();
         let chart =
             LineChart { title: "runs".into(), x_axis: "training steps".into(), panels, ..Default::default() };
-        let picture = chart.draw();
-        assert!(picture.png().is_ok());
-        assert!(!picture.svg().contains("NaN") && !picture.svg().contains("inf"), "{}", picture.svg());
-        picture.svg().to_owned()
+        let figure = chart.draw();
+        assert!(figure.png().is_ok());
+        assert!(!figure.svg().contains("NaN") && !figure.svg().contains("inf"), "{}", figure.svg());
+        figure.svg().to_owned()
     }
 
     fn count(svg: &str, part: &str) -> usize {
@@ -144,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_finite_point_a_panel_says_so() {
+    fn a_panel_without_a_finite_point_shows_no_data() {
         assert_eq!(count(&drawn([]), "no data"), 1);
         let hopeless = series("a", [(1.0, f64::NAN), (f64::NAN, 1.0), (2.0, f64::INFINITY)]);
         let svg = drawn([panel([]), panel([hopeless]), panel([series("b", [(0.0, 1.0), (9.0, 2.0)])])]);
@@ -152,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_not_finite_are_gaps() {
+    fn non_finite_values_are_gaps() {
         let with_gap = series("a", (0..10).map(|k| (f64::from(k), if k == 4 { f64::NAN } else { 1.0 })));
         let svg = drawn([panel([with_gap])]);
         let line = svg.lines().find(|line| line.contains("<path") && line.contains("stroke=")).unwrap();
@@ -160,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lone_point_is_a_dot() {
+    fn a_single_point_is_a_dot() {
         let svg = drawn([panel([series("a", [(5.0, 3.0)])])]);
         assert_eq!(count(&svg, "<circle"), 1);
         assert!(svg.contains(">\n5\n"), "{svg}");
@@ -175,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn bands_are_areas_with_gaps_of_their_own() {
+    fn bands_are_areas_with_their_own_gaps() {
         let mut curve = series("a", (0..4).map(|k| (f64::from(k), 1.0)));
         curve.band = vec![(0.5, 2.0), (0.0, 3.0), (f64::NEG_INFINITY, f64::INFINITY), (2.0, 0.5)];
         let svg = drawn([panel([curve])]);
@@ -191,6 +198,19 @@ mod tests {
         let lacking = (0..100_000).map(|k| (f64::from(k), if k % 2 == 0 { noise(k) } else { f64::NAN }));
         let svg = drawn([panel([series("a", lacking)])]);
         assert!(svg.len() < 40_000, "{} bytes", svg.len());
+    }
+
+    #[test]
+    fn panels_may_have_their_own_ranges() {
+        let panels = vec![
+            panel([series("a", [(0.0, 1.0), (40.0, 2.0)])]),
+            panel([series("b", [(0.0, 1.0), (1000.0, 2.0)])]),
+        ];
+        let chart = LineChart { x_axis: "observed steps".into(), panels, ..LineChart::default() };
+        let svg = |has_own_x: bool| LineChart { has_own_x, ..chart.clone() }.draw().svg().to_owned();
+        assert!(!svg(false).contains("\n40\n"));
+        assert!(svg(true).contains("\n40\n") && svg(true).contains("\n1000\n"));
+        assert_eq!(count(&svg(true), "observed steps"), 1);
     }
 
     #[test]

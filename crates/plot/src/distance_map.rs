@@ -1,10 +1,10 @@
-//! Learned distances over a plane through the observation space.
+//! Learned distances on a plane of the observation space.
 
 use crate::{Colors, PlaneChart, PlaneField, PlanePanel, axis::limits};
 use isochrone_core::TemporalDistance;
 use isochrone_data::Dataset;
 
-/// The direction of the distances of a map.
+/// The direction of the distances on a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MapDirection {
     /// From cells to one state.
@@ -13,12 +13,12 @@ pub enum MapDirection {
     From,
 }
 
-/// States that are looked at to know where data are.
-const LOOKED_AT: usize = 40_000;
-/// A cell this many cells from any state is not shown: nothing is known there.
+/// The number of states that determine where there are data.
+const MAX_STATES: usize = 40_000;
+/// Cells farther than this many cells from any state are not drawn, because there are no data.
 const MARGIN_CELLS: usize = 1;
 
-/// The part of a plane through the space of observations that the data cover.
+/// The part of a plane of the observation space that the data cover.
 pub struct MapFrame {
     dimensions: [usize; 2],
     x: (f64, f64),
@@ -29,14 +29,15 @@ pub struct MapFrame {
 }
 
 impl MapFrame {
-    /// Looks at where states of the data lie in two dimensions; the longer side has `cells` cells.
+    /// Finds the cells of two dimensions that have data; the longer side has `cells` cells.
     pub fn new(data: &Dataset, dimensions: [usize; 2], cells: usize) -> Self {
         let width = data.spec().observation.width;
-        let every = (data.index().n_states() / LOOKED_AT as u64).max(1);
+        let every = (data.index().n_states() / MAX_STATES as u64).max(1);
         let places: Vec<[f64; 2]> = (0..data.n_episodes())
             .flat_map(|episode| {
                 let view = data.episode(episode);
-                // Every so many states of all episodes together: short episodes are not seen by their starts alone.
+                // The stride runs over all episodes, so that short episodes contribute more than
+                // their starts.
                 let first = data.index().states(episode).start;
                 let rows = view.observations.chunks_exact(width).zip(first..);
                 let rows = rows.filter(|(_, state)| state.is_multiple_of(every));
@@ -71,7 +72,8 @@ impl MapFrame {
         Self { dimensions, x, y, columns, rows, is_known }
     }
 
-    /// Steps between cells and one state, with their isochrones. The other dimensions of cells are those of the state.
+    /// Draws the steps between cells and one state, with isochrones. Cells take their other
+    /// dimensions from the state.
     pub fn panel(
         &self,
         title: &str,
@@ -79,35 +81,37 @@ impl MapFrame {
         state: &[f32],
         direction: MapDirection,
     ) -> PlanePanel {
-        let middles = PlaneField::middles(self.x, self.y, self.columns, self.rows);
-        let known: Vec<usize> = (0..middles.len()).filter(|&cell| self.is_known[cell]).collect();
+        let centers = PlaneField::centers(self.x, self.y, self.columns, self.rows);
+        let known: Vec<usize> = (0..centers.len()).filter(|&cell| self.is_known[cell]).collect();
         let mut cells = state.repeat(known.len());
         for (row, &cell) in cells.chunks_exact_mut(state.len()).zip(&known) {
             for (axis, &dimension) in self.dimensions.iter().enumerate() {
-                row[dimension] = middles[cell][axis] as f32;
+                row[dimension] = centers[cell][axis] as f32;
             }
         }
         let (panel, steps) =
             PlanePanel::of_steps(title, distance, &cells, state, self.place(state), direction);
-        let mut values = vec![None; middles.len()];
+        let mut values = vec![None; centers.len()];
         known.into_iter().zip(steps).for_each(|(cell, steps)| values[cell] = Some(steps));
         let field = PlaneField { x: self.x, y: self.y, columns: self.columns, values };
         PlanePanel { field: Some(field), ..panel }
     }
 
-    /// Draws a planned path on a map of steps to its goal: all its states, `[n, width]`, or only its start if no path was found.
+    /// Draws a planned path on a map of steps to its goal. `states` are all states of the path,
+    /// `[n, width]`; without a path, only the start is drawn.
     pub fn draw_path(&self, panel: &mut PlanePanel, from: &[f32], states: Option<&[f32]>) {
         panel.set_path(from, states, |state| self.place(state));
     }
 
-    /// Where a state is on the map.
+    /// The position of a state on the map.
     fn place(&self, state: &[f32]) -> [f64; 2] {
         self.dimensions.map(|dimension| f64::from(state[dimension]))
     }
 }
 
 impl PlanePanel {
-    /// What maps have in common: the steps between some states, `[n, width]`, and one at a place; and the steps.
+    /// Creates a panel without values for the steps between states, `[n, width]`, and one state at
+    /// `place`; returns the steps as well.
     pub(crate) fn of_steps(
         title: &str,
         distance: &dyn TemporalDistance,
@@ -125,13 +129,13 @@ impl PlanePanel {
                 (distance.all_pairs_steps(state, states), "steps from the circle", at, Vec::new())
             }
         };
-        let steps = steps.expect("a map has whole states");
+        let steps = steps.expect("maps have full states");
         let largest = steps.iter().copied().filter(|steps| steps.is_finite()).fold(0.0, f64::max).max(1e-9);
         let colors = Some(Colors::Distance { legend: legend.to_owned(), largest });
         (Self { title: title.to_owned(), colors, starts, goals, ..Self::default() }, steps)
     }
 
-    /// Draws a planned path, or only its start if there is none.
+    /// Draws a planned path, or only its start if there is no path.
     pub(crate) fn set_path(
         &mut self,
         from: &[f32],
@@ -143,16 +147,16 @@ impl PlanePanel {
     }
 }
 
-/// Gives maps of distances the same colors for the same distance, so that they can be compared.
+/// Gives maps of distances a common color scale, so that they can be compared.
 pub fn on_one_scale(panels: &mut [PlanePanel]) {
     let largest_of = |panel: &PlanePanel| match &panel.colors {
         Some(Colors::Distance { largest, .. }) => *largest,
         _ => 0.0,
     };
-    let most = panels.iter().map(largest_of).fold(0.0, f64::max);
+    let common = panels.iter().map(largest_of).fold(0.0, f64::max);
     for panel in panels {
         if let Some(Colors::Distance { largest, .. }) = &mut panel.colors {
-            *largest = most;
+            *largest = common;
         }
     }
 }

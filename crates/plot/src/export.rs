@@ -1,4 +1,4 @@
-//! From a drawing to a file.
+//! Figures as files.
 
 use crate::{lettering, palette, shapes::text};
 use resvg::{tiny_skia, usvg};
@@ -11,47 +11,47 @@ use thiserror::Error;
 
 /// The typeface of all labels, so that PNGs look the same on machines without fonts.
 const FONT: &[u8] = include_bytes!("../assets/DejaVuSans-subset.ttf");
-/// The family it declares, with what a browser should fall back to.
+/// The family that it declares, and the fallbacks of a browser.
 const FONT_FAMILY: &str = "DejaVu Sans, Verdana, sans-serif";
 /// PNGs have two pixels per SVG unit, for sharp text on dense displays.
 const PNG_PIXELS_PER_UNIT: f32 = 2.0;
-/// Neither side of a PNG may be longer.
+/// The longest side of a PNG, in pixels.
 const MAX_PNG_SIDE: f32 = 8192.0;
-/// Room around a drawing.
+/// The margin around a figure.
 pub(super) const MARGIN: f64 = 16.0;
 
-/// Why a picture could not be written.
+/// The reason why a figure could not be written.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PlotError {
-    /// The file name does not say which format is meant.
-    #[error("{}: the picture's format is not clear from its name; hint: end the name in .svg or .png", .0.display())]
+    /// The file name has no known extension.
+    #[error("{}: unknown figure format; hint: use the extension .svg or .png", .0.display())]
     UnknownFormat(PathBuf),
     /// The SVG could not be rendered.
-    #[error("{}: could not render the picture: {reason}; hint: write an .svg instead", path.display())]
+    #[error("{}: the figure cannot be rendered: {reason}; hint: write an .svg instead", path.display())]
     Render {
-        /// The file to be written.
+        /// The file.
         path: PathBuf,
-        /// What the renderer said.
+        /// The renderer's message.
         reason: String,
     },
     /// The file could not be written.
     #[error("{}: {source}; hint: check that the folder exists and can be written", path.display())]
     Write {
-        /// The file to be written.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }
 
-/// A finished drawing.
+/// A drawn figure.
 #[derive(Debug, Clone)]
 pub struct Figure {
     svg: String,
 }
 
-/// An empty document of a size, in the typeface of all labels.
+/// An empty document with the typeface of all labels.
 pub(super) fn sheet(width: f64, height: f64) -> Document {
     Document::new()
         .set("viewBox", (0, 0, width as u32, height as u32))
@@ -60,17 +60,35 @@ pub(super) fn sheet(width: f64, height: f64) -> Document {
         .set("font-family", FONT_FAMILY)
 }
 
-/// What a drawing lies on.
+/// The background of a figure.
 pub(super) fn paper() -> Rectangle {
     Rectangle::new().set("width", "100%").set("height", "100%").set("fill", palette::PAPER)
 }
 
-/// A sheet of paper with a title and a note, shortened to its width.
+/// The font size of notes, and the distance between their lines.
+pub(super) const NOTE_SIZE: f64 = 11.0;
+const NOTE_LINE: f64 = 15.0;
+
+/// A document with a title, shortened to its width, and a note in as many lines as it needs.
 pub(super) fn titled(width: f64, height: f64, title: &str, note: &str) -> Document {
-    let heading = |content: &str, y: f64, size: f64| {
-        text(&lettering::shortened(content, width - 2.0 * MARGIN, size), (MARGIN, y), size, "start")
-    };
-    sheet(width, height).add(paper()).add(heading(title, 26.0, 15.0)).add(heading(note, 44.0, 11.0))
+    let title = lettering::shortened(title, width - 2.0 * MARGIN, 15.0);
+    let mut document = sheet(width, height).add(paper()).add(text(&title, (MARGIN, 26.0), 15.0, "start"));
+    for (k, line) in note_lines(note, width).iter().enumerate() {
+        document = document.add(text(line, (MARGIN, 44.0 + NOTE_LINE * k as f64), NOTE_SIZE, "start"));
+    }
+    document
+}
+
+/// The height of the title and the note.
+pub(super) fn header_height(note: &str, width: f64) -> f64 {
+    match note_lines(note, width).len() {
+        0 => 36.0,
+        lines => 54.0 + NOTE_LINE * (lines - 1) as f64,
+    }
+}
+
+fn note_lines(note: &str, width: f64) -> Vec<String> {
+    lettering::wrapped(note, width - 2.0 * MARGIN, NOTE_SIZE)
 }
 
 impl Figure {
@@ -78,13 +96,19 @@ impl Figure {
         Self { svg: format!("{document}\n") }
     }
 
-    /// The drawing as an SVG document.
+    /// Returns the figure as an SVG document.
     pub fn svg(&self) -> &str {
         &self.svg
     }
 
-    /// Checks that a file name says which format is meant and lies in a folder that exists, before any work is
-    /// done for it.
+    /// The width in SVG units.
+    pub(super) fn width(&self) -> f64 {
+        let size = self.svg.split("viewBox=\"0 0 ").nth(1).and_then(|rest| rest.split(' ').next());
+        size.and_then(|width| width.parse().ok()).unwrap_or_default()
+    }
+
+    /// Checks that a file name has a known extension and that its folder exists, so that a command
+    /// fails before it does any work.
     pub fn check_path(path: &Path) -> Result<(), PlotError> {
         is_png(path)?;
         match path.parent() {
@@ -96,7 +120,7 @@ impl Figure {
         }
     }
 
-    /// Writes the drawing in the format that the file name asks for.
+    /// Writes the figure in the format of the file's extension.
     pub fn save(&self, path: &Path) -> Result<(), PlotError> {
         let bytes = match is_png(path)? {
             true => self.png().map_err(|reason| PlotError::Render { path: path.into(), reason })?,
@@ -106,7 +130,7 @@ impl Figure {
             .map_err(|source| PlotError::Write { path: path.into(), source })
     }
 
-    /// The drawing as a PNG file.
+    /// Renders the figure as a PNG file.
     pub(crate) fn png(&self) -> Result<Vec<u8>, String> {
         let mut fonts = usvg::fontdb::Database::new();
         fonts.load_font_data(FONT.to_vec());
@@ -116,13 +140,13 @@ impl Figure {
         let scale = PNG_PIXELS_PER_UNIT.min(MAX_PNG_SIDE / size.width().max(size.height()));
         let side = |length: f32| (length * scale).ceil() as u32;
         let mut pixels = tiny_skia::Pixmap::new(side(size.width()), side(size.height()))
-            .ok_or_else(|| "the picture is empty".to_owned())?;
+            .ok_or_else(|| "the figure is empty".to_owned())?;
         resvg::render(&tree, tiny_skia::Transform::from_scale(scale, scale), &mut pixels.as_mut());
         pixels.encode_png().map_err(|error| error.to_string())
     }
 }
 
-/// Whether a file name asks for a PNG, or for an SVG.
+/// Returns true for a PNG, false for an SVG.
 fn is_png(path: &Path) -> Result<bool, PlotError> {
     match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
         Some("svg") => Ok(false),

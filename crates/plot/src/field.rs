@@ -1,4 +1,4 @@
-//! A field of distances over a map: heat, isochrones, start, goal and path.
+//! A map of distances over cells: colors, isochrones, start, goal and path.
 
 use crate::{
     contour::{Point, Surface},
@@ -12,15 +12,15 @@ use svg::node::element::{Definitions, Group, Path, Pattern, Rectangle};
 
 const TITLE_HEIGHT: f64 = 30.0;
 const LEGEND_WIDTH: f64 = 92.0;
-/// The longer side of the map, before rounding cells to whole units.
+/// The longer side of the map, before cells are rounded to integer sizes.
 const MAP_SIDE: f64 = 720.0;
-/// Colors that are told apart; runs of one color are drawn as one rectangle.
+/// The number of different colors; runs of one color are drawn as one rectangle.
 const N_SHADES: f64 = 64.0;
-/// The legend needs this much height, however flat the map.
+/// The height of the legend, however flat the map.
 const MIN_HEIGHT: f64 = 236.0;
 /// Ticks closer than this would touch.
 const MIN_TICK_DISTANCE: f64 = 13.0;
-/// About so many isochrones; the interval between them is round.
+/// The approximate number of isochrones; the interval between them is a round number.
 const N_ISOCHRONES: usize = 14;
 /// On smaller cells, arrowheads would hide the field.
 const MIN_ARROW_CELL: f64 = 5.0;
@@ -28,9 +28,9 @@ const MIN_ARROW_CELL: f64 = 5.0;
 /// A mark on a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Glyph {
-    /// A one-way cell; the direction as `(rows, columns)`.
+    /// A one-way cell, with its direction as `(rows, columns)`.
     Arrow(isize, isize),
-    /// A labelled passage, such as a teleporter.
+    /// A labeled cell, such as a teleporter.
     Label(char),
 }
 
@@ -43,20 +43,20 @@ pub struct FieldMap {
     columns: usize,
     title: String,
     legend: String,
-    /// `None` is a wall, infinity cannot reach the goal.
+    /// `None` for walls, infinity for cells that cannot reach the goal.
     steps: Vec<Option<f64>>,
-    /// Whether the field is continuous to the right, and down.
+    /// Whether the field is continuous to the right and downward.
     joined: Vec<[bool; 2]>,
     /// Marks on cells.
     pub glyphs: Vec<((usize, usize), Glyph)>,
-    /// Cells that have a star.
+    /// Goal cells, drawn as stars.
     pub goals: Vec<(usize, usize)>,
-    /// A path from its first cell, the start. Jumps between cells that do not touch are dashed.
+    /// A path, beginning at the start. Jumps between cells that do not touch are dashed.
     pub path: Vec<(usize, usize)>,
 }
 
 impl FieldMap {
-    /// A map of walls. `legend` names the quantity and its unit.
+    /// Creates a map on which every cell is a wall. `legend` names the quantity and its unit.
     pub fn new(rows: usize, columns: usize, title: impl Into<String>, legend: impl Into<String>) -> Self {
         Self {
             rows,
@@ -76,8 +76,8 @@ impl FieldMap {
         self.steps[row * self.columns + column] = Some(steps);
     }
 
-    /// Declares that one can move freely between a cell and its right or lower neighbour, so that isochrones
-    /// may cross the edge between them.
+    /// Declares that a cell and its right or lower neighbor are connected, so that isochrones may
+    /// cross the edge between them.
     pub fn join(&mut self, a: (usize, usize), b: (usize, usize)) {
         let (first, second) = if a <= b { (a, b) } else { (b, a) };
         let index = first.0 * self.columns + first.1;
@@ -113,10 +113,10 @@ impl Surface for FieldMap {
     }
 }
 
-/// A map and where it goes on the page.
+/// A map and its position in the figure.
 struct Canvas<'a> {
     map: &'a FieldMap,
-    /// Side of a cell.
+    /// The side of a cell.
     cell: f64,
     raster: Raster,
     width: f64,
@@ -145,7 +145,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    fn centre(&self, (row, column): (usize, usize)) -> Point {
+    fn center(&self, (row, column): (usize, usize)) -> Point {
         self.raster.place((column as f64 + 0.5, row as f64 + 0.5))
     }
 
@@ -170,8 +170,8 @@ impl<'a> Canvas<'a> {
 
     fn isochrones(&self) -> Group {
         let mut group = Group::new().set("fill", "none").set("stroke-linecap", "round");
-        let mut labels: Vec<Point> = self.map.goals.iter().map(|&goal| self.centre(goal)).collect();
-        labels.extend(self.map.path.iter().map(|&cell| self.centre(cell)));
+        let mut labels: Vec<Point> = self.map.goals.iter().map(|&goal| self.center(goal)).collect();
+        labels.extend(self.map.path.iter().map(|&cell| self.center(cell)));
         let mut texts = Group::new().set("font-size", 11);
         for level in scale::multiples(self.interval, self.farthest) {
             let (path, label) = self.raster.isochrone(self.map, level, &labels, 24.0, 400);
@@ -187,7 +187,7 @@ impl<'a> Canvas<'a> {
         group.add(texts)
     }
 
-    /// Moves the centre of a label so that the label stays on the map.
+    /// Moves the center of a label so that the label stays on the map.
     fn keep_inside(&self, (x, y): Point) -> Point {
         let (left, top) = self.raster.origin;
         let (right, bottom) = self.raster.place((self.map.columns as f64, self.map.rows as f64));
@@ -199,7 +199,7 @@ impl<'a> Canvas<'a> {
     fn glyphs(&self) -> Group {
         let mut group = Group::new();
         for &(cell, glyph) in &self.map.glyphs {
-            let (x, y) = self.centre(cell);
+            let (x, y) = self.center(cell);
             let steps = self.map.steps[cell.0 * self.map.columns + cell.1].unwrap_or(0.0);
             let ink = if steps.is_finite() { palette::ink_on(self.far(steps)) } else { palette::INK };
             group = match glyph {
@@ -222,12 +222,12 @@ impl<'a> Canvas<'a> {
         let mut group = Group::new().set("stroke-linecap", "round").set("fill", "none");
         let Some(&first) = self.map.path.first() else { return group };
         let is_step = |a: (usize, usize), b: (usize, usize)| a.0.abs_diff(b.0) + a.1.abs_diff(b.1) <= 1;
-        // A dark casing below a light line reads on every background.
+        // A dark casing below a light line is visible on every background.
         let width = (0.14 * self.cell).clamp(0.8, 4.0);
         let casing = (0.4 * self.cell).clamp(0.8, 2.0);
         for (ink, width) in [(palette::INK, width + casing), (palette::PAPER, width)] {
             for pair in self.map.path.windows(2) {
-                let mut step = line(self.centre(pair[0]), self.centre(pair[1]), ink);
+                let mut step = line(self.center(pair[0]), self.center(pair[1]), ink);
                 if !is_step(pair[0], pair[1]) {
                     step = step.set("stroke-dasharray", "2 7");
                 }
@@ -237,16 +237,16 @@ impl<'a> Canvas<'a> {
         let every = 4.max(self.map.path.len() / 24);
         for pair in self.map.path.windows(2).skip(every / 2).step_by(every) {
             if is_step(pair[0], pair[1]) && self.cell >= MIN_ARROW_CELL {
-                let (from, to) = (self.centre(pair[0]), self.centre(pair[1]));
+                let (from, to) = (self.center(pair[0]), self.center(pair[1]));
                 group = group.add(step_head(from, to, 2.2 * width + 1.0));
             }
         }
-        group.add(start(self.centre(first), (0.28 * self.cell).clamp(3.5, 9.0)))
+        group.add(start(self.center(first), (0.28 * self.cell).clamp(3.5, 9.0)))
     }
 
     fn goals(&self) -> Group {
         let radius = (0.46 * self.cell).clamp(8.0, 15.0);
-        self.map.goals.iter().map(|&goal| star(self.centre(goal), radius)).fold(Group::new(), Group::add)
+        self.map.goals.iter().map(|&goal| star(self.center(goal), radius)).fold(Group::new(), Group::add)
     }
 
     fn legend(&self) -> Group {
@@ -274,7 +274,7 @@ impl<'a> Canvas<'a> {
         group = group.add(name.set("transform", format!("rotate(90 {x:.1} {y:.1})")));
         if has_unreachable {
             let patch = rectangle(left, bottom + 14.0, 14.0, 14.0).set("fill", "url(#unreachable)");
-            let name = text("no way", (left + 20.0, bottom + 25.0), 11.0, "start");
+            let name = text("no path", (left + 20.0, bottom + 25.0), 11.0, "start");
             group = group.add(patch.set("stroke", palette::HATCH)).add(name);
         }
         group
@@ -293,7 +293,7 @@ fn hatch_pattern() -> Definitions {
     Definitions::new().add(pattern)
 }
 
-/// A label that can be read on top of a line: the line is painted over first.
+/// A label with a background, so that the line below it does not cross the letters.
 fn haloed(content: &str, (x, y): Point, far: f64) -> Group {
     let width = 7.4 * content.chars().count() as f64 + 4.0;
     let ground =

@@ -1,4 +1,4 @@
-//! A moving body as a strip of pictures.
+//! A moving body as a series of frames.
 
 use crate::{
     contour::Point,
@@ -13,49 +13,49 @@ const GAP: f64 = 8.0;
 const TOP: f64 = 56.0;
 const LABEL: f64 = 18.0;
 const COLUMNS: usize = 6;
-/// Pixels per metre.
+/// Pixels per meter.
 const SCALE: f64 = 60.0;
-/// The camera looks from this angle around the vertical, and this far above the horizon.
+/// The angles of the camera around the vertical axis and above the horizon, in radians.
 const TURN: f64 = 0.6;
 const TILT: f64 = 0.55;
-/// Lines on the floor are this far apart, in metres.
+/// The distance between lines on the floor, in meters.
 const FLOOR_LINES: f64 = 0.5;
 
-/// Pictures of one body, one after another.
+/// Frames of one body, in order of time.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Filmstrip {
-    /// What it shows.
+    /// The title.
     pub title: String,
-    /// What else a viewer must know.
+    /// How to read the figure.
     pub note: String,
-    /// First to last.
+    /// The frames, from first to last.
     pub frames: Vec<Frame>,
 }
 
-/// A body at one moment.
+/// A body at one time.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Frame {
-    /// When it is.
+    /// The label, such as the time.
     pub label: String,
-    /// Where the camera looks: a place on the floor, in metres.
-    pub centre: [f64; 2],
-    /// What is seen.
+    /// The point on the floor at the center of the frame, in meters.
+    pub center: [f64; 2],
+    /// The parts of the body.
     pub limbs: Vec<Limb>,
 }
 
-/// A rod with round ends, in metres; a ball where both ends are one.
+/// A capsule, in meters; a ball if both ends are equal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limb {
     /// One end.
     pub from: [f64; 3],
-    /// The other.
+    /// The other end.
     pub to: [f64; 3],
-    /// Half of its thickness.
+    /// The radius.
     pub radius: f64,
 }
 
 impl Filmstrip {
-    /// Draws the strip, six frames beside each other.
+    /// Draws the frames, six in a row.
     pub fn draw(&self) -> Figure {
         let columns = self.frames.len().clamp(1, COLUMNS);
         let rows = self.frames.len().div_ceil(COLUMNS).max(1);
@@ -80,9 +80,9 @@ impl Filmstrip {
 }
 
 impl Frame {
-    /// Where the camera sees a point if its centre is at the origin of the page, and how far away the point is.
+    /// Projects a point relative to the center of the frame; returns its position and its depth.
     fn project(&self, [x, y, z]: [f64; 3]) -> (Point, f64) {
-        let (x, y) = (x - self.centre[0], y - self.centre[1]);
+        let (x, y) = (x - self.center[0], y - self.center[1]);
         let (sin, cos) = TURN.sin_cos();
         let (right, away) = (cos * x + sin * y, cos * y - sin * x);
         let (lift, flat) = (TILT.cos(), TILT.sin());
@@ -96,14 +96,14 @@ impl Frame {
             (middle_x + x, middle_y + y)
         };
         let mut group = Group::new().set("stroke-linecap", "round");
-        // Lines of the floor stand still while the camera follows: they show that something moves.
+        // Lines on the floor show motion, because the camera follows the body.
         let reach = 3.0;
         for axis in 0..2 {
-            let first = ((self.centre[axis] - reach) / FLOOR_LINES).ceil() as i64;
+            let first = ((self.center[axis] - reach) / FLOOR_LINES).ceil() as i64;
             let lines = (first..).map(|k| k as f64 * FLOOR_LINES);
-            for at in lines.take_while(|at| *at <= self.centre[axis] + reach) {
+            for at in lines.take_while(|at| *at <= self.center[axis] + reach) {
                 let ends = [-reach, reach].map(|along| {
-                    let mut point = [self.centre[0] + along, self.centre[1] + along, 0.0];
+                    let mut point = [self.center[0] + along, self.center[1] + along, 0.0];
                     point[axis] = at;
                     on_page(point)
                 });
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn frames_are_drawn_in_rows_of_six() {
         let limb = Limb { from: [0.0, 0.0, 0.5], to: [0.5, 0.0, 0.0], radius: 0.08 };
-        let frame = Frame { label: "0.5 s".into(), centre: [0.0; 2], limbs: vec![limb] };
+        let frame = Frame { label: "0.5 s".into(), center: [0.0; 2], limbs: vec![limb] };
         let film = Filmstrip { title: "a walk".into(), note: String::new(), frames: vec![frame; 7] };
         let svg = film.draw().svg().to_owned();
         assert!(svg.contains("a walk") && svg.contains("frame-6"));

@@ -1,51 +1,61 @@
-//! Which line stands for which name.
+//! The legend of a line chart.
 
 use crate::{
     lettering, palette,
-    series::Panel,
+    series::{Panel, Series},
     shapes::{line, text},
 };
 use std::collections::HashSet;
 use svg::node::element::Group;
 
-/// Once all colors are used, they come again with the next of these.
+/// Dash patterns: once all colors are used, they repeat with the next pattern.
 const DASHES: [&str; 4] = ["none", "6 3", "1.5 2.5", "9 3 2 3"];
 const ROW_HEIGHT: f64 = 18.0;
 const SAMPLE_WIDTH: f64 = 28.0;
-/// Between a sample and its name, and between a name and the next sample.
+/// The gaps between a sample and its name, and between a name and the next sample.
 const GAPS: (f64, f64) = (7.0, 20.0);
 const FONT_SIZE: f64 = 11.0;
-/// Longer names are shortened where that leaves them different.
+/// Longer names are shortened if they stay different.
 const NAME_WIDTH: f64 = 240.0;
 
-/// The names of all series of a chart, each once, in the order of their first appearance.
+/// The names of all series and reference lines of a chart, each once, in the order of their first
+/// appearance.
 pub(super) struct Legend<'a> {
     names: Vec<&'a str>,
+    references: Vec<&'a str>,
 }
 
 /// How a line is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Stroke {
     pub(super) color: &'static str,
-    /// As SVG writes them.
+    /// The dash pattern in SVG syntax.
     pub(super) dashes: &'static str,
+    pub(super) width: f64,
 }
+
+/// The stroke of reference lines, which cannot be mistaken for a run.
+pub(super) const REFERENCE: Stroke = Stroke { color: palette::HATCH, dashes: "5 4", width: 1.0 };
+const LINE_WIDTH: f64 = 1.5;
 
 impl<'a> Legend<'a> {
     pub(super) fn of(panels: &'a [Panel]) -> Self {
-        let mut seen = HashSet::new();
-        let names = panels.iter().flat_map(|panel| &panel.series).map(|series| series.name.as_str());
-        Self { names: names.filter(|&name| seen.insert(name)).collect() }
+        let unique = |of: fn(&Panel) -> &Vec<Series>| {
+            let mut seen = HashSet::new();
+            let names = panels.iter().flat_map(of).map(|series| series.name.as_str());
+            names.filter(|&name| seen.insert(name)).collect()
+        };
+        Self { names: unique(|panel| &panel.series), references: unique(|panel| &panel.references) }
     }
 
     /// The stroke of a name, the same in all panels.
     pub(super) fn stroke(&self, name: &str) -> Stroke {
         let index = self.names.iter().position(|&other| other == name).unwrap_or(0);
         let (dash, color) = (index / palette::LINES.len(), index % palette::LINES.len());
-        Stroke { color: palette::LINES[color], dashes: DASHES[dash % DASHES.len()] }
+        Stroke { color: palette::LINES[color], dashes: DASHES[dash % DASHES.len()], width: LINE_WIDTH }
     }
 
-    /// Draws rows of samples and names within `width`, and says how high they are together.
+    /// Draws rows of samples and names within `width`, and returns their height.
     pub(super) fn draw(&self, (left, top): (f64, f64), width: f64) -> (Group, f64) {
         let entries = self.entries(width - SAMPLE_WIDTH - GAPS.0);
         let widest = entries.iter().map(|(_, label)| lettering::width(label, FONT_SIZE)).fold(0.0, f64::max);
@@ -55,18 +65,21 @@ impl<'a> Legend<'a> {
         for (k, (stroke, label)) in entries.iter().enumerate() {
             let x = (left + column_width * (k % columns) as f64).round();
             let y = (top + ROW_HEIGHT * ((k / columns) as f64 + 0.5)).round();
-            let sample = line((x, y), (x + SAMPLE_WIDTH, y), stroke.color).set("stroke-width", 2);
+            let sample =
+                line((x, y), (x + SAMPLE_WIDTH, y), stroke.color).set("stroke-width", stroke.width + 0.5);
             let name = text(label, (x + SAMPLE_WIDTH + GAPS.0, y + 4.0), FONT_SIZE, "start");
             group = group.add(sample.set("stroke-dasharray", stroke.dashes)).add(name);
         }
         (group, ROW_HEIGHT * entries.len().div_ceil(columns) as f64)
     }
 
-    /// Strokes and names that fit into `room`. A series without a name has no entry.
+    /// Strokes and names that fit into `room`. A line without a name has no entry.
     fn entries(&self, room: f64) -> Vec<(Stroke, String)> {
         let shortened = |room: f64| {
-            let label = |name: &&str| (self.stroke(name), lettering::shortened(name, room, FONT_SIZE));
-            self.names.iter().filter(|name| !name.is_empty()).map(label).collect::<Vec<_>>()
+            let label = |name: &str| lettering::shortened(name, room, FONT_SIZE);
+            let series = self.names.iter().map(|name| (self.stroke(name), label(name)));
+            let references = self.references.iter().map(|name| (REFERENCE, label(name)));
+            series.chain(references).filter(|(_, label)| !label.is_empty()).collect::<Vec<_>>()
         };
         let entries = shortened(NAME_WIDTH.min(room));
         let different: HashSet<&String> = entries.iter().map(|(_, label)| label).collect();
@@ -77,7 +90,6 @@ impl<'a> Legend<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::series::Series;
 
     fn panel(names: &[String]) -> Panel {
         let series = |name: &String| Series { name: name.clone(), ..Series::default() };
@@ -104,10 +116,19 @@ mod tests {
     }
 
     #[test]
-    fn names_are_not_shortened_to_the_same() {
-        let name = |middle: &str| format!("a-common-beginning-of-names-{middle}-and-a-common-end-of-names");
+    fn shortened_names_stay_different() {
+        let name = |middle: &str| format!("a-common-prefix-of-names-{middle}-and-a-common-suffix-of-names");
         let panels = [panel(&[name("1"), name("2")])];
         let entries = Legend::of(&panels).entries(600.0);
         assert_eq!(entries[1].1, name("2"));
+    }
+    #[test]
+    fn reference_lines_are_gray_and_listed_last() {
+        let reference = Series { name: "predicted = observed".into(), ..Series::default() };
+        let panels = [Panel { references: vec![reference], ..panel(&["a".into(), "b".into()]) }];
+        let entries = Legend::of(&panels).entries(500.0);
+        assert_eq!(entries.len(), 3);
+        assert_eq!(entries[2], (REFERENCE, "predicted = observed".into()));
+        assert!(!palette::LINES.contains(&REFERENCE.color) && REFERENCE.width < LINE_WIDTH);
     }
 }

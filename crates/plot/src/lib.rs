@@ -1,10 +1,12 @@
-//! Figures as SVG, as PNG rendered from that SVG, and HTML reports: one drawing, every format.
+//! Figures as SVG, as PNG rendered from that SVG, and HTML reports.
 //!
-//! Charts take plain numbers and know nothing of where they come from:
+//! Charts take plain numbers and do not depend on their source:
 //!
-//! - [`LineChart`], [`BarChart`], [`FieldMap`], [`PlaneChart`], [`TrajectoryPlot`], [`Filmstrip`]: what is drawn;
-//! - [`curve_chart()`], [`calibration_chart()`], [`MapFrame`], [`StateMap`], [`rollout_chart`]: charts of runs, distances and rollouts;
-//! - [`Figure`]: a drawing to save; [`html::Page`] and [`run_report()`]: HTML reports.
+//! - [`LineChart`], [`BarChart`], [`FieldMap`], [`PlaneChart`], [`TrajectoryPlot`], [`Filmstrip`]:
+//!   the kinds of charts;
+//! - [`curve_chart()`], [`calibration_chart()`], [`MapFrame`], [`StateMap`], [`rollout_chart`]:
+//!   charts of runs, distances and rollouts;
+//! - [`Figure`]: a drawn chart, to be saved; [`html::Page`] and [`run_report()`]: HTML reports.
 
 mod axis;
 mod bars;
@@ -19,6 +21,7 @@ mod filmstrip;
 pub mod html;
 mod legend;
 mod lettering;
+mod map_goal;
 mod palette;
 mod panel;
 mod plane;
@@ -33,17 +36,18 @@ mod state_map;
 mod thinning;
 mod trajectories;
 
-pub use bars::{Bar, BarChart};
-pub use calibration_chart::calibration_chart;
-pub use curve_chart::{CurveGroup, curve_chart};
+pub use bars::{Bar, BarChart, BarColor};
+pub use calibration_chart::{CalibrationSeries, calibration_chart};
+pub use curve_chart::{CurveGroup, MIN_SEEDS, curve_chart};
 pub use curves::LineChart;
 pub use distance_map::{MapDirection, MapFrame, on_one_scale};
 pub use export::{Figure, PlotError};
 pub use field::{FieldMap, Glyph};
 pub use filmstrip::{Filmstrip, Frame, Limb};
+pub use map_goal::CentralState;
 pub use plane::{Colors, PlaneChart, PlaneField, PlanePanel, RolloutPath};
 pub use rollout_paths::rollout_chart;
-pub use run_report::{RunSummary, run_report};
+pub use run_report::{BestEvaluation, RunSummary, run_report};
 pub use series::{Panel, Series};
 pub use state_map::{MapAxis, StateMap};
 pub use trajectories::TrajectoryPlot;

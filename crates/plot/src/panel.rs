@@ -3,11 +3,11 @@
 use crate::{
     axis::{Axis, is_drawable, limits, with_room},
     contour::Point,
-    legend::{Legend, Stroke},
+    legend::{Legend, REFERENCE, Stroke},
     lettering, palette, scale,
     series::{Panel, Series},
     shapes::{dot, line, text},
-    thinning::{middle_of_dense, pieces, thin_band, thin_line},
+    thinning::{mean_of_dense, pieces, thin_band, thin_line},
 };
 use std::fmt::Write as _;
 use svg::node::element::{Group, Path};
@@ -16,13 +16,14 @@ use svg::node::element::{Group, Path};
 pub(super) const TITLE_HEIGHT: f64 = 36.0;
 /// Size of the numbers at ticks.
 pub(super) const TICK_SIZE: f64 = 11.0;
-const LINE_WIDTH: f64 = 1.5;
-/// Ticks are about this far apart, or farther.
+/// The radius of a point without neighbors.
+const DOT_RADIUS: f64 = 2.4;
+/// The smallest distance between ticks, about.
 const TICK_DISTANCE: f64 = 28.0;
 /// Room above and below the values, as a share of their range.
 const ROOM: f64 = 0.06;
 
-/// Where the grid of a panel lies on the page.
+/// The position of a panel's grid in the figure.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub(super) left: f64,
@@ -32,13 +33,14 @@ pub(super) struct Place {
 }
 
 impl Panel {
-    /// The points that can be shown.
+    /// The points of all lines that have finite coordinates.
     pub(super) fn visible_points(&self) -> impl Iterator<Item = Point> {
-        let points = self.series.iter().flat_map(|series| &series.points).copied();
+        let lines = self.series.iter().chain(&self.references);
+        let points = lines.flat_map(|series| &series.points).copied();
         points.filter(|&(x, y)| is_drawable(x) && is_drawable(y))
     }
 
-    /// The axis over all points and bands, if there are points.
+    /// The axis over all points and bands; `None` without points.
     fn y_axis(&self, top: f64, height: f64) -> Option<Axis> {
         let (low, high) = limits(self.visible_points().map(|(_, y)| y))?;
         let bands = self.series.iter().flat_map(|series| series.points.iter().zip(&series.band));
@@ -48,13 +50,13 @@ impl Panel {
         Some(Axis { low, high, from: top + height, to: top })
     }
 
-    /// How wide the numbers beside a grid of this height are.
+    /// The width of the numbers beside a grid of this height.
     pub(super) fn y_label_width(&self, height: f64) -> f64 {
         let ticks = self.y_axis(0.0, height).map(|axis| y_ticks(&axis)).unwrap_or_default();
         ticks.iter().map(|(_, label)| lettering::width(label, TICK_SIZE)).fold(0.0, f64::max)
     }
 
-    /// Draws the panel over an `x` axis without its numbers, which panels share.
+    /// Draws the panel over an `x` axis without its numbers, which all panels share.
     pub(super) fn draw(&self, place: Place, x: Option<(Axis, &[f64])>, legend: &Legend) -> Group {
         let title = lettering::shortened(&self.title, place.width, 12.0);
         let group = Group::new().add(text(&title, (place.left, place.top - 10.0), 12.0, "start"));
@@ -75,6 +77,10 @@ impl Panel {
                 .add(line((place.left - 4.0, at), (place.left + place.width, at), palette::WALL))
                 .add(text(&label, (place.left - 8.0, at + 4.0), TICK_SIZE, "end"));
         }
+        let mut references = Group::new().set("fill", "none");
+        for series in &self.references {
+            references = references.add(curve(series, &x, &y, REFERENCE));
+        }
         // All bands lie below all lines, so that none hides a line.
         let (mut bands, mut lines) =
             (Group::new().set("fill-opacity", 0.18), Group::new().set("fill", "none"));
@@ -85,11 +91,11 @@ impl Panel {
             }
             lines = lines.add(curve(series, &x, &y, stroke));
         }
-        group.add(grid).add(base).add(bands).add(lines)
+        group.add(grid).add(base).add(references).add(bands).add(lines)
     }
 }
 
-/// Heights of round values, with their labels.
+/// Round values, with their labels.
 fn y_ticks(axis: &Axis) -> Vec<(f64, String)> {
     let parts = ((axis.from - axis.to) / TICK_DISTANCE) as usize;
     let values = axis.multiples(scale::round_interval(axis.high - axis.low, parts.clamp(2, 7), 0.0));
@@ -97,7 +103,7 @@ fn y_ticks(axis: &Axis) -> Vec<(f64, String)> {
     values.into_iter().zip(labels).collect()
 }
 
-/// Where a value lies on the page; `None` if it lies nowhere.
+/// The height of a value in the figure; `None` if it is not finite.
 fn height(y: &Axis, value: f64) -> Option<f64> {
     is_drawable(value).then(|| y.place(value))
 }
@@ -107,10 +113,10 @@ fn curve(series: &Series, x: &Axis, y: &Axis, stroke: Stroke) -> Group {
     let (mut line, mut range) = (String::new(), String::new());
     let mut group = Group::new();
     for piece in pieces(marks) {
-        match (piece.as_slice(), middle_of_dense(&piece)) {
-            // A line needs two points; a lone one is a dot.
-            (&[point], _) => group = group.add(dot(point, 1.6 * LINE_WIDTH).set("fill", stroke.color)),
-            // Noise would hide the curve and its neighbours: it is pale, its middle is not.
+        match (piece.as_slice(), mean_of_dense(&piece)) {
+            // A line needs two points; a single point is a dot.
+            (&[point], _) => group = group.add(dot(point, DOT_RADIUS).set("fill", stroke.color)),
+            // Noise would hide the curve and its neighbors: its range is pale, its mean is not.
             (piece, Some(middle)) => {
                 trace(&mut range, thin_line(piece));
                 trace(&mut line, middle);
@@ -123,7 +129,7 @@ fn curve(series: &Series, x: &Axis, y: &Axis, stroke: Stroke) -> Group {
         group = group.add(path(range).set("stroke-width", 1).set("stroke-opacity", 0.3));
     }
     if !line.is_empty() {
-        let line = path(line).set("stroke-width", LINE_WIDTH).set("stroke-linejoin", "round");
+        let line = path(line).set("stroke-width", stroke.width).set("stroke-linejoin", "round");
         group = group.add(line.set("stroke-dasharray", stroke.dashes));
     }
     group
@@ -142,7 +148,7 @@ fn band(series: &Series, x: &Axis, y: &Axis, color: &'static str) -> Path {
     for piece in pieces(marks) {
         let mut edges = thin_band(&piece);
         if let &[(x, edge)] = edges.as_slice() {
-            // A band of one point, as wide as its dot.
+            // A band of one point is as wide as its dot.
             edges = vec![(x - 2.0, edge), (x + 2.0, edge)];
         }
         let tops = edges.iter().map(|&(x, (top, _))| (x, top));
@@ -153,7 +159,7 @@ fn band(series: &Series, x: &Axis, y: &Axis, color: &'static str) -> Path {
     Path::new().set("d", data).set("fill", color)
 }
 
-/// Places of points from left to right, however they were logged, with what is shown there.
+/// Points from left to right, in whatever order they were logged, with their values in the figure.
 fn by_rising_x<T>(
     points: &[Point],
     shown: impl Fn(usize, &Point) -> Option<T>,
@@ -164,8 +170,8 @@ fn by_rising_x<T>(
     order.into_iter().map(|index| (x.place(points[index].0), shown(index, &points[index]))).collect()
 }
 
-/// Adds a line through points to the data of a path. Places are whole tenths, so steps between them, which are
-/// shorter to write, lose nothing.
+/// Adds a line through points to the data of a path. Coordinates are multiples of 0.1, so relative
+/// steps, which are shorter to write, are exact.
 fn trace(data: &mut String, points: impl IntoIterator<Item = Point>) {
     let mut last = None;
     for (x, y) in points {
@@ -185,10 +191,10 @@ fn tenths(value: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The numbers beside a curve through two heights.
+    /// The tick labels of a curve through two values.
     fn labels(low: f64, high: f64) -> String {
         let series = Series { points: vec![(0.0, low), (1.0, high)], ..Series::default() };
-        let panel = Panel { title: String::new(), series: vec![series] };
+        let panel = Panel { series: vec![series], ..Panel::default() };
         let axis = panel.y_axis(0.0, 5.0 * TICK_DISTANCE).unwrap();
         let ticks = y_ticks(&axis);
         assert!(ticks.iter().all(|(tick, _)| (axis.low..=axis.high).contains(tick)));

@@ -1,13 +1,14 @@
-//! Maps of the plane: a field of distances with its isochrones, values at places, planned paths with arrows, over the data.
+//! Maps of the plane: a field of distances with isochrones, values at points, rollouts and planned
+//! paths.
 
 use crate::{
     axis::{Axis, limits},
     contour::{Point, Surface},
-    export::{Figure, MARGIN, titled},
+    export::{Figure, MARGIN, header_height, titled},
     lettering, palette,
     raster::Raster,
     scale,
-    shapes::{dot, rectangle, star, start, step_head, text, with_grid},
+    shapes::{dot, line, rectangle, star, start, step_head, text, with_grid},
 };
 use std::fmt::Write as _;
 use svg::node::element::{Group, Path};
@@ -18,102 +19,105 @@ const TITLE_HEIGHT: f64 = 34.0;
 const AXIS_HEIGHT: f64 = 44.0;
 const LEGEND_HEIGHT: f64 = 52.0;
 const BAR_HEIGHT: f64 = 12.0;
-/// More panels than this go on in another row.
+const LINES_LEGEND_HEIGHT: f64 = 20.0;
+const SAMPLE_WIDTH: f64 = 22.0;
+/// Panels in a row.
 const MAX_BESIDE: usize = 3;
-/// About so many isochrones.
+/// The approximate number of isochrones.
 const N_ISOCHRONES: usize = 10;
-/// Colors that are told apart.
+/// The number of different colors.
 const N_SHADES: f64 = 48.0;
-/// More dots than this are small, and have no edge.
+/// More dots than this are drawn small and without an edge.
 const MAX_LARGE_DOTS: usize = 500;
-/// Arrows on a path are about this far apart on the page.
+/// The approximate distance between arrows on a path.
 const ARROW_DISTANCE: f64 = 26.0;
 
 /// Maps of one plane, side by side.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PlaneChart {
-    /// What the chart shows.
+    /// The title.
     pub title: String,
-    /// What else a reader must know.
+    /// How to read the maps.
     pub note: String,
-    /// What the two axes are, with their units.
+    /// The names of the two axes, with their units.
     pub axes: [String; 2],
-    /// Left to right; more than three go on below.
+    /// The maps, from left to right, three in a row.
     pub panels: Vec<PlanePanel>,
 }
 
 /// One map.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PlanePanel {
-    /// What this map shows.
+    /// The title of the map.
     pub title: String,
-    /// What colors mean; none on a map without values.
+    /// The meaning of colors; `None` for a map without values.
     pub colors: Option<Colors>,
-    /// Values everywhere.
+    /// Values on a grid.
     pub field: Option<PlaneField>,
-    /// Places, with a value or without; those without are grey.
+    /// Points with or without a value; those without are gray.
     pub dots: Vec<([f64; 2], Option<f64>)>,
-    /// Rectangles where nobody can be, each by two opposite corners.
+    /// Walls: rectangles, each given by two opposite corners.
     pub walls: Vec<[[f64; 2]; 2]>,
-    /// Where somebody was, drawn as thin lines.
+    /// Rollouts, drawn as thin lines.
     pub paths: Vec<RolloutPath>,
-    /// Ways, each from its first point to its last.
+    /// Planned paths, each from its first point to its last, drawn with arrows.
     pub planned: Vec<Vec<[f64; 2]>>,
-    /// Where one starts: circles.
+    /// Start states, drawn as circles.
     pub starts: Vec<[f64; 2]>,
-    /// Where one wants to be: stars.
+    /// Goal states, drawn as stars.
     pub goals: Vec<[f64; 2]>,
 }
 
-/// Where somebody was, step by step.
+/// The states of a rollout.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RolloutPath {
-    /// From the first place to the last.
+    /// The points from the first state to the last.
     pub points: Vec<[f64; 2]>,
-    /// Whether it led to its goal: blue, or else red.
+    /// Whether the rollout reached its goal: blue if so, orange if not.
     pub success: bool,
 }
 
 impl RolloutPath {
-    /// A step that is longer than this share of the map is a jump: no line leads along it.
+    /// A step longer than this share of the map is a jump, such as a teleporter, and is not drawn
+    /// as a line.
     const JUMP: f64 = 0.08;
 }
 
-/// Which values have which colors.
+/// A color scale.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Colors {
-    /// From light at zero to dark at the largest value.
+    /// From yellow at zero to dark purple at the largest value.
     Distance {
         /// The quantity and its unit.
         legend: String,
-        /// The value that is darkest; larger ones look like it.
+        /// The value with the darkest color; larger values have the same.
         largest: f64,
     },
     /// Blue below zero, red above.
     Difference {
         /// The quantity and its unit.
         legend: String,
-        /// The size of the value that has the strongest color.
+        /// The magnitude with the strongest color.
         largest: f64,
     },
 }
 
-/// A value for every cell of a rectangle, row by row from the top; `None` where nothing is known.
+/// A value for every cell of a rectangle, row by row from the top; `None` where there are no data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlaneField {
-    /// Left and right edge.
+    /// The left and right edges.
     pub x: (f64, f64),
-    /// Lower and upper edge.
+    /// The lower and upper edges.
     pub y: (f64, f64),
-    /// Cells in a row.
+    /// The number of cells in a row.
     pub columns: usize,
-    /// `[rows, columns]`
+    /// The values, `[rows, columns]`.
     pub values: Vec<Option<f64>>,
 }
 
 impl PlaneField {
-    /// The middles of the cells of a rectangle, in the order of [`values`](Self::values).
-    pub fn middles(x: (f64, f64), y: (f64, f64), columns: usize, rows: usize) -> Vec<[f64; 2]> {
+    /// Returns the centers of the cells of a rectangle, in the order of [`values`](Self::values).
+    pub fn centers(x: (f64, f64), y: (f64, f64), columns: usize, rows: usize) -> Vec<[f64; 2]> {
         let at = |(low, high): (f64, f64), cell: usize, cells: usize| {
             low + (high - low) * (cell as f64 + 0.5) / cells as f64
         };
@@ -133,7 +137,7 @@ impl Surface for PlaneField {
 }
 
 impl Colors {
-    /// The fill of a value, and the ink that can be read on it.
+    /// The fill of a value, and a legible text color on it.
     fn of(&self, value: f64) -> (String, &'static str) {
         let shade = |part: f64| (part * N_SHADES).round() / N_SHADES;
         match self {
@@ -162,17 +166,18 @@ impl Colors {
 }
 
 impl PlaneChart {
-    /// Both axes have one scale unless one range is longer by more than this.
+    /// Both axes have the same scale unless one range is more than this many times as long as the
+    /// other.
     pub const MAX_ASPECT: f64 = 3.0;
 
-    /// Draws the maps, all on one scale.
+    /// Draws the maps, all with the same axes.
     pub fn draw(&self) -> Figure {
         let columns = self.panels.len().clamp(1, MAX_BESIDE);
         let rows = self.panels.len().div_ceil(MAX_BESIDE).max(1);
         let ((x_low, x_high), (y_low, y_high)) = self.ranges();
         let (width, height) = (x_high - x_low, y_high - y_low);
         let (map_width, map_height) = match width.max(height) {
-            // One unit is as long upwards as it is sideways.
+            // One unit has the same length on both axes.
             longer if longer <= Self::MAX_ASPECT * width.min(height) => {
                 (MAP_SIDE * width / longer, MAP_SIDE * height / longer)
             }
@@ -182,10 +187,15 @@ impl PlaneChart {
         let panel_width = LEFT + map_width + 12.0;
         let legend_height = if has_legend { LEGEND_HEIGHT } else { 0.0 };
         let panel_height = TITLE_HEIGHT + map_height + AXIS_HEIGHT + legend_height;
-        let top = if self.note.is_empty() { 36.0 } else { 54.0 };
-        let width = (columns as f64 * panel_width + 2.0 * MARGIN).max(360.0).ceil();
+        let width = (columns as f64 * panel_width + 2.0 * MARGIN).max(420.0).ceil();
+        let header_height = header_height(&self.note, width);
+        let lines_legend = self.lines_legend(header_height);
+        let top = header_height + if lines_legend.is_some() { LINES_LEGEND_HEIGHT } else { 0.0 };
         let height = (top + rows as f64 * panel_height + MARGIN).ceil();
         let mut document = titled(width, height, &self.title, &self.note);
+        if let Some(legend) = lines_legend {
+            document = document.add(legend);
+        }
         for (number, panel) in self.panels.iter().enumerate() {
             let left = MARGIN + panel_width * (number % MAX_BESIDE) as f64 + LEFT;
             let top = top + panel_height * (number / MAX_BESIDE) as f64 + TITLE_HEIGHT;
@@ -199,7 +209,43 @@ impl PlaneChart {
         Figure::new(&document)
     }
 
-    /// What all maps show of the plane.
+    /// Draws a legend of rollouts, planned paths, starts and goals; `None` if there are no lines.
+    fn lines_legend(&self, top: f64) -> Option<Group> {
+        let has = |is_in: fn(&PlanePanel) -> bool| self.panels.iter().any(is_in);
+        let has_rollouts = has(|panel| !panel.paths.is_empty());
+        let has_plans = has(|panel| panel.planned.iter().any(|path| path.len() > 1));
+        if !has_rollouts && !has_plans {
+            return None;
+        }
+        let y = top + 4.0;
+        let stroke =
+            |ink: &'static str, width: f64| line((0.0, y), (SAMPLE_WIDTH, y), ink).set("stroke-width", width);
+        let middle = (SAMPLE_WIDTH / 2.0, y);
+        let mut entries: Vec<(Group, &str)> = Vec::new();
+        if has_rollouts {
+            entries.push((Group::new().add(stroke(success_ink(true), 2.0)), "success"));
+            entries.push((Group::new().add(stroke(success_ink(false), 2.0)), "failure"));
+        }
+        if has_plans {
+            let casing = Group::new().add(stroke(palette::INK, 4.2)).add(stroke(palette::PAPER, 2.2));
+            entries.push((casing, "planned path"));
+        }
+        if has(|panel| !panel.starts.is_empty()) {
+            entries.push((Group::new().add(start(middle, 5.5)), "start"));
+        }
+        if has(|panel| !panel.goals.is_empty()) {
+            entries.push((Group::new().add(star(middle, 8.0)), "goal"));
+        }
+        let (mut group, mut x) = (Group::new(), MARGIN);
+        for (sample, name) in entries {
+            let label = text(name, (SAMPLE_WIDTH + 6.0, y + 4.0), 11.0, "start");
+            group = group.add(sample.add(label).set("transform", format!("translate({x:.1} 0)")));
+            x += SAMPLE_WIDTH + 6.0 + lettering::width(name, 11.0) + 14.0;
+        }
+        Some(group)
+    }
+
+    /// The ranges of both axes over all maps.
     fn ranges(&self) -> ((f64, f64), (f64, f64)) {
         let along = |axis: usize| {
             let of_panel = |panel: &PlanePanel| {
@@ -219,7 +265,7 @@ impl PlaneChart {
     }
 }
 
-/// A panel and where it goes on the page.
+/// A panel and its position in the figure.
 struct Map<'a> {
     panel: &'a PlanePanel,
     x: Axis,
@@ -318,8 +364,8 @@ impl Map<'_> {
                 let (x, y) = self.place(at);
                 let _ = write!(data, "{}{x:.1} {y:.1}", if is_new { "M" } else { "L" });
             }
-            let ink = palette::LINES[usize::from(!success)];
-            let line = Path::new().set("d", data).set("stroke", ink).set("stroke-width", 1.0);
+            let line =
+                Path::new().set("d", data).set("stroke", success_ink(*success)).set("stroke-width", 1.0);
             group = group.add(line.set("stroke-opacity", 0.55));
         }
         group
@@ -352,7 +398,7 @@ impl Map<'_> {
             for (k, (x, y)) in places.iter().enumerate() {
                 let _ = write!(data, "{}{x:.1} {y:.1}", if k == 0 { "M" } else { "L" });
             }
-            // A dark casing below a light line reads on every background.
+            // A dark casing below a light line is visible on every background.
             for (ink, width) in [(palette::INK, 4.2), (palette::PAPER, 2.2)] {
                 let line = Path::new().set("d", data.as_str()).set("fill", "none");
                 group = group.add(line.set("stroke", ink).set("stroke-width", width));
@@ -395,14 +441,19 @@ impl Map<'_> {
     }
 }
 
+/// The color of a rollout: blue if it succeeds, orange if it fails.
+fn success_ink(success: bool) -> &'static str {
+    palette::LINES[usize::from(!success)]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn chart() -> PlaneChart {
         let (x, y) = ((0.0, 20.0), (0.0, 10.0));
-        let middles = PlaneField::middles(x, y, 20, 10);
-        let values = middles.iter().map(|[x, _]| (*x < 15.0).then_some(*x)).collect();
+        let centers = PlaneField::centers(x, y, 20, 10);
+        let values = centers.iter().map(|[x, _]| (*x < 15.0).then_some(*x)).collect();
         let panel = PlanePanel {
             title: "to the <goal>".into(),
             colors: Some(Colors::Distance { legend: "steps".into(), largest: 15.0 }),
@@ -431,14 +482,14 @@ mod tests {
         for part in ["a map", "to the &lt;goal&gt;", "x (m)", "steps", "error", "<polygon"] {
             assert!(svg.contains(part), "{part}");
         }
-        // Isochrones are straight: the field grows from left to right.
+        // Isochrones are straight, because the field grows from left to right.
         assert!(svg.contains("\n10\n") && svg.contains("\n2\n"));
         assert!(!svg.contains("NaN"));
         assert!(chart().draw().png().is_ok());
     }
 
     #[test]
-    fn who_stands_still_for_long_has_walked_and_who_is_carried_off_has_not() {
+    fn jumps_are_not_drawn_and_waiting_is_no_jump() {
         let mut places = vec![[0.0, 0.0], [0.2, 0.0], [0.4, 0.0], [20.0, 0.0], [20.2, 0.0]];
         places.extend(vec![[20.2001, 0.0]; 1000]);
         let paths = vec![RolloutPath { points: places, success: false }];
@@ -450,13 +501,24 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_counted_from_the_top_left() {
-        let middles = PlaneField::middles((0.0, 2.0), (0.0, 4.0), 2, 2);
-        assert_eq!(middles, [[0.5, 3.0], [1.5, 3.0], [0.5, 1.0], [1.5, 1.0]]);
+    fn rollouts_have_a_legend() {
+        let svg = chart().draw().svg().to_owned();
+        for part in ["success", "failure", "planned path", "start", "goal"] {
+            assert!(svg.contains(&format!("\n{part}\n")), "{part}: {svg}");
+        }
+        let mut without = chart();
+        (without.panels[0].paths, without.panels[0].planned) = (Vec::new(), Vec::new());
+        assert!(!without.draw().svg().contains("\nsuccess\n"));
     }
 
     #[test]
-    fn nothing_is_drawn_of_nothing() {
+    fn cells_are_counted_from_the_top_left() {
+        let centers = PlaneField::centers((0.0, 2.0), (0.0, 4.0), 2, 2);
+        assert_eq!(centers, [[0.5, 3.0], [1.5, 3.0], [0.5, 1.0], [1.5, 1.0]]);
+    }
+
+    #[test]
+    fn an_empty_chart_is_drawn() {
         assert!(PlaneChart::default().draw().png().is_ok());
         let empty = PlaneChart { panels: vec![PlanePanel::default()], ..PlaneChart::default() };
         assert!(empty.draw().png().is_ok());

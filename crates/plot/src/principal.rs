@@ -1,12 +1,13 @@
-//! The two directions along which states differ most.
+//! The first two principal directions of states.
 
-/// Rounds of the power iteration: enough for a figure, whatever the gap between directions.
-const ROUNDS: usize = 60;
+/// Iterations of the power method: enough for a figure, whatever the gap between eigenvalues.
+const ITERATIONS: usize = 60;
 
-/// The first two principal directions of rows, `[n, width]`, each of length 1. The second is zero where rows
-/// lie on a line.
+/// Returns the first two principal directions of rows, `[n, width]`, each of length 1. The second
+/// is zero if all rows lie on a line.
 ///
-/// Power iteration on the rows themselves: a covariance of wide observations would not fit in memory.
+/// Power iteration uses the rows themselves: the covariance of wide observations would not fit into
+/// memory.
 pub(crate) fn principal_directions(rows: &[f64], width: usize) -> [Vec<f64>; 2] {
     let n = (rows.len() / width.max(1)).max(1) as f64;
     let mut mean = vec![0.0; width];
@@ -22,9 +23,9 @@ pub(crate) fn principal_directions(rows: &[f64], width: usize) -> [Vec<f64>; 2] 
     [first, second]
 }
 
-/// The direction of most variance, orthogonal to another.
+/// The direction of largest variance, orthogonal to another.
 fn direction(rows: &[f64], width: usize, other: Option<&[f64]>) -> Vec<f64> {
-    // Begins with the column that varies most, and a little of all others.
+    // The initial direction follows the standard deviations, slightly perturbed to avoid symmetry.
     let mut squares = vec![0.0; width];
     for row in rows.chunks_exact(width) {
         squares.iter_mut().zip(row).for_each(|(square, value)| *square += value * value);
@@ -33,7 +34,7 @@ fn direction(rows: &[f64], width: usize, other: Option<&[f64]>) -> Vec<f64> {
     for (column, value) in direction.iter_mut().enumerate() {
         *value *= 1.0 + 0.1 * (column as f64).sin();
     }
-    for _ in 0..ROUNDS {
+    for _ in 0..ITERATIONS {
         let mut next = vec![0.0; width];
         for row in rows.chunks_exact(width) {
             let along: f64 = row.iter().zip(&direction).map(|(value, part)| value * part).sum();
@@ -49,7 +50,7 @@ fn direction(rows: &[f64], width: usize, other: Option<&[f64]>) -> Vec<f64> {
         }
         direction = next.into_iter().map(|part| part / length).collect();
     }
-    // One sign of two that mean the same: the largest part is positive.
+    // The sign is arbitrary: the largest component is positive.
     let largest = direction.iter().copied().fold(0.0, |a: f64, b| if b.abs() > a.abs() { b } else { a });
     direction.iter().map(|part| part * largest.signum()).collect()
 }
@@ -64,7 +65,7 @@ mod tests {
             .flat_map(|step| {
                 let angle = f64::from(step) / 100.0 * std::f64::consts::TAU;
                 let (long, short) = (5.0 * angle.cos(), angle.sin());
-                // The long axis leads up and to the right; the last column never changes.
+                // The long axis points up and to the right; the last column is constant.
                 [7.0 + 0.6 * long - 0.8 * short, 0.8 * long + 0.6 * short, 3.0]
             })
             .collect();

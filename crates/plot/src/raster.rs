@@ -1,4 +1,4 @@
-//! Cells of a map on the page: their colors and their isochrones.
+//! The cells of a map: their positions, colors and isochrones.
 
 use crate::{
     contour::{Point, Surface, clearest, isoline},
@@ -7,23 +7,24 @@ use crate::{
 use std::fmt::Write as _;
 use svg::node::element::{Group, Path};
 
-/// Where the cells of a map are.
+/// The positions of the cells of a map.
 pub(super) struct Raster {
     /// The top left corner of the map.
     pub(super) origin: Point,
-    /// Width and height of a cell.
+    /// The width and height of a cell.
     pub(super) cell: (f64, f64),
 }
 
 impl Raster {
-    /// From cells to the page.
+    /// Converts units of cells to a position in the figure.
     pub(super) fn place(&self, (x, y): Point) -> Point {
         (self.origin.0 + self.cell.0 * x, self.origin.1 + self.cell.1 * y)
     }
 
-    /// Fills cells, row by row. A run of one color is one rectangle, larger than its cells by `overlap`.
+    /// Fills cells, row by row. A run of one color is one rectangle, larger than its cells by
+    /// `overlap`.
     pub(super) fn heat(&self, rows: impl Iterator<Item = Vec<Option<String>>>, overlap: f64) -> Group {
-        // Crisp edges: neighbouring rectangles must not show a seam.
+        // Crisp edges avoid seams between neighboring rectangles.
         let mut group = Group::new().set("shape-rendering", "crispEdges");
         for (row, fills) in rows.enumerate() {
             let mut column = 0;
@@ -40,8 +41,9 @@ impl Raster {
         group
     }
 
-    /// The isochrone of a level, and where on it a label is more than `room` from all that are `taken`, if
-    /// anywhere. On dense maps about `samples` points of the line are looked at.
+    /// Draws the isochrone of a level and finds a position on it for a label, more than `room` from
+    /// all positions in `taken`; `None` if there is none. About `samples` points of the line are
+    /// tried.
     pub(super) fn isochrone(
         &self,
         surface: &impl Surface,

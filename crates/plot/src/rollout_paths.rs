@@ -1,12 +1,13 @@
-//! Paths of rollouts, one map per task.
+//! Rollouts, one map per task.
 
 use crate::{PlaneChart, PlanePanel, RolloutPath};
 use isochrone_eval::rollout::{Rollout, success_rate};
 
-/// Paths drawn per task: more hide each other.
+/// The number of rollouts drawn per task: more would hide each other.
 const MAX_PATHS: usize = 25;
 
-/// Draws the first two dimensions of rollouts of tasks that take turns, a map for every task; successes in blue. Walls are rectangles, as two opposite corners.
+/// Draws the first two dimensions of rollouts, a map for every task. Rollout `i` is of task `i %
+/// n_tasks`. Walls are rectangles, each given by two opposite corners.
 pub fn rollout_chart(
     rollouts: &[Rollout],
     n_tasks: usize,

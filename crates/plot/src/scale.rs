@@ -1,6 +1,7 @@
 //! Round numbers for axes and isochrones.
 
-/// The 1-2-5 number that splits `extent` into about `parts` parts, never less than `least`.
+/// The number 1, 2 or 5 times a power of ten that splits `extent` into about `parts` parts; at
+/// least `least`.
 pub(super) fn round_interval(extent: f64, parts: usize, least: f64) -> f64 {
     let raw = extent / parts as f64;
     if !(raw > least && raw.is_finite()) {
@@ -17,14 +18,14 @@ pub(super) fn multiples(interval: f64, extent: f64) -> Vec<f64> {
     (1..1000).map(|k| f64::from(k) * interval).take_while(|&level| level < extent).collect()
 }
 
-/// A number without trailing zeros.
+/// A number with up to three decimals and without trailing zeros.
 pub(super) fn label(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Labels of the ticks of one axis, in one style: `200k` and `1M` once there are large numbers, `2e-5` where all are
-/// small or some are smaller by far.
+/// Labels of the ticks of an axis in a common style: `200k` and `1M` if there are large numbers,
+/// `2e-5` if all are small or some are much smaller than others.
 pub(super) fn short_labels(ticks: &[f64]) -> Vec<String> {
     let magnitudes = || ticks.iter().map(|tick| tick.abs()).filter(|&magnitude| magnitude > 0.0);
     let largest = magnitudes().fold(0.0, f64::max);
@@ -45,10 +46,10 @@ pub(super) fn short_labels(ticks: &[f64]) -> Vec<String> {
     ticks.iter().map(label).collect()
 }
 
-/// Large numbers and how they are abbreviated, largest first.
+/// Abbreviations of large numbers, largest first.
 const UNITS: [(f64, char); 4] = [(1e12, 'T'), (1e9, 'G'), (1e6, 'M'), (1e3, 'k')];
 
-/// Twelve digits: 0.3 instead of 0.30000000000000004. No negative zero.
+/// Rounds to twelve digits: 0.3 instead of 0.30000000000000004. There is no negative zero.
 fn without_noise(value: f64) -> f64 {
     format!("{value:.11e}").parse().unwrap_or(value) + 0.0
 }

@@ -1,4 +1,4 @@
-//! Shapes that charts are made of.
+//! The shapes that make up charts.
 
 use crate::{axis::Axis, contour::Point, palette, scale};
 use svg::node::element::{Circle, Group, Line, Polygon, Rectangle, Text};
@@ -13,6 +13,12 @@ pub(super) fn text(content: &str, (x, y): Point, size: f64, anchor: &'static str
     text.set("text-anchor", anchor).set("fill", palette::INK)
 }
 
+/// Text with a margin in the color of the paper, so that lines behind it do not cross the letters.
+pub(super) fn haloed_text(content: &str, at: Point, size: f64) -> Text {
+    let text = text(content, at, size, "start").set("stroke", palette::PAPER);
+    text.set("stroke-width", 5).set("stroke-linejoin", "round").set("paint-order", "stroke")
+}
+
 pub(super) fn line((x1, y1): Point, (x2, y2): Point, ink: &'static str) -> Line {
     Line::new().set("x1", x1).set("y1", y1).set("x2", x2).set("y2", y2).set("stroke", ink)
 }
@@ -21,12 +27,12 @@ pub(super) fn dot((x, y): Point, radius: f64) -> Circle {
     Circle::new().set("cx", x).set("cy", y).set("r", radius)
 }
 
-/// The mark of a start.
+/// The marker of a start.
 pub(super) fn start(at: Point, radius: f64) -> Circle {
     dot(at, radius).set("fill", palette::PAPER).set("stroke", palette::INK).set("stroke-width", 2)
 }
 
-/// The mark of a goal.
+/// The marker of a goal.
 pub(super) fn star((x, y): Point, radius: f64) -> Polygon {
     let corner = |k: usize| {
         let angle = std::f64::consts::PI * (k as f64 / 5.0 - 0.5);
@@ -43,14 +49,15 @@ pub(super) fn arrow_head((x, y): Point, (dx, dy): Point, size: f64, ink: &'stati
     polygon([(x + ux, y + uy), (x - ux - uy, y - uy + ux), back, (x - ux + uy, y - uy - ux)], ink)
 }
 
-/// The head of an arrow halfway along a step of a path.
+/// An arrowhead halfway along a step of a path.
 pub(super) fn step_head(from: Point, to: Point, size: f64) -> Polygon {
     let middle = ((from.0 + to.0) / 2.0, (from.1 + to.1) / 2.0);
     let head = arrow_head(middle, (to.0 - from.0, to.1 - from.1), size, palette::PAPER);
     head.set("stroke", palette::INK).set("stroke-width", 1)
 }
 
-/// Adds rules and numbers at the ticks of two axes, `least` or more apart; those of `x` are `below` the map.
+/// Adds gridlines and numbers at the ticks of two axes, at least `least` apart; those of `x` are
+/// `below` the map.
 pub(super) fn with_grid(mut group: Group, x: Axis, y: Axis, least: f64, below: f64) -> Group {
     for tick in x.ticks(least) {
         let at = x.place(tick);
@@ -70,7 +77,8 @@ fn polygon(corners: impl IntoIterator<Item = Point>, fill: &'static str) -> Poly
     Polygon::new().set("points", corners.join(" ")).set("fill", fill)
 }
 
-/// Two decimals: enough for a picture, and files that do not change with the last bit.
+/// Rounds to two decimals: precise enough for a figure, and independent of the last bit of a
+/// computation.
 fn round(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }

@@ -1,24 +1,24 @@
-//! Recorded states on two axes through a space of many dimensions, colored by distance.
+//! Dataset states on two axes of a high-dimensional observation space, colored by distance.
 
 use crate::{MapDirection, PlanePanel, principal::principal_directions};
 use isochrone_core::TemporalDistance;
 use isochrone_data::{Dataset, Feature};
 
-/// States that are drawn: more would hide each other.
+/// The number of states that are drawn: more would hide each other.
 const MAX_STATES: u64 = 5000;
-/// The least share of the largest part of a principal axis that is worth mentioning.
+/// A column is named if its part of a principal axis exceeds this share of the largest part.
 const MIN_NAMED: f64 = 0.25;
 
-/// An axis through the space of observations: a column, or a sum of several.
+/// An axis of the observation space: a column, or a weighted sum of several.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MapAxis {
-    /// What it is called.
+    /// The name of the axis.
     pub name: String,
-    /// Columns and their parts.
+    /// Columns and their weights.
     parts: Vec<(usize, f64)>,
 }
 
-/// Recorded states of a dataset on two axes.
+/// The states of a dataset on two axes.
 pub struct StateMap {
     axes: [MapAxis; 2],
     /// `[n, width]`, evenly spaced over the dataset.
@@ -26,24 +26,24 @@ pub struct StateMap {
 }
 
 impl MapAxis {
-    /// A column of the observation.
+    /// Returns the axis of a column of the observation.
     ///
     /// # Panics
-    /// If there are not that many.
+    /// If the observation has fewer columns.
     pub fn column(observation: &Feature, column: usize) -> Self {
         assert!(column < observation.width, "the observation has fewer columns");
         Self { name: observation.dimension(column), parts: vec![(column, 1.0)] }
     }
 
-    /// The two directions along which the states of a dataset differ most, after every column was multiplied
-    /// by its weight, such as steps per unit.
+    /// Returns the two principal directions of the states of a dataset, after every column is
+    /// multiplied by its weight, such as steps per unit.
     ///
     /// # Panics
-    /// If there is not a weight for each column.
+    /// If the number of weights is not the number of columns.
     pub fn principal(data: &Dataset, weights: &[f64]) -> [Self; 2] {
         let observation = &data.spec().observation;
-        assert_eq!(weights.len(), observation.width, "every column has a weight");
-        // Columns without a weight have no part, unless none has one.
+        assert_eq!(weights.len(), observation.width, "one weight per column");
+        // Columns of weight 0 are left out, unless all weights are 0.
         let equal = vec![1.0; weights.len()];
         let weights = if weights.iter().any(|weight| *weight != 0.0) { weights } else { &equal };
         let columns: Vec<usize> = (0..weights.len()).filter(|&column| weights[column] != 0.0).collect();
@@ -61,7 +61,7 @@ impl MapAxis {
                 .zip(&direction)
                 .map(|(&column, part)| (column, part * weights[column]))
                 .collect();
-            // By what a column contributes, not by its unit.
+            // Columns are ranked by their contribution, independent of their unit.
             let mut order: Vec<usize> = (0..columns.len()).collect();
             order.sort_by(|&a, &b| direction[b].abs().total_cmp(&direction[a].abs()));
             let largest = order.first().map_or(0.0, |&at| direction[at].abs());
@@ -79,17 +79,17 @@ impl MapAxis {
 }
 
 impl StateMap {
-    /// Looks at states all over a dataset.
+    /// Samples states of a dataset.
     pub fn new(data: &Dataset, axes: [MapAxis; 2]) -> Self {
         Self { axes, states: sample(data) }
     }
 
-    /// What the axes are called.
+    /// Returns the names of the axes.
     pub fn axes(&self) -> [String; 2] {
         self.axes.clone().map(|axis| axis.name)
     }
 
-    /// Steps between recorded states and one state. States without a path are grey.
+    /// Draws the steps between dataset states and one state. States without a path are gray.
     pub fn panel(
         &self,
         title: &str,
@@ -102,13 +102,13 @@ impl StateMap {
         let places = self.states.chunks_exact(state.len()).map(|state| self.place(state));
         let mut dots: Vec<([f64; 2], Option<f64>)> =
             places.zip(steps).map(|(at, steps)| (at, steps.is_finite().then_some(steps))).collect();
-        // What is known lies above what is not.
+        // States with a path are drawn above those without.
         dots.sort_by_key(|(_, steps)| steps.is_some());
         PlanePanel { dots, ..panel }
     }
 
-    /// Draws a planned path on a map of steps to its goal: all its states, `[n, width]`, or only its start if
-    /// no path was found.
+    /// Draws a planned path on a map of steps to its goal. `states` are all states of the path,
+    /// `[n, width]`; without a path, only the start is drawn.
     pub fn draw_path(&self, panel: &mut PlanePanel, from: &[f32], states: Option<&[f32]>) {
         panel.set_path(from, states, |state| self.place(state));
     }
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn states_are_colored_where_there_is_a_path_and_grey_elsewhere() {
+    fn states_with_a_path_are_colored_and_others_are_gray() {
         let line: Vec<f32> = (0..100).flat_map(|step| [step as f32, 5.0, 0.1 * step as f32]).collect();
         let data = Dataset::from_arrays(3, 0, [(line, Vec::new())]).unwrap();
         let observation = &data.spec().observation;
@@ -171,7 +171,7 @@ mod tests {
         map.draw_path(&mut panel, &[0.0, 5.0, 0.0], Some(&goal));
         let chart = PlaneChart { axes: map.axes(), panels: vec![panel], ..PlaneChart::default() };
         assert!(chart.draw().svg().contains("observations[2]"));
-        // Principal axes leave out what never changes, and what has no weight.
+        // Principal axes leave out constant columns and columns of weight 0.
         let [first, second] = MapAxis::principal(&data, &[1.0, 1.0, 0.0]);
         assert_eq!(
             [first.name.as_str(), &second.name],

@@ -1,17 +1,17 @@
-//! Curves of many points, thinned to what a page can show.
+//! Curves of many points, reduced to the resolution of a figure.
 //!
-//! All coordinates are of the page, by rising `x`.
+//! All coordinates are positions in the figure, by increasing `x`.
 
 use crate::contour::Point;
 
-/// Points within a column of this width cannot be told apart.
+/// Points within a column of this width cannot be distinguished.
 const COLUMN: f64 = 1.0;
-/// A narrower gap cannot be seen; curves that lack every second value stay curves.
+/// A narrower gap is not visible; a curve that lacks every second value stays connected.
 const MIN_GAP: f64 = 1.5 * COLUMN;
 /// More points than this in each column are dense.
 const DENSE: usize = 4;
 
-/// Splits marks at the gaps, which are `None`.
+/// Splits points at the gaps, which are `None`.
 pub(super) fn pieces<T>(marks: impl IntoIterator<Item = (f64, Option<T>)>) -> Vec<Vec<(f64, T)>> {
     let mut pieces: Vec<Vec<(f64, T)>> = Vec::new();
     let mut is_after_gap = true;
@@ -31,8 +31,8 @@ pub(super) fn pieces<T>(marks: impl IntoIterator<Item = (f64, Option<T>)>) -> Ve
     pieces
 }
 
-/// The lowest and the highest point of each column, in their order, and both ends: a spike of a single point
-/// stays, which averages or every n-th point would lose.
+/// Keeps the lowest and the highest point of each column, in their order, and both ends. Unlike
+/// averages or every n-th point, this keeps a spike of a single point.
 pub(super) fn thin_line(piece: &[Point]) -> Vec<Point> {
     let mut kept: Vec<Point> = piece.first().copied().into_iter().collect();
     for column in piece.chunk_by(same_column) {
@@ -48,8 +48,9 @@ pub(super) fn thin_line(piece: &[Point]) -> Vec<Point> {
     kept
 }
 
-/// The mean of each column, if the columns of a piece hold so many points that a line through them is a blot.
-pub(super) fn middle_of_dense(piece: &[Point]) -> Option<Vec<Point>> {
+/// The mean of each column, if the columns have so many points that a line through all of them
+/// would fill an area.
+pub(super) fn mean_of_dense(piece: &[Point]) -> Option<Vec<Point>> {
     let columns = piece.chunk_by(same_column);
     let mean = |column: &[Point]| {
         let (x, y) = column.iter().fold((0.0, 0.0), |sum, point| (sum.0 + point.0, sum.1 + point.1));
@@ -60,7 +61,7 @@ pub(super) fn middle_of_dense(piece: &[Point]) -> Option<Vec<Point>> {
     (means.len() > 1 && piece.len() > DENSE * means.len()).then_some(means)
 }
 
-/// The outermost edges of each column, as `(x, (top, bottom))`.
+/// The extreme edges of each column, as `(x, (top, bottom))`.
 pub(super) fn thin_band(piece: &[(f64, (f64, f64))]) -> Vec<(f64, (f64, f64))> {
     let mut kept = Vec::new();
     for column in piece.chunk_by(same_column) {
@@ -83,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gaps_split_unless_they_are_too_narrow_to_see() {
+    fn gaps_split_unless_they_are_too_narrow() {
         let wide = [(0.0, Some(1)), (5.0, None), (10.0, Some(2)), (20.0, Some(3))];
         assert_eq!(pieces(wide), vec![vec![(0.0, 1)], vec![(10.0, 2), (20.0, 3)]]);
         let narrow = [(0.0, None), (0.1, Some(1)), (0.2, None), (0.3, Some(2)), (9.0, None)];
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spike_among_many_points_stays() {
+    fn a_spike_is_kept() {
         let mut points: Vec<Point> =
             (0..20_000).map(|k| (f64::from(k) / 100.0, 50.0 + f64::from(k % 7))).collect();
         points[7_777].1 = 3.0;
@@ -104,16 +105,16 @@ mod tests {
     }
 
     #[test]
-    fn only_dense_curves_have_a_middle() {
+    fn only_dense_curves_have_a_mean() {
         let points: Vec<Point> = (0..1000).map(|k| (f64::from(k) / 100.0, f64::from(k % 2))).collect();
-        let middle = middle_of_dense(&points).unwrap();
+        let middle = mean_of_dense(&points).unwrap();
         assert!(middle.len() == 10 && middle.iter().all(|point| point.1 == 0.5), "{middle:?}");
         let sparse: Vec<Point> = points.iter().map(|point| (100.0 * point.0, point.1)).collect();
-        assert_eq!(middle_of_dense(&sparse), None);
+        assert_eq!(mean_of_dense(&sparse), None);
     }
 
     #[test]
-    fn few_points_are_kept_as_they_are() {
+    fn few_points_are_unchanged() {
         let points = [(0.0, 1.0), (4.0, 2.0), (8.0, 1.5)];
         assert_eq!(thin_line(&points), points);
         assert_eq!(thin_line(&points[..1]), points[..1]);
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thinned_band_covers_all_of_it() {
+    fn a_thinned_band_covers_the_full_band() {
         let band: Vec<_> = (0..1000).map(|k| (f64::from(k) / 100.0, (5.0 - f64::from(k % 3), 9.0))).collect();
         let kept = thin_band(&band);
         assert_eq!(kept.len(), 11);

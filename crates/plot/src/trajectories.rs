@@ -1,4 +1,4 @@
-//! A data set at a glance: how long its episodes are, and where they go.
+//! An overview of a dataset: the lengths of its episodes and their paths.
 
 use crate::{
     PlaneChart,
@@ -15,28 +15,28 @@ const LEFT: f64 = 62.0;
 const TOP: f64 = 76.0;
 const BETWEEN: f64 = 78.0;
 const BOTTOM: f64 = 56.0;
-/// Episodes of more different lengths are counted in this many bins.
+/// The largest number of bins of the histogram of lengths.
 const MAX_BINS: usize = 24;
-/// A path changes color this many times from its start to its end.
+/// The number of colors along a path.
 const SHADES: usize = 8;
-/// Points drawn of one path.
+/// The largest number of points of one path.
 const MAX_POINTS: usize = 160;
 
-/// Lengths of episodes, and the first two dimensions of their states.
+/// A histogram of episode lengths, and the first two dimensions of states.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrajectoryPlot {
-    /// What the data set is.
+    /// The title.
     pub title: String,
-    /// How many episodes have how many steps, by rising steps.
+    /// Numbers of steps and of episodes with so many steps, by increasing steps.
     pub lengths: Vec<(usize, u64)>,
-    /// Some episodes, as points.
+    /// The states of some episodes.
     pub paths: Vec<Vec<[f32; 2]>>,
-    /// What the two dimensions are called.
+    /// The names of the two dimensions.
     pub axes: [String; 2],
 }
 
 impl TrajectoryPlot {
-    /// Draws one or two panels.
+    /// Draws the histogram, and the paths if there are any.
     pub fn draw(&self) -> Figure {
         let has_paths = self.paths.iter().any(|path| path.len() > 1);
         let panels = if has_paths { 2.0 } else { 1.0 };
@@ -52,17 +52,17 @@ impl TrajectoryPlot {
         Figure::new(&document)
     }
 
-    /// Bars of equal width over the lengths: (from, to, count).
+    /// Bins of equal width over the lengths: (from, to, count).
     fn bins(&self) -> Vec<(f64, f64, u64)> {
-        let (Some(&(least, _)), Some(&(most, _))) = (self.lengths.first(), self.lengths.last()) else {
+        let (Some(&(shortest, _)), Some(&(longest, _))) = (self.lengths.first(), self.lengths.last()) else {
             return Vec::new();
         };
-        let width = (most - least + 1).div_ceil(MAX_BINS).max(1);
-        let mut bins = vec![0; (most - least) / width + 1];
+        let width = (longest - shortest + 1).div_ceil(MAX_BINS).max(1);
+        let mut bins = vec![0; (longest - shortest) / width + 1];
         for &(steps, count) in &self.lengths {
-            bins[(steps - least) / width] += count;
+            bins[(steps - shortest) / width] += count;
         }
-        let edge = |bin: usize| (least + bin * width) as f64 - 0.5;
+        let edge = |bin: usize| (shortest + bin * width) as f64 - 0.5;
         bins.into_iter().enumerate().map(|(bin, count)| (edge(bin), edge(bin + 1), count)).collect()
     }
 
@@ -70,7 +70,7 @@ impl TrajectoryPlot {
         let bins = self.bins();
         let tallest = bins.iter().map(|bin| bin.2).max().unwrap_or(1).max(1) as f64;
         let (low, high) = (bins.first().map_or(0.0, |bin| bin.0), bins.last().map_or(1.0, |bin| bin.1));
-        // A single length stands in the middle of an axis, not across all of it.
+        // Few lengths stand in the middle of the axis and do not fill all of it.
         let room = if bins.len() < 6 { (high - low) * 2.0 } else { 0.0 };
         let x = Axis { low: (low - room).max(-0.5), high: high + room, from: LEFT, to: LEFT + PANEL };
         let y = Axis { low: 0.0, high: tallest * 1.06, from: TOP + PANEL, to: TOP };
@@ -93,7 +93,7 @@ impl TrajectoryPlot {
         let shown = self.paths.len() as u64;
         let of = if shown < total { format!(" of {total}") } else { String::new() };
         let plural = if total == 1 { "" } else { "s" };
-        let caption = format!("{shown}{of} episode{plural}, from light at the start to dark at the end");
+        let caption = format!("{shown}{of} episode{plural}, from yellow at the start to purple at the end");
         let mut group = frame(&caption, x, y, (&self.axes[0], &self.axes[1]), 1e-6);
         let opacity = (12.0 / self.paths.len() as f64).clamp(0.25, 0.9);
         let mut starts = Group::new().set("fill", palette::INK).set("fill-opacity", 0.5);
@@ -118,7 +118,7 @@ impl TrajectoryPlot {
         group.add(starts)
     }
 
-    /// Both axes, on one scale where that leaves something to see.
+    /// Both axes, with the same scale unless one range is much longer.
     fn axes_of_paths(&self, left: f64) -> [Axis; 2] {
         let range = |index: usize| {
             let values = self.paths.iter().flatten().map(|point| f64::from(point[index]));
@@ -138,7 +138,7 @@ impl TrajectoryPlot {
     }
 }
 
-/// A caption, two axes with ticks, and their names.
+/// Draws a caption and two axes with ticks and names.
 fn frame(caption: &str, x: Axis, y: Axis, (x_name, y_name): (&str, &str), least_tick: f64) -> Group {
     let (left, bottom) = (x.from, y.from);
     let caption = Group::new().add(text(caption, (left, TOP - 16.0), 12.0, "start"));

@@ -1,20 +1,20 @@
-//! Straight lines, and the fastest recording between them: what needs no learning.
+//! Baselines that learn nothing: straight lines, and the fastest recorded trajectory.
 
 use isochrone_core::{Discount, ShapeError, TemporalDistance, statistics::median};
 use isochrone_data::Dataset;
 use rayon::prelude::*;
 
-/// Rows that are looked at for every pair; of longer data, every so many.
+/// The largest number of rows that are compared with every pair; longer data are subsampled.
 const MAX_ROWS: u64 = 100_000;
 
-/// Straight lines, in steps of median length.
+/// The Euclidean distance, in recorded steps of median length.
 pub struct Euclidean {
     width: usize,
     step: f64,
 }
 
 impl Euclidean {
-    /// Takes the median length of a recorded step.
+    /// Computes the median length of a recorded step.
     pub fn fit(data: &Dataset) -> Self {
         let width = data.spec().observation.width;
         let mut lengths = Vec::new();
@@ -29,21 +29,22 @@ impl Euclidean {
     }
 }
 
-/// The steps of the recording that passes nearest to both states, one after the other: `min h(s, x_i) + (j - i) + h(x_j, g)` over
-/// rows `i <= j` of an episode, where `h` is a straight line over standardized columns in steps of median length.
+/// The steps of the recorded trajectory that passes nearest to both states in order: `min h(s, x_i) +
+/// (j - i) + h(x_j, g)` over rows `i <= j` of an episode, where `h` is the Euclidean distance
+/// over standardized columns in steps of median length.
 pub struct NearestNeighbor {
     width: usize,
-    /// Standard deviation of every column; 0 where it is constant.
+    /// The inverse standard deviation of every column; 0 for constant columns.
     inverse_deviations: Vec<f32>,
     lines: Euclidean,
     /// Standardized rows of every episode.
     episodes: Vec<Vec<f32>>,
-    /// Steps between rows that are kept.
+    /// The number of steps between stored rows.
     stride: usize,
 }
 
 impl NearestNeighbor {
-    /// Keeps the recordings.
+    /// Stores the rows of a dataset.
     pub fn fit(data: &Dataset) -> Self {
         let width = data.spec().observation.width;
         let rows = || (0..data.n_episodes()).map(|episode| data.episode(episode).observations);
@@ -65,16 +66,16 @@ impl NearestNeighbor {
         Self { width, inverse_deviations, lines, episodes, stride }
     }
 
-    /// Steps of the hop from a state to every row that is kept.
-    fn hops_from(&self, state: &[f32]) -> Vec<f32> {
+    /// The steps of a straight line from a state to every stored row.
+    fn steps_to_rows(&self, state: &[f32]) -> Vec<f32> {
         let state = standardized(state, &self.inverse_deviations);
         let rows = self.episodes.iter().flat_map(|rows| rows.chunks_exact(self.width));
         rows.map(|row| (apart(&state, row) / self.lines.step) as f32).collect()
     }
 
-    /// Steps from every row that is kept to a goal: on along the recording, and a hop from it.
+    /// The steps from every stored row to a goal: along the trajectory, then in a straight line.
     fn rest_to(&self, goal: &[f32]) -> Vec<f32> {
-        let mut rest = self.hops_from(goal);
+        let mut rest = self.steps_to_rows(goal);
         let mut end = rest.len();
         for rows in self.episodes.iter().rev() {
             let start = end - rows.len() / self.width;
@@ -87,9 +88,9 @@ impl NearestNeighbor {
     }
 }
 
-/// The least sum of two numbers of a row.
-fn least_sum(hops: &[f32], rest: &[f32]) -> f32 {
-    hops.iter().zip(rest).map(|(hop, rest)| hop + rest).fold(f32::INFINITY, f32::min)
+/// The smallest sum of the two numbers of a row.
+fn min_sum(to_rows: &[f32], rest: &[f32]) -> f32 {
+    to_rows.iter().zip(rest).map(|(to_row, rest)| to_row + rest).fold(f32::INFINITY, f32::min)
 }
 
 fn standardized(rows: &[f32], inverse_deviations: &[f32]) -> Vec<f32> {
@@ -144,9 +145,9 @@ impl TemporalDistance for NearestNeighbor {
         let goals: Vec<(&[f32], Vec<f32>)> =
             to.par_chunks_exact(self.width).map(|goal| (goal, self.rest_to(goal))).collect();
         let row = |from: &[f32]| {
-            let hops = self.hops_from(from);
+            let to_rows = self.steps_to_rows(from);
             let steps = |(goal, rest): &(&[f32], Vec<f32>)| {
-                if from == *goal { 0.0 } else { least_sum(&hops, rest) }
+                if from == *goal { 0.0 } else { min_sum(&to_rows, rest) }
             };
             goals.iter().map(|goal| unit * steps(goal)).collect::<Vec<f32>>()
         };
@@ -158,9 +159,9 @@ impl TemporalDistance for NearestNeighbor {
 mod tests {
     use super::*;
 
-    /// A drive from 0 to 9 and one back: both ways take as long as they are.
+    /// One trajectory runs forward and another backward: both take one step per unit.
     #[test]
-    fn the_nearest_recording_is_followed_forward() {
+    fn the_nearest_trajectory_is_followed_forward() {
         let forward: Vec<f32> = (0..10).map(|step| step as f32).collect();
         let back: Vec<f32> = forward.iter().rev().map(|x| x + 100.0).collect();
         let data = Dataset::from_arrays(1, 0, [forward, back].map(|rows| (rows, Vec::<f32>::new()))).unwrap();
@@ -168,7 +169,7 @@ mod tests {
         let steps = |from: f32, to: f32| distance.steps(&[from], &[to]).unwrap();
         assert!((steps(2.0, 7.0) - 5.0).abs() < 1e-4 && (steps(107.0, 102.0) - 5.0).abs() < 1e-4);
         assert_eq!(steps(3.0, 3.0), 0.0);
-        // Against the recording only hops are left.
+        // Against the direction of the trajectory, only straight lines are left.
         assert!((steps(7.0, 2.0) - 5.0).abs() < 1e-4);
         assert!((steps(0.0, 9.5) - 9.5).abs() < 1e-4);
     }

@@ -1,4 +1,4 @@
-//! The benchmark in a folder: every finished piece is kept.
+//! The benchmark in a folder, which stores every finished piece.
 
 use super::{
     demonstrations,
@@ -12,25 +12,25 @@ use crate::StudyError;
 use isochrone_learn::run::write_file;
 use std::{path::Path, time::Instant};
 
-/// Updates of networks, unless told otherwise.
+/// The default number of gradient updates.
 const UPDATES: u64 = 5000;
 const QUICK_UPDATES: u64 = 200;
 
-/// Which environments and methods are compared.
+/// The environments and methods to compare.
 #[derive(Debug, Clone)]
 pub struct DistanceBenchmark {
     /// The environments.
     pub environments: Vec<DistanceEnvironment>,
     /// The methods.
     pub methods: Vec<DistanceMethod>,
-    /// Seed of the methods.
+    /// The seed of the methods.
     pub seed: u64,
-    /// Updates of networks.
+    /// The gradient updates of learned distances.
     pub updates: u64,
 }
 
 impl DistanceBenchmark {
-    /// Everything.
+    /// Returns the benchmark of all environments and methods.
     pub fn full() -> Self {
         Self {
             environments: DistanceEnvironment::ALL.into(),
@@ -40,13 +40,14 @@ impl DistanceBenchmark {
         }
     }
 
-    /// Environments and methods that take seconds.
+    /// Returns a version that takes about a minute.
     pub fn quick() -> Self {
         Self { environments: DistanceEnvironment::QUICK.into(), updates: QUICK_UPDATES, ..Self::full() }
     }
 
-    /// Measures what is not yet measured in `folder`; `observe` sees the rows of each piece. The report is about everything
-    /// that was ever measured there, and is written after every piece.
+    /// Measures what is not yet measured in `folder`; `observe` is called with the rows of each
+    /// piece. The report covers everything that was ever measured in the folder, and is written
+    /// after every piece.
     pub fn run(
         &self,
         folder: &Path,
@@ -112,7 +113,7 @@ impl DistanceBenchmark {
     }
 }
 
-/// The rows of all files in a folder, in the order of reports.
+/// Reads the rows of all files in a folder, in the order of reports.
 fn all_kept(folder: &Path) -> Result<Vec<DistanceRow>, StudyError> {
     let mut rows = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(StudyError::io(folder))? {

@@ -1,4 +1,4 @@
-//! Steps to go of demonstrations, by a method that was fitted to others.
+//! Steps to go of demonstrations, predicted by a method that was fitted to other demonstrations.
 
 use super::{
     environment::arm::{Arm, FOLDS, KINDS, NAME, UNREACHED_STEPS},
@@ -8,7 +8,7 @@ use super::{
 use crate::StudyError;
 use std::{collections::BTreeMap, time::Instant};
 
-/// Measures a method. The first fold serves for everything that is not about steps to go.
+/// Measures a method. All checks except those of steps to go use the first fold.
 pub fn measure(
     arm: &Arm,
     method: DistanceMethod,
@@ -53,7 +53,7 @@ pub fn measure(
         let mut row = DistanceRow { spearman_within_episodes: KINDS.map(rank).into(), ..about }
             .with_accuracy(&steps, &truth)
             .with_checks(readings.checked);
-        // They count as the farthest for ranks, but are no readings to draw.
+        // Infinite readings count as the farthest in ranks, and are not drawn.
         row.unreached = unreached as f64 / steps.len() as f64;
         row.sample.retain(|(_, reading)| *reading < UNREACHED_STEPS);
         row
@@ -61,7 +61,7 @@ pub fn measure(
     Ok(readings.into_iter().map(row).collect())
 }
 
-/// The readings of all demonstrations, and what was found on the first fold.
+/// The readings of all demonstrations, and the checks on the first fold.
 struct Readings {
     steps: Vec<Vec<f64>>,
     checked: Checked,

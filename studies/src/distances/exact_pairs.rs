@@ -1,6 +1,6 @@
-//! Pairs of states and the exact steps between them.
+//! Pairs of states with the exact steps between them.
 
-/// Pairs of states, `[n, width]` twice, and the exact steps from the one to the other.
+/// Pairs of states, `[n, width]` each, and the exact steps from the first to the second.
 #[derive(Debug, Clone, Default)]
 pub struct ExactPairs {
     pub from: Vec<f32>,

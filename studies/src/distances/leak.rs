@@ -1,8 +1,9 @@
-//! Do learners learn which episode a state belongs to?
+//! Measures whether critics learn which episode a state belongs to.
 //!
-//! Demonstrations never pass through the same state twice, so the exact numbers of a state tell its episode. A critic that learns
-//! this does well at everything that training looks at, and badly between episodes. Here the rank correlation of steps to go, to
-//! the ends of other demonstrations, is followed over a training.
+//! Demonstrations never visit the same state twice, so the exact values of a state identify its
+//! episode. A critic that learns this does well on every training metric, and badly between
+//! episodes. This study measures the rank correlation of steps to go, to the ends of other
+//! demonstrations, over training.
 
 use super::{
     environment::arm::{Arm, CLEAN},
@@ -25,40 +26,40 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// Evaluations of a training.
+/// The number of evaluations during training.
 const EVALUATIONS: u64 = 20;
 
-/// A training that was followed.
+/// The measurements of one training run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LeakCurve {
     /// The algorithm.
     pub method: String,
-    /// Rows of a batch.
+    /// The number of rows in a batch.
     pub batch_size: usize,
-    /// Rows of a batch that are of the same episode.
+    /// The number of rows of a batch from the same episode.
     pub rows_per_episode: usize,
-    /// Seed of the training.
+    /// The seed of the training run.
     pub seed: u64,
-    /// Updates.
+    /// The gradient updates at each evaluation.
     pub steps: Vec<u64>,
-    /// Mean rank correlation of steps to go with the oracle, over clean demonstrations that were not learned from.
+    /// Mean rank correlation of steps to go with the oracle, over held-out clean demonstrations.
     pub steps_to_go: Vec<f64>,
-    /// Rank correlation with recorded time, over random pairs of states that were not learned from.
+    /// Rank correlation with recorded time, over random pairs of held-out states.
     pub across_episodes: Vec<f64>,
 }
 
 /// Settings of the measurement.
 #[derive(Debug, Clone)]
 pub struct EpisodeLeak {
-    /// The algorithms.
+    /// The algorithms to train.
     pub methods: Vec<Algorithm>,
-    /// Rows of a batch.
+    /// The number of rows in a batch.
     pub batch_size: usize,
-    /// Rows of a batch that are of the same episode, one training for each.
+    /// The numbers of rows of a batch from the same episode, one training run for each.
     pub rows_per_episode: Vec<usize>,
-    /// Updates of every training.
+    /// The gradient updates of every training run.
     pub updates: u64,
-    /// Seed of everything.
+    /// The random seed.
     pub seed: u64,
 }
 
@@ -73,7 +74,8 @@ struct LeakResults<'a> {
 }
 
 impl EpisodeLeak {
-    /// Trains and measures; `observe` sees each curve. Writes `results.json` and `curves.svg` / `.png`.
+    /// Trains and measures; `observe` is called with each curve. Writes `results.json` and
+    /// `curves.svg` / `.png`.
     pub fn run(&self, folder: &Path, observe: &dyn Fn(&LeakCurve)) -> Result<Vec<LeakCurve>, StudyError> {
         let arm = Arc::new(Arm::open(folder)?);
         let (data, held_out) = arm.fold(0)?;
@@ -83,16 +85,16 @@ impl EpisodeLeak {
             for &rows_per_episode in &self.rows_per_episode {
                 let seen: Arc<Mutex<(Vec<f64>, Vec<f64>)>> = Arc::default();
                 let kept = Arc::clone(&seen);
-                let judged = held_out.clone();
+                let test_data = held_out.clone();
                 let pairs =
-                    AcrossEpisodes::new(&Readings::of_distance(&recorded, &judged), &recorded, self.seed);
+                    AcrossEpisodes::new(&Readings::of_distance(&recorded, &test_data), &recorded, self.seed);
                 let demonstrations = Arc::clone(&arm);
                 let measure = DistanceEvaluation::new("steps_to_go", move |distance| {
                     let steps_to_go =
                         demonstrations.rank_within(&demonstrations.steps_to_go(distance, 0), CLEAN);
-                    let mut kept = kept.lock().expect("nobody else holds it");
+                    let mut kept = kept.lock().expect("no thread panics with it");
                     kept.0.push(steps_to_go);
-                    kept.1.push(pairs.rank_correlation(&Readings::of_distance(distance, &judged)));
+                    kept.1.push(pairs.rank_correlation(&Readings::of_distance(distance, &test_data)));
                     steps_to_go
                 });
                 let every = self.updates / EVALUATIONS;
@@ -104,7 +106,7 @@ impl EpisodeLeak {
                     .set("data.rows_per_episode", rows_per_episode)
                     .evaluation(measure)
                     .fit(&data)?;
-                let (steps_to_go, across_episodes) = seen.lock().expect("training is over").clone();
+                let (steps_to_go, across_episodes) = seen.lock().expect("training has finished").clone();
                 let curve = LeakCurve {
                     method: method.name().to_owned(),
                     batch_size: self.batch_size,
@@ -133,22 +135,26 @@ impl EpisodeLeak {
                 .iter()
                 .map(|curve| Series {
                     name: format!(
-                        "{}, {} of {} of an episode",
+                        "{}, {} of {} rows per episode",
                         curve.method, curve.rows_per_episode, curve.batch_size
                     ),
                     points: curve.steps.iter().map(|&step| step as f64).zip(values(curve)).collect(),
                     ..Series::default()
                 })
                 .collect(),
+            ..Panel::default()
         };
         let chart = LineChart {
-            title: "Do learners learn which episode a state belongs to?".into(),
-            note: "demonstrations of an arm; rank correlations on demonstrations that were not learned from"
+            title: "Do critics learn which episode a state belongs to?".into(),
+            note: "Demonstrations of a robot arm; rank correlations on held-out demonstrations, one seed."
                 .into(),
-            x_axis: "updates".into(),
+            x_axis: "gradient updates".into(),
+            has_own_x: false,
             panels: vec![
-                panel("steps to go, beside the oracle", &|curve| curve.steps_to_go.clone()),
-                panel("random pairs, beside recorded time", &|curve| curve.across_episodes.clone()),
+                panel("rank correlation of steps to go with the oracle", &|curve| curve.steps_to_go.clone()),
+                panel("rank correlation with recorded time, random pairs", &|curve| {
+                    curve.across_episodes.clone()
+                }),
             ],
         };
         let figure = chart.draw();

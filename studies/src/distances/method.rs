@@ -17,36 +17,36 @@ use isochrone_learn::{
 };
 use std::ops::Range;
 
-/// The columns of a state that are its place.
+/// The columns of a state that are its position.
 const PLACE: Range<usize> = 0..2;
 
 /// A method of the benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DistanceMethod {
-    /// Straight lines over the median length of a step.
+    /// The Euclidean distance, divided by the median length of a step.
     Euclidean,
-    /// The fastest recording that passes near both states.
+    /// The fastest recorded trajectory that passes near both states.
     NearestNeighbor,
     /// Recorded time between landmarks.
     Refined,
-    /// Recorded time, distilled into a network.
+    /// The refined distance, distilled into a network.
     Distilled(DistillHead),
-    /// A learned distance, as its algorithm gives it and calibrated.
+    /// A learned distance, both raw and calibrated.
     Learned(Algorithm),
 }
 
-/// A fitted distance, read in one way.
+/// One reading of a fitted distance, such as raw or calibrated.
 pub struct FittedReading {
-    /// Name of the reading.
+    /// The name of the reading.
     pub name: &'static str,
-    /// The distance between whole states.
+    /// The distance between full states.
     pub distance: Box<dyn TemporalDistance>,
-    /// Set where goals can be sets of states.
+    /// The refined distance, for goals that are sets of states.
     refined: Option<RefinedDistance>,
 }
 
 impl DistanceMethod {
-    /// All methods, in the order of reports.
+    /// Returns all methods, in the order of reports.
     pub fn all() -> impl Iterator<Item = Self> {
         let learned = Algorithm::ALL.into_iter().filter(|algorithm| *algorithm != Algorithm::Gcbc);
         let distilled = [DistillHead::Pair, DistillHead::Mrn].map(Self::Distilled);
@@ -56,7 +56,7 @@ impl DistanceMethod {
             .chain(learned.map(Self::Learned))
     }
 
-    /// Its name in results.
+    /// Returns the name in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Euclidean => "euclidean",
@@ -68,18 +68,18 @@ impl DistanceMethod {
         }
     }
 
-    /// Updates of its networks, if learned distances get so many.
+    /// Returns the gradient updates of the method, given those of learned distances.
     pub fn updates(self, learned: u64) -> u64 {
         match self {
             Self::Euclidean | Self::NearestNeighbor | Self::Refined => 0,
-            // Short benchmarks stay short.
+            // Fewer for a short benchmark.
             Self::Distilled(_) => DistillConfig::default().updates.min(5 * learned),
             Self::Learned(_) => learned,
         }
     }
 
-    /// Fits it to data. Networks are trained for so many updates. Where goals are places, distilled ones learn the
-    /// steps to any state within `goal_radius`.
+    /// Fits the method to data. Networks are trained for `updates`. With `goal_radius`, goals are
+    /// positions, and distilled networks learn the steps to any state within this radius.
     pub fn fit(
         self,
         data: &Dataset,
@@ -104,7 +104,7 @@ impl DistanceMethod {
                 };
                 Ok(vec![read("fastest", Reading::Fastest), read("typical", Reading::Typical)])
             }
-            // A quasimetric compares whole states.
+            // A quasimetric compares full states.
             Self::Distilled(DistillHead::Mrn) if goal_radius.is_some() => Ok(Vec::new()),
             Self::Distilled(head) => {
                 let refined =
@@ -129,17 +129,18 @@ impl DistanceMethod {
 }
 
 impl FittedReading {
-    /// The distance, where it knows the paths behind its readings.
+    /// Returns the refined distance, which has a path for every reading; `None` for other methods.
     pub fn refined(&self) -> Option<&RefinedDistance> {
         self.refined.as_ref()
     }
 
-    /// Steps of pairs. Where goals are places, a refined distance is asked for any state there; others compare whole states.
+    /// Returns the steps of pairs. If goals are positions, the refined distance is that to any
+    /// state there; other methods compare full states.
     pub fn steps(&self, pairs: &ExactPairs, environment: &EnvironmentData) -> Vec<f64> {
         let (Some(refined), Some(radius)) = (&self.refined, environment.goal_radius) else {
-            return self.distance.paired_steps(&pairs.from, &pairs.to).expect("they are whole states");
+            return self.distance.paired_steps(&pairs.from, &pairs.to).expect("they are full states");
         };
         let places = SliceDistance::new(refined.clone(), &environment.data, PLACE, radius);
-        places.paired_steps(&pairs.from, &pairs.to).expect("they are whole states")
+        places.paired_steps(&pairs.from, &pairs.to).expect("they are full states")
     }
 }

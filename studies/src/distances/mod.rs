@@ -1,9 +1,9 @@
-//! A benchmark of distances: readings beside exact travel times.
+//! A benchmark of distances: readings compared with exact travel times.
 //!
 //! ```text
 //! Environment  data and pairs of states with the exact steps between them
 //! Method       fits a distance to the data; readings of it
-//! Row          one reading of one method in one environment: what `results.json` is a list of
+//! Row          one reading of one method in one environment: an entry of `results.json`
 //! ```
 
 mod baselines;

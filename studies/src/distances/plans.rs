@@ -1,32 +1,33 @@
-//! Random plans beside the map of an environment: does one lead through a wall, or against a one-way door?
+//! Checks whether random plans pass through a wall, or a one-way door in the wrong direction.
 
 use super::environment::EnvironmentData;
 use isochrone_eval::refined::RefinedDistance;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Plans that are looked at.
+/// The number of plans.
 const PLANS: usize = 1000;
 
-/// What was found of random plans. Segments are recorded motion; only the hops between them can be impossible.
+/// The result of a check of random plans. Recorded segments are possible by construction; only the
+/// edges between them can be impossible.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct PlanCheck {
-    /// Plans between pairs of states with a known path.
+    /// The number of plans between pairs of states with a known path.
     pub plans: usize,
-    /// Hops of all of them.
+    /// The number of edges between recorded segments in all plans.
     pub hops: usize,
-    /// Plans with a hop that the environment does not allow.
+    /// The number of plans with an edge that the environment does not allow.
     pub impossible: usize,
 }
 
 impl PlanCheck {
-    /// Plans between the first pairs of an environment that have a path.
+    /// Checks plans between the first pairs of an environment that have a path.
     pub fn of(distance: &RefinedDistance, environment: &EnvironmentData) -> Self {
         let width = environment.data.spec().observation.width;
         let pairs =
             environment.pairs.from.par_chunks_exact(width).zip(environment.pairs.to.par_chunks_exact(width));
         let plan = |(from, to): (&[f32], &[f32])| {
-            let path = distance.path(from, to).expect("they are whole states")?;
+            let path = distance.path(from, to).expect("they are full states")?;
             let mut here = from;
             let mut check = Self { plans: 1, ..Self::default() };
             let segments = path.segments.iter();
@@ -35,7 +36,7 @@ impl PlanCheck {
             });
             for (begin, end) in ends.chain([(to, to)]) {
                 check.hops += 1;
-                check.impossible |= usize::from(!(environment.can_hop)(here, begin));
+                check.impossible |= usize::from(!(environment.is_connected)(here, begin));
                 here = end;
             }
             Some(check)

@@ -1,4 +1,4 @@
-//! The report: a table, a figure, and the rows as JSON.
+//! The report: tables, a figure, and the rows as JSON.
 
 use super::{
     plans::PlanCheck,
@@ -11,7 +11,7 @@ use isochrone_learn::run::write_file;
 use isochrone_plot::{LineChart, Panel, Series};
 use std::{fmt::Write as _, path::Path};
 
-/// Columns of the table.
+/// The columns of a table.
 const COLUMNS: [&str; 13] = [
     "method",
     "reading",
@@ -27,7 +27,7 @@ const COLUMNS: [&str; 13] = [
     "below speed limit",
     "fit",
 ];
-/// Points of a curve.
+/// The number of points of a curve.
 const BINS: usize = 12;
 
 /// Writes `results.json`, `README.md` and `readings.svg` / `.png`.
@@ -44,14 +44,14 @@ pub fn write(folder: &Path, rows: &[DistanceRow]) -> Result<(), StudyError> {
 
 fn markdown(results: &DistanceResults) -> String {
     let mut text = String::from(
-        "# Distances beside exact travel times\n\n\
-         `isochrone reproduce distances` fits every method to the same data and compares its readings with exact optimal travel times, over random pairs of states of other episodes.\n\
-         The truth is that of the exact solver: cells of a grid world and of a ring, sites of nav2d, places 0.2 m apart in mazes, where a step moves 0.2 m along each axis.\n\
-         In nav2d a step covers a random distance and a goal can be missed: the truth is the discounted time of the optimal policy to any site near the goal; in `nav2d-without-chance` it is the fewest steps that are possible to the very site, including turns that nobody recorded.\n\
-         Nobody chooses where a teleporter leads: in that maze the truth is the time on foot. An ant is slower than a ball: its truth is the same path at the fastest pace that a recorded ant keeps for 64 steps, and its goals are places: any state within 0.7 m for the refined distance, the whole state for the others.\n\
-         `arm` are demonstrations of a robot, in five folds: the steps to go of every frame, as the quantile 0.25 over the ends of other demonstrations of its task that are labeled a success, beside an oracle of the simulator at nominal speed, which nobody kept.\n\
-         Learned distances are those of small networks (2 x 64) after a short training: results.json has the updates of each.\n\
-         `median error` is the median of |reading - exact| / exact over pairs more than two steps apart; `above lag`: recorded pairs that read longer than they took (by more than a quarter and five steps); `below speed limit`: pairs that read shorter than the largest recorded displacement allows.\n",
+        "# Distances compared with exact travel times\n\n\
+         `isochrone reproduce distances` fits every method to the same data and compares its readings with exact optimal travel times, over random pairs of held-out states.\n\
+         Exact travel times come from the exact solver: over cells of a gridworld and of a ring, over sites of nav2d, and over places 0.2 m apart in mazes, where a step moves 0.2 m along each axis.\n\
+         In nav2d a step covers a random distance and a goal can be missed: the exact time is the discounted time of the optimal policy to any site near the goal; in `nav2d-without-chance` it is the minimum number of steps to the exact site, including turns that no trajectory contains.\n\
+         The exit of a teleporter is random: in that maze the exact time is that without teleporters. An ant is slower than a ball: its exact time is that of the same path at the fastest pace that an ant of the dataset keeps for 64 steps, and its goals are places: any state within 0.7 m for the refined distance, the full state for the others.\n\
+         `arm` are demonstrations of a robot, in five folds: the steps to go of every frame, as the quantile 0.25 over the ends of other demonstrations of its task that are labeled a success, compared with an oracle of the simulator at nominal speed, which no demonstration keeps.\n\
+         Learned distances are those of small networks (2 x 64) after a short training: results.json lists the updates of each.\n\
+         `median error` is the median of |reading - exact| / exact over pairs more than two steps apart; `above lag` is the share of recorded pairs whose reading exceeds the recorded time (by more than a quarter and five steps); `below speed limit` is the share of pairs whose reading is shorter than the largest recorded displacement per step allows.\n",
     );
     for group in results.rows.chunk_by(|a, b| a.environment == b.environment) {
         let _ = write!(
@@ -69,7 +69,7 @@ fn markdown(results: &DistanceResults) -> String {
         for (row, PlanCheck { plans, hops, impossible }) in planned {
             let _ = writeln!(
                 text,
-                "\n{plans} random plans of {} {}, {hops} hops: {impossible} with a hop that the map does not allow.",
+                "\n{plans} random plans of {} {} with {hops} edges between recorded segments: {impossible} plans have an edge that the environment does not allow.",
                 row.method, row.reading
             );
         }
@@ -88,7 +88,7 @@ fn markdown(results: &DistanceResults) -> String {
     let revision = results.revision.as_deref().unwrap_or("unknown");
     let _ = write!(
         text,
-        "\n![Readings over exact steps](readings.png)\n\nMedian readings over exact steps; a perfect distance lies on the line `exact`.\n\nisochrone {} at revision {revision}, {}; data hashes, seeds and all numbers are in results.json.\n",
+        "\n![Predicted against exact steps](readings.png)\n\nMedian readings against exact steps; a perfect distance lies on the gray line.\n\nisochrone {} at revision {revision}, {}; data hashes, seeds and all numbers are in results.json.\n",
         results.version, results.platform
     );
     text
@@ -122,9 +122,12 @@ fn cells(row: &DistanceRow) -> Vec<String> {
 fn figure(rows: &[DistanceRow]) -> LineChart {
     let panels = rows.chunk_by(|a, b| a.environment == b.environment).map(|group| {
         let farthest = group.iter().flat_map(|row| &row.sample).map(|(exact, _)| *exact).fold(0.0, f64::max);
-        let exact =
-            Series { name: "exact".into(), points: vec![(0.0, 0.0), (1.0, farthest)], ..Series::default() };
-        // One seed, and of learned distances the readings in steps.
+        let exact = Series {
+            name: "predicted = exact".into(),
+            points: vec![(0.0, 0.0), (1.0, farthest)],
+            ..Series::default()
+        };
+        // Only one seed is drawn, and of learned distances only readings in steps.
         let first_seed = group.iter().map(|row| row.seed).min();
         let is_drawn = |row: &&DistanceRow| {
             let is_in_steps = row.reading != "raw"
@@ -137,19 +140,21 @@ fn figure(rows: &[DistanceRow]) -> LineChart {
             ..Series::default()
         };
         Panel {
-            title: format!("{}: reading in steps", group[0].environment),
-            series: group.iter().filter(is_drawn).map(curve).chain([exact]).collect(),
+            title: format!("{}: predicted steps", group[0].environment),
+            series: group.iter().filter(is_drawn).map(curve).collect(),
+            references: vec![exact],
         }
     });
     LineChart {
-        title: "Readings of distances over exact travel times".into(),
-        note: "medians over random pairs of states of other episodes".into(),
-        x_axis: "exact steps, as a share of those of the farthest pair".into(),
+        title: "Predicted distances against exact travel times".into(),
+        note: "Medians over random pairs of held-out states, for one seed.".into(),
+        x_axis: "exact steps, as a share of the largest".into(),
         panels: panels.collect(),
+        ..LineChart::default()
     }
 }
 
-/// Median readings over exact steps, in equal parts of the range.
+/// Median readings against exact steps, in bins of equal width.
 fn binned(pairs: &[(f64, f64)], farthest: f64) -> Vec<(f64, f64)> {
     let bin = |exact: f64| ((exact / farthest * BINS as f64) as usize).min(BINS - 1);
     let point = |number: usize| {

@@ -9,11 +9,11 @@ use std::path::Path;
 /// The file `results.json`.
 #[derive(Serialize, Deserialize)]
 pub struct DistanceResults {
-    /// Version of isochrone.
+    /// The version of isochrone.
     pub version: String,
-    /// Revision of its sources.
+    /// The revision of its sources.
     pub revision: Option<String>,
-    /// Processor and system.
+    /// The processor and the operating system.
     pub platform: String,
     /// The rows.
     pub rows: Vec<DistanceRow>,
@@ -32,14 +32,14 @@ pub fn to_json(value: &impl Serialize) -> Vec<u8> {
     text
 }
 
-/// The rows in a file; none if there is no file.
+/// Reads the rows of a file; `None` if there is no file.
 pub fn read(path: &Path) -> Result<Option<Vec<DistanceRow>>, StudyError> {
     match std::fs::read(path) {
         Ok(text) => {
             let rows = serde_json::from_slice(&text).map_err(|error| StudyError::Invalid {
                 path: path.to_owned(),
                 problem: error.to_string(),
-                hint: "remove the file, and it is measured again",
+                hint: "remove the file to measure again",
             })?;
             Ok(Some(rows))
         }

@@ -7,78 +7,81 @@ use isochrone_eval::audit::{Accuracy, Consistency, median_near};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, time::Instant};
 
-/// True steps at which median readings are told.
+/// Exact steps at which median readings are reported.
 pub const DISTANCES: [u32; 7] = [1, 3, 10, 30, 100, 300, 1000];
-/// Pairs that are kept for figures.
+/// The number of pairs stored for figures.
 const KEPT_PAIRS: usize = 300;
 
-/// A row of `results.json`. Numbers that do not exist (no pair is that far apart, no reading is finite) are `null`.
+/// A row of `results.json`. Undefined numbers are `null`: no pair is that far apart, or no reading
+/// is finite.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct DistanceRow {
-    /// Name of the environment.
+    /// The name of the environment.
     pub environment: String,
-    /// Name of the method.
+    /// The name of the method.
     pub method: String,
-    /// How the distance was read.
+    /// The name of the reading, such as raw or calibrated.
     pub reading: String,
-    /// Seed of the method.
+    /// The seed of the method.
     pub seed: u64,
-    /// Updates of networks; 0 where nothing is trained.
+    /// The gradient updates; 0 if nothing is trained.
     pub updates: u64,
-    /// SHA-256 of the data that it was fitted to.
+    /// The SHA-256 of the training data.
     pub data_sha256: String,
-    /// Rows of the data.
+    /// The number of rows of the data.
     pub rows: u64,
-    /// Pairs with a path between them.
+    /// The number of pairs with a path between them.
     pub pairs: usize,
-    /// Share of the pairs that have no finite reading.
+    /// The share of pairs without a finite reading.
     pub unreached: f64,
-    /// Rank correlation with exact steps.
+    /// The Spearman rank correlation with exact steps.
     pub spearman: Option<f64>,
-    /// Where steps to go are read of every frame of demonstrations: mean rank correlation within those of a kind.
+    /// For demonstrations: the mean rank correlation of steps to go within the demonstrations of
+    /// each kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub spearman_within_episodes: BTreeMap<String, f64>,
-    /// Median of |reading - exact| / exact.
+    /// The median of |reading - exact| / exact.
     pub median_relative_error: Option<f64>,
-    /// Share of readings within 25 % of the exact steps.
+    /// The share of readings within 25 % of the exact steps.
     pub within_25_percent: f64,
-    /// Median of reading / exact.
+    /// The median of reading / exact.
     pub median_ratio: Option<f64>,
-    /// Median reading where the exact steps are 1, 3, 10, 30, 100, 300, 1000.
+    /// The median reading at 1, 3, 10, 30, 100, 300 and 1000 exact steps.
     pub at_steps: Vec<Option<f64>>,
-    /// Median reading one step ahead.
+    /// The median reading one step ahead.
     pub one_ahead: Option<f64>,
-    /// Median reading one step behind, in environments where that is far; and how far it is.
+    /// The median reading one step behind and the exact steps, in environments where going back
+    /// takes long.
     pub one_behind: Option<(f64, f64)>,
     /// The largest reading from a state to itself.
     pub largest_self_distance: f64,
-    /// Share of triples that break the triangle inequality.
+    /// The share of triples that violate the triangle inequality.
     pub triangle_violations: f64,
-    /// By how many steps at most.
+    /// The largest violation in steps.
     pub worst_triangle: Option<f64>,
-    /// Share of recorded pairs of other episodes that read longer than they took.
+    /// The share of held-out recorded pairs whose reading exceeds the recorded time.
     pub above_recorded_lag: f64,
-    /// Share of random pairs that read shorter than anybody ever was.
+    /// The share of random pairs whose reading implies a speed above the largest recorded one.
     pub below_speed_limit: f64,
-    /// Seconds to fit all readings of the method.
+    /// The seconds to fit all readings of the method.
     pub fit_seconds: f64,
-    /// Seconds to read all pairs.
+    /// The seconds to read all pairs.
     pub query_seconds: f64,
-    /// Random plans beside the map of the environment, for distances that plan.
+    /// The check of random plans, for distances that plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plans: Option<PlanCheck>,
-    /// Some pairs: exact steps and readings.
+    /// A sample of pairs: exact steps and readings.
     pub sample: Vec<(f64, f64)>,
 }
 
-/// What must hold of a distance, and what one recorded step reads.
+/// Consistency checks of a distance, and its reading of one recorded step.
 pub struct Checked {
     consistency: Consistency,
     one_ahead: f64,
 }
 
 impl Checked {
-    /// Checks a reading on episodes that it was not fitted to.
+    /// Checks a reading on held-out episodes.
     pub fn of(fitted: &FittedReading, held_out: &Dataset, seed: u64) -> Self {
         let consistency = Consistency::of(&*fitted.distance, held_out, seed);
         Self { one_ahead: consistency.one_step, consistency }
@@ -86,13 +89,13 @@ impl Checked {
 }
 
 impl DistanceRow {
-    /// Measures a reading; the rest says what was fitted.
+    /// Measures a reading; `about` has the other fields of the row.
     pub fn measure(fitted: &FittedReading, environment: &EnvironmentData, seed: u64, about: Self) -> Self {
         let start = Instant::now();
         let readings = fitted.steps(&environment.pairs, environment);
         let query_seconds = start.elapsed().as_secs_f64();
         let paired = |pairs: &ExactPairs| {
-            median(fitted.distance.paired_steps(&pairs.from, &pairs.to).expect("they are whole states"))
+            median(fitted.distance.paired_steps(&pairs.from, &pairs.to).expect("they are full states"))
         };
         let checked = Checked {
             one_ahead: paired(&environment.ahead),
@@ -110,7 +113,7 @@ impl DistanceRow {
         .with_checks(checked)
     }
 
-    /// With the agreement of readings with exact steps.
+    /// Adds the agreement of readings with exact steps.
     pub fn with_accuracy(self, readings: &[f64], truth: &[f64]) -> Self {
         let accuracy = Accuracy::of(readings, truth);
         let pairs = truth.iter().copied().zip(readings.iter().copied());
@@ -132,7 +135,7 @@ impl DistanceRow {
         }
     }
 
-    /// With what was checked.
+    /// Adds the consistency checks.
     pub fn with_checks(self, Checked { consistency, one_ahead }: Checked) -> Self {
         Self {
             one_ahead: finite(one_ahead),

@@ -1,4 +1,4 @@
-//! One-way streets: a finite environment that the exact solver knows.
+//! One-way streets: a finite environment with exact distances.
 
 use super::{ExactDistances, Reference};
 use crate::results::DistanceFit;
@@ -11,7 +11,7 @@ use isochrone_envs::nav2d::{ExactPolicy, Nav2d, StreetMap};
 use isochrone_eval::stats::mean;
 use std::sync::OnceLock;
 
-/// Pairs of sites whose distances are kept for figures.
+/// The number of pairs of sites stored for figures.
 const KEPT_PAIRS: usize = 3000;
 
 /// Exact distances and baselines of the environment `nav2d`.
@@ -22,7 +22,8 @@ pub struct Nav2dReference {
 }
 
 impl Nav2dReference {
-    /// Nothing is solved before it is needed. Exact distances have a discount; without one there are none.
+    /// Creates the references; exact distances are computed when first needed, and only with a
+    /// discount.
     pub fn new(discount: Option<Discount>) -> Self {
         Self { env: Nav2d::standard(), discount, exact: OnceLock::new() }
     }
@@ -33,7 +34,7 @@ impl Nav2dReference {
         Some(self.exact.get_or_init(solve))
     }
 
-    /// The policy that most surely arrives.
+    /// The policy with the highest success rate.
     fn best(&self) -> &'static ExactPolicy {
         static SOLVED: OnceLock<ExactPolicy> = OnceLock::new();
         let discount = Discount::new(0.9999).expect("a discount");
@@ -42,7 +43,7 @@ impl Nav2dReference {
 }
 
 impl Reference for Nav2dReference {
-    /// The chance to arrive at all, seeing the site and without a limit of steps.
+    /// The probability of success with an observed site and without a step limit.
     fn optimal_success(&self, episodes: u64, task_seeds: &[u64]) -> Option<Vec<f64>> {
         let chance = |seed: u64, number: u64| {
             let (start, goal) = self.env.task(seed, number);
@@ -67,8 +68,8 @@ impl Reference for Nav2dReference {
             .flat_map(|from| (0..n).map(move |to| (from, to)))
             .filter(|&(from, to)| from != to && self.env.is_reachable(from, to))
             .collect();
-        let rank = |is_meant: &dyn Fn(usize, usize) -> bool| {
-            let pairs = all.iter().filter(|(from, to)| is_meant(*from, *to)).map(|&which| pair(which));
+        let rank = |is_selected: &dyn Fn(usize, usize) -> bool| {
+            let pairs = all.iter().filter(|(from, to)| is_selected(*from, *to)).map(|&which| pair(which));
             let (exact, learned): (Vec<f64>, Vec<f64>) = pairs.unzip();
             statistics::spearman(&exact, &learned)
         };
@@ -102,12 +103,13 @@ impl Reference for Nav2dReference {
     }
 }
 
-/// A policy that learns nothing: actions from observations and goals, number by number.
+/// A policy that learns nothing: each dimension of the action depends on that of the observation
+/// and the goal.
 struct FixedPolicy(fn(f32, f32) -> f32);
 
-/// Does nothing: the flow carries it.
+/// Takes no action; the flow of the street moves it.
 const IDLE: FixedPolicy = FixedPolicy(|_, _| 0.0);
-/// As the crow flies.
+/// Moves in a straight line to the goal.
 const STRAIGHT: FixedPolicy = FixedPolicy(|here, goal| goal - here);
 
 impl GoalPolicy for FixedPolicy {

@@ -1,6 +1,6 @@
 //! The figures of a report.
 
-use super::tables::{groups, planners};
+use super::tables::{groups, has_distance, label, planners, reference_rates};
 use crate::{
     dataset::{self, StudyDataset},
     error::StudyError,
@@ -11,15 +11,15 @@ use crate::{
     training,
 };
 use isochrone_core::{TemporalDistance, statistics::median};
-use isochrone_eval::stats::mean;
+use isochrone_eval::stats::{RESAMPLES, bootstrap, mean};
 use isochrone_learn::model::{LearnedDistance, Model};
 use isochrone_plot::{
-    Bar, BarChart, Colors, CurveGroup, Figure, MapDirection, MapFrame, PlaneChart, PlanePanel,
-    calibration_chart, curve_chart, on_one_scale,
+    Bar, BarChart, BarColor, CalibrationSeries, Colors, CurveGroup, Figure, MIN_SEEDS, MapDirection,
+    MapFrame, PlaneChart, PlanePanel, calibration_chart, curve_chart, on_one_scale,
 };
 use std::path::Path;
 
-/// Cells on the longer side of a map.
+/// The number of cells on the longer side of a map.
 const CELLS: usize = 130;
 
 /// A figure with its name and caption.
@@ -29,13 +29,13 @@ pub struct NamedFigure {
     pub caption: String,
 }
 
-/// Results, and folders of studies where their runs and datasets may lie.
+/// Results, and the folders of studies that may contain their runs and datasets.
 pub struct Source<'a> {
     pub results: &'a Results,
     pub folders: &'a [&'a Path],
 }
 
-/// The figures that the recipe asks for, dataset by dataset.
+/// Draws the figures of the recipe, dataset by dataset.
 pub fn draw(source: &Source<'_>) -> Result<Vec<NamedFigure>, StudyError> {
     let recipe = &source.results.recipe;
     let mut figures = Vec::new();
@@ -66,7 +66,7 @@ impl Source<'_> {
         &self.results.recipe
     }
 
-    /// The dataset, where it is there and its environment can be opened.
+    /// Loads a dataset; `None` if there is no file or its environment cannot be opened.
     fn dataset(&self, name: &str) -> Result<Option<StudyDataset>, StudyError> {
         let Some(folder) = self.folders.iter().find(|folder| dataset::path(folder, name).exists()) else {
             return Ok(None);
@@ -77,7 +77,7 @@ impl Source<'_> {
         }
     }
 
-    /// The model of a run, where its folder is there.
+    /// Loads the model of a run; `None` if there is no folder.
     fn model(&self, run: &RunResult) -> Result<Option<Model>, StudyError> {
         let jobs = jobs(self.recipe(), None);
         let Some(job) = jobs.iter().find(|job| run.is_of(job)) else { return Ok(None) };
@@ -89,13 +89,13 @@ impl Source<'_> {
         Ok(None)
     }
 
-    /// The first run of every method, without changed settings.
+    /// The first run of every method with the settings of the recipe.
     fn first_runs(&self, dataset: &str) -> Vec<&RunResult> {
         let groups = groups(self.results, dataset).into_iter().map(|group| group[0]);
         groups.filter(|run| run.variant.is_none()).collect()
     }
 
-    /// Distances of the first run of every method that is mapped.
+    /// The distances of the first run of every method that is mapped.
     fn mapped(&self, dataset: &str) -> Result<Vec<(&str, LearnedDistance)>, StudyError> {
         let mut mapped = Vec::new();
         for run in self.first_runs(dataset) {
@@ -108,40 +108,75 @@ impl Source<'_> {
         Ok(mapped)
     }
 
+    /// Success rates with intervals, beside bounds and baselines.
     fn success(&self, dataset: &str) -> NamedFigure {
-        let mut bars: Vec<Bar> = Vec::new();
+        let planners = planners(self.results);
+        let (mut bars, mut without_distance, mut missing) = (Vec::new(), Vec::new(), Vec::new());
         for group in groups(self.results, dataset) {
-            for planner in planners(self.results) {
-                let last = group.iter().filter_map(|run| Some(run.success(planner)?.last));
-                let last: Vec<f64> = last.collect();
-                if last.is_empty() {
-                    continue;
+            for (number, &planner) in planners.iter().enumerate() {
+                let rates = group.iter().filter_map(|run| Some(100.0 * run.success(planner)?.last));
+                let rates: Vec<f64> = rates.collect();
+                match rates.len() {
+                    0 if !has_distance(&group[0].method) => without_distance.push(label(group[0], None)),
+                    0 => missing.push(label(group[0], planner)),
+                    _ => bars.push(success_bar(label(group[0], planner), rates, BarColor::Category(number))),
                 }
-                let length = 100.0 * mean(&last);
-                let share = if planner.is_none() { 0.7 } else { 0.3 };
-                let (name, remark) = (label(group[0], planner), format!("{length:.1} %"));
-                bars.push(Bar { name, length, share, remark });
             }
         }
+        for (name, rates) in reference_rates(self.results, dataset) {
+            let length = 100.0 * mean(rates);
+            let remark = format!("{length:.1} %");
+            bars.push(Bar { name: name.into(), length, interval: None, color: BarColor::Reference, remark });
+        }
         bars.sort_by(|a, b| b.length.total_cmp(&a.length));
+        let mut note = format!(
+            "Means over n seeds; whiskers: 95 % bootstrap intervals over seeds, for n >= {MIN_SEEDS}."
+        );
+        for (reason, mut names) in [("No distance", without_distance), ("Not evaluated", missing)] {
+            names.dedup();
+            if !names.is_empty() {
+                note += &format!(" {reason}: {}.", names.join(", "));
+            }
+        }
+        let meaning = |planner: &Option<&str>| match planner {
+            None => "policy alone".to_owned(),
+            Some(planner) => format!("with the planner {planner}"),
+        };
+        let mut legend: Vec<(BarColor, String)> = planners
+            .iter()
+            .enumerate()
+            .map(|(k, planner)| (BarColor::Category(k), meaning(planner)))
+            .collect();
+        if bars.iter().any(|bar| bar.color == BarColor::Reference) {
+            legend.push((BarColor::Reference, "bound or baseline, not learned".into()));
+        }
         let chart = BarChart {
-            title: format!("Success: {dataset}"),
-            axis: "episodes (%)".into(),
-            note: "light: the policy alone; dark: with a planner".into(),
+            title: format!("Success rates: {dataset}"),
+            axis: "success rate (%)".into(),
+            note,
+            legend,
             bars,
         };
-        let caption = format!("{dataset}: means over seeds, at the last checkpoint.");
+        let caption = format!(
+            "{dataset}: success rates at the last checkpoint, means over seeds. Gray bars are bounds and baselines that learn nothing."
+        );
         NamedFigure { name: "success".into(), figure: chart.draw(), caption }
     }
 
-    /// Success during training, or at the evaluated checkpoints where it was not watched.
+    /// Success rates during training, or at the evaluated checkpoints if training was not
+    /// evaluated.
     fn curves(&self, dataset: &str) -> NamedFigure {
         let percent = |(step, success): (u64, f64)| (step, 100.0 * success);
         let mut curves = Vec::new();
+        let group_of = |name: String, curves: Vec<Vec<(u64, f64)>>| CurveGroup {
+            name,
+            dataset: dataset.to_owned(),
+            curves,
+        };
         for group in groups(self.results, dataset) {
             if group.iter().any(|run| !run.curve.is_empty()) {
                 let of = group.iter().map(|run| run.curve.iter().copied().map(percent).collect());
-                curves.push(CurveGroup { name: label(group[0], None), curves: of.collect() });
+                curves.push(group_of(label(group[0], None), of.collect()));
                 continue;
             }
             for planner in planners(self.results) {
@@ -150,34 +185,35 @@ impl Source<'_> {
                     of.iter().map(|of| percent((of.step, mean(&of.success)))).collect::<Vec<_>>()
                 };
                 let curves_of = group.iter().map(curve).collect();
-                curves.push(CurveGroup { name: label(group[0], planner), curves: curves_of });
+                curves.push(group_of(label(group[0], planner), curves_of));
             }
         }
-        curves.retain(|group| group.curves.iter().any(|curve| !curve.is_empty()));
-        let chart = curve_chart(&format!("Success over training: {dataset}"), "episodes (%)", &curves);
+        let chart = curve_chart(&format!("Success over training: {dataset}"), "success rate (%)", &curves);
         let caption = match self.recipe().evaluation.training {
             Some(training) => format!(
-                "{dataset}: the policy alone, {} episodes of each task at ten times, others than those of the tables.",
+                "{dataset}: success rates of the policy alone at ten times during training, over {} episodes of each task; the tasks differ from those of the tables.",
                 training.episodes
             ),
-            None => format!("{dataset}: at the evaluated checkpoints."),
+            None => format!("{dataset}: success rates at the evaluated checkpoints."),
         };
         NamedFigure { name: "curves".into(), figure: chart.draw(), caption }
     }
 
     fn calibration(&self, dataset: &str) -> Option<NamedFigure> {
-        let series = groups(self.results, dataset).into_iter().filter_map(|group| {
+        let series = |group: Vec<&RunResult>| {
             let fits = group.iter().filter_map(|run| run.fit.as_ref());
-            let pairs: Vec<(f64, f64)> = fits.flat_map(|fit| fit.pairs.clone()).collect();
-            (!pairs.is_empty()).then(|| (label(group[0], None), pairs))
-        });
-        let series: Vec<_> = series.collect();
-        if series.is_empty() {
+            let pairs = fits.flat_map(|fit| fit.pairs.clone()).collect();
+            CalibrationSeries { name: label(group[0], None), dataset: dataset.to_owned(), pairs }
+        };
+        let series: Vec<_> = groups(self.results, dataset).into_iter().map(series).collect();
+        if series.iter().all(|series| series.pairs.is_empty()) {
             return None;
         }
         let title = "Learned against exact distances";
         let chart = calibration_chart(title, "exact steps under the optimal policy", &series);
-        let caption = format!("{dataset}: pairs of states with a path between them.");
+        let caption = format!(
+            "{dataset}: pairs of states with a path between them, of all seeds. On the gray diagonal, learned and exact distances are equal."
+        );
         Some(NamedFigure { name: "calibration".into(), figure: chart.draw(), caption })
     }
 
@@ -185,19 +221,23 @@ impl Source<'_> {
         let frame = MapFrame::new(&dataset.data, [0, 1], CELLS);
         let place = nearest_state(dataset, self.recipe().report.place);
         let map = |(method, distance): (&str, LearnedDistance)| {
-            let to = frame.panel("steps to this place", &distance, &place, MapDirection::To);
-            let from = frame.panel("steps from this place", &distance, &place, MapDirection::From);
+            let to = frame.panel("steps to the star", &distance, &place, MapDirection::To);
+            let from = frame.panel("steps from the circle", &distance, &place, MapDirection::From);
             let mut panels = vec![to, from];
             on_one_scale(&mut panels);
-            let title = format!("{method}: distances to a place and from the same place");
+            let title = format!("{method}: distances to and from the same state");
             let chart = PlaneChart { title, note: String::new(), axes: axes(), panels };
-            let caption = format!("{name}, {method}: lines of equal travel time.");
+            let [x, y] = self.recipe().report.place;
+            let caption = format!(
+                "{name}, {method}: learned steps to and from the state nearest to ({x}, {y}). Lines are isochrones: states at the same distance."
+            );
             NamedFigure { name: format!("map-{method}"), figure: chart.draw(), caption }
         };
         Ok(self.mapped(name)?.into_iter().map(map).collect())
     }
 
-    /// Plans of the first planner that has a learned distance, over maps of distances to their goals.
+    /// Plans of the first planner that uses a learned distance, on maps of distances to their
+    /// goals.
     fn plans(&self, name: &str, dataset: &StudyDataset) -> Result<Vec<NamedFigure>, StudyError> {
         let planners = self.recipe().planners.iter();
         let mut planners = planners.filter_map(|planner| Some((planner, planner_config(planner, 0)?)));
@@ -217,13 +257,15 @@ impl Source<'_> {
             let title = format!("{method}: plans of the {} planner", planner.name);
             let note = "Colors: learned steps to the star.".into();
             let chart = PlaneChart { title, note, axes: axes(), panels };
-            let caption = format!("{name}, {method}: paths over the states of the dataset.");
+            let caption = format!(
+                "{name}, {method}: planned paths over dataset states; colors are learned steps to the goal."
+            );
             Ok(NamedFigure { name: format!("plans-{method}"), figure: chart.draw(), caption })
         };
         self.mapped(name)?.into_iter().map(draw).collect()
     }
 
-    /// Learned distances, exact ones and their difference, at every state.
+    /// Learned distances, exact distances and their difference, at every state.
     fn beside_exact(&self, name: &str, dataset: &StudyDataset) -> Result<Vec<NamedFigure>, StudyError> {
         let Some(exact) = dataset.reference.exact_to(self.recipe().report.place) else {
             return Ok(Vec::new());
@@ -244,15 +286,15 @@ impl Source<'_> {
         for run in self.first_runs(name) {
             let Some(distance) = self.model(run)?.and_then(|model| model.distance) else { continue };
             let to = goal.map(|x| x as f32);
-            let learned = distance.all_pairs_steps(&observations, &to).expect("places are states");
-            // One factor for all: truncated episodes stretch learned distances.
+            let learned = distance.all_pairs_steps(&observations, &to).expect("places are full states");
+            // One factor for all states: truncated episodes stretch learned distances.
             let pairs = learned.iter().zip(&exact.steps);
             let ratios = pairs.filter(|(_, exact)| exact.is_finite() && **exact > 0.0);
             let ratio = median(ratios.map(|(learned, exact)| learned / exact).collect());
             let scaled: Vec<f64> = learned.iter().map(|steps| steps / ratio).collect();
             let error: Vec<f64> = scaled.iter().zip(&exact.steps).map(|(a, b)| a - b).collect();
             let difference = Colors::Difference {
-                legend: "steps too near (blue) or too far (red)".into(),
+                legend: "steps too short (blue) or too long (red)".into(),
                 largest: largest / 2.0,
             };
             let method = &run.method;
@@ -264,9 +306,10 @@ impl Source<'_> {
             return Ok(Vec::new());
         }
         let title = "Learned distances, exact distances and their difference".into();
-        let note = "Small and gray: no path leads to the star. Learned distances are divided by the median of learned / exact.".into();
+        let note = "Small gray dots: no path leads to the star. Learned distances are divided by the median of learned / exact.".into();
         let chart = PlaneChart { title, note, axes: axes(), panels };
-        let caption = format!("{name}: the first seed.");
+        let caption =
+            format!("{name}: learned and exact steps to the star, for the first seed of each method.");
         Ok(vec![NamedFigure { name: "exact".into(), figure: chart.draw(), caption }])
     }
 }
@@ -275,7 +318,8 @@ fn axes() -> [String; 2] {
     ["x".into(), "y".into()]
 }
 
-/// The state that stands for a place: one of the exact solver, or the nearest of the dataset.
+/// The state of the exact solver nearest to a place or, without a solver, the nearest dataset
+/// state.
 fn nearest_state(dataset: &StudyDataset, place: [f64; 2]) -> Vec<f32> {
     if let Some(exact) = dataset.reference.exact_to(place) {
         return exact.places[exact.goal].map(|x| x as f32).to_vec();
@@ -288,9 +332,11 @@ fn nearest_state(dataset: &StudyDataset, place: [f64; 2]) -> Vec<f32> {
     })
 }
 
-/// The method, what was changed of its settings, and the planner.
-fn label(run: &RunResult, planner: Option<&str>) -> String {
-    let change = run.variant.as_ref().map_or_else(String::new, |variant| format!(", {variant}"));
-    let with = planner.map_or_else(String::new, |planner| format!(" + {planner}"));
-    format!("{}{change}{with}", run.method)
+/// The mean of success rates of several seeds, with an interval if there are enough of them.
+fn success_bar(name: String, rates: Vec<f64>, color: BarColor) -> Bar {
+    let (n, length) = (rates.len(), mean(&rates));
+    let estimate = (n >= MIN_SEEDS).then(|| bootstrap(&[rates], mean, RESAMPLES, 0));
+    let interval = estimate.map(|estimate| (estimate.low, estimate.high));
+    let range = interval.map_or_else(String::new, |(low, high)| format!(" [{low:.1}, {high:.1}]"));
+    Bar { name, length, interval, color, remark: format!("{length:.1} %{range}, n = {n}") }
 }

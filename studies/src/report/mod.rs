@@ -1,4 +1,4 @@
-//! The report of a study: Markdown, HTML and JSON from the same results.
+//! The report of a study, as Markdown, HTML and JSON.
 
 mod figures;
 mod page;
@@ -15,7 +15,8 @@ pub fn write_tables(folder: &Path, results: &Results) -> Result<(), StudyError> 
     write_text(folder, "report.md", &page::markdown(results, &[]))
 }
 
-/// Writes `results.json`, `report.md`, `report.html` and figures. Runs and datasets are looked for in `sources`; figures that need one which is not there are left out.
+/// Writes `results.json`, `report.md`, `report.html` and figures. Runs and datasets are loaded from
+/// `sources`; figures whose runs or dataset are missing are left out.
 pub fn write(folder: &Path, results: &Results, sources: &[&Path]) -> Result<(), StudyError> {
     let figures = figures::draw(&Source { results, folders: sources })?;
     results.write(folder)?;
@@ -28,10 +29,11 @@ fn write_text(folder: &Path, name: &str, text: &str) -> Result<(), StudyError> {
     Ok(write_file(&folder.join(name), text.as_bytes())?)
 }
 
-/// Which figures of the folder are ours.
+/// The list of figures that the report has written.
 const LIST: &str = "figures.txt";
 
-/// Saves figures, and removes those of an earlier report. Other files of the folder are not ours.
+/// Saves figures, and removes those of an earlier report. Other files in the folder are not
+/// touched.
 fn save(folder: &Path, figures: &[NamedFigure]) -> Result<(), StudyError> {
     std::fs::create_dir_all(folder).map_err(StudyError::io(folder))?;
     let files: Vec<String> = figures
@@ -56,7 +58,7 @@ fn save(folder: &Path, figures: &[NamedFigure]) -> Result<(), StudyError> {
     Ok(())
 }
 
-/// Whether a listed name is one that a report gives to a figure, and not a path to somewhere else.
+/// Whether a listed name is the name of a figure, and not a path to another folder.
 fn is_figure(name: &str) -> bool {
     let stem = name.strip_suffix(".svg").or(name.strip_suffix(".png"));
     stem.is_some_and(|stem| stem.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'))
@@ -76,7 +78,7 @@ mod tests {
         }
         std::fs::write(folder.path().join("mine.svg"), "x").unwrap();
         save(&figures, &[]).unwrap();
-        assert_eq!(std::fs::read_dir(&figures).unwrap().count(), 5, "without a list, nothing is ours");
+        assert_eq!(std::fs::read_dir(&figures).unwrap().count(), 5, "without a list, nothing is removed");
         std::fs::write(figures.join(LIST), "success.png\nsuccess.svg\n../mine.svg\n").unwrap();
         save(&figures, &[]).unwrap();
         let mut left: Vec<_> =

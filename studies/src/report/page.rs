@@ -2,19 +2,23 @@
 
 use super::{
     figures::NamedFigure,
-    tables::{Table, tables},
+    tables::{Table, headlines, tables},
 };
 use crate::{
     recipe::SearchRecipe,
     results::{Provenance, Results, RunResult},
 };
-use isochrone_plot::html::Page;
+use isochrone_learn::run::Provenance as Program;
+use isochrone_plot::{
+    MIN_SEEDS,
+    html::{Page, date},
+};
 use std::{collections::BTreeSet, fmt::Write as _};
 
-/// The report for the repository.
+/// Returns the report as Markdown.
 pub fn markdown(results: &Results, figures: &[NamedFigure]) -> String {
     let mut text = format!("# {}\n", results.recipe.title);
-    for paragraph in introduction(results) {
+    for paragraph in headlines(results).into_iter().chain(introduction(results)) {
         let _ = write!(text, "\n{paragraph}\n");
     }
     for table in tables(results) {
@@ -38,16 +42,22 @@ pub fn markdown(results: &Results, figures: &[NamedFigure]) -> String {
     text
 }
 
-/// The report for browsers: one file with everything in it.
+/// Returns the report as a self-contained HTML file.
 pub fn html(results: &Results, figures: &[NamedFigure]) -> String {
     let mut page = Page::new(&results.recipe.title);
+    page.subtitle(&subtitle(results, &date(Program::now().started_at)));
+    for headline in headlines(results) {
+        page.headline(&headline);
+    }
     for paragraph in introduction(results) {
         page.paragraph(&paragraph);
     }
     for Table { heading, text, columns, rows } in tables(results) {
         page.heading(&heading).paragraph(&text).table(&columns, &rows);
     }
-    page.heading("Figures");
+    if !figures.is_empty() {
+        page.heading("Figures");
+    }
     for NamedFigure { figure, caption, .. } in figures {
         page.figure(figure, caption);
     }
@@ -56,12 +66,28 @@ pub fn html(results: &Results, figures: &[NamedFigure]) -> String {
     page.html()
 }
 
-/// What was done, in words; and what is missing.
+/// The study, its data and the day of the report.
+fn subtitle(results: &Results, date: &str) -> String {
+    let methods: BTreeSet<&str> = results.runs.iter().map(|run| run.method.as_str()).collect();
+    let methods = methods.into_iter().collect::<Vec<_>>().join(", ");
+    let datasets = results.datasets.iter();
+    let datasets = datasets.map(|(name, info)| format!("{name} ({})", shortened(&info.content_hash)));
+    let (runs, seeds) = (results.runs.len(), results.recipe.seeds);
+    let plural = |n: u64| if n == 1 { "" } else { "s" };
+    format!(
+        "{runs} run{} of {methods}, {seeds} seed{} each. Datasets (SHA-256): {}. Report of {date}.",
+        plural(runs as u64),
+        plural(seeds),
+        datasets.collect::<Vec<_>>().join(", "),
+    )
+}
+
+/// Describes the protocol, and what is missing.
 fn introduction(results: &Results) -> Vec<String> {
     let recipe = &results.recipe;
     let evaluation = &recipe.evaluation;
     let mut protocol = format!(
-        "Success in percent of {} episodes of each task, with the most likely action; means over {} seed{}, in brackets 95 % intervals of a bootstrap over seeds.",
+        "Success rates in percent over {} episodes of each task, with the most likely action: means over {} seed{}. Brackets are 95 % bootstrap intervals over the seeds of the row (column `seeds`); they need at least {MIN_SEEDS} seeds.",
         evaluation.episodes,
         recipe.seeds,
         if recipe.seeds == 1 { "" } else { "s" },
@@ -69,7 +95,7 @@ fn introduction(results: &Results) -> Vec<String> {
     if evaluation.checkpoints > 1 {
         let _ = write!(
             protocol,
-            " `last` is the last of ten evenly spaced checkpoints, `last three` the mean over the last three, `best` the largest of {}.",
+            " `last` is the last of ten evenly spaced checkpoints, `last three` the mean over the last three, `best` the maximum over {}.",
             evaluation.checkpoints
         );
     }
@@ -77,7 +103,7 @@ fn introduction(results: &Results) -> Vec<String> {
         let states = planner.states.unwrap_or_default();
         let search = match planner.search {
             SearchRecipe::Greedy { radius } => format!(
-                "of {states} transitions of the dataset those within {radius} units, and the action that leads nearest to the goal",
+                "of the transitions within {radius} units, out of {states} of the dataset, the action that leads nearest to the goal",
             ),
             SearchRecipe::Graph { max_edge_steps } => format!(
                 "the next waypoint of the shortest path over {states} states of the dataset with edges of up to {max_edge_steps} steps{}",
@@ -87,7 +113,7 @@ fn introduction(results: &Results) -> Vec<String> {
                 "the state {look_ahead_steps} steps ahead on the fastest path along recorded segments, without a learned distance",
             ),
         };
-        let calibrated = if planner.calibrated { ", by calibrated distances" } else { "" };
+        let calibrated = if planner.calibrated { ", with calibrated distances" } else { "" };
         let _ = write!(
             protocol,
             " `{}`: {search}{calibrated}; {} episodes of each task at {} checkpoint{}.",
@@ -107,7 +133,7 @@ fn introduction(results: &Results) -> Vec<String> {
     paragraphs
 }
 
-/// Program, machine, seeds and data.
+/// Names the program, machine, seeds and data.
 fn provenance(results: &Results) -> String {
     let revisions = |pick: fn(&Provenance) -> &Option<String>| {
         let name = |run: &RunResult| shortened(pick(&run.provenance).as_deref().unwrap_or("unknown"));
@@ -132,7 +158,7 @@ fn provenance(results: &Results) -> String {
     )
 }
 
-/// Enough of a hash to tell it from others.
+/// The first digits of a hash, enough to identify it.
 fn shortened(hash: &str) -> String {
     hash.chars().take(16).collect()
 }

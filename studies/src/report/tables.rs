@@ -5,8 +5,10 @@ use isochrone_eval::{
     rollout::Success,
     stats::{RESAMPLES, bootstrap, interquartile_mean, mean},
 };
+use isochrone_learn::Algorithm;
+use isochrone_plot::MIN_SEEDS;
 
-/// A table with its heading and an introduction.
+/// A table with its heading and introduction.
 pub struct Table {
     pub heading: String,
     pub text: String,
@@ -14,11 +16,11 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
 }
 
-/// Where there is no number.
+/// The cell of a missing number.
 const NONE: &str = "-";
 
 impl Table {
-    /// Columns without a single number are left out.
+    /// Builds a table from its columns; columns without any number are left out.
     fn from_columns(heading: String, text: String, columns: Vec<(String, Vec<String>)>) -> Self {
         let kept: Vec<_> =
             columns.into_iter().filter(|(_, cells)| cells.iter().any(|cell| cell != NONE)).collect();
@@ -29,12 +31,12 @@ impl Table {
     }
 }
 
-/// A column with a cell for every row.
+/// Builds a column with a cell for every row.
 fn column<R>(name: &str, rows: &[R], cell: impl Fn(&R) -> String) -> (String, Vec<String>) {
     (name.to_owned(), rows.iter().map(cell).collect())
 }
 
-/// All tables, dataset by dataset; none is empty.
+/// Builds all tables, dataset by dataset; empty tables are left out.
 pub fn tables(results: &Results) -> Vec<Table> {
     let mut tables = Vec::new();
     for dataset in results.recipe.datasets.keys() {
@@ -47,7 +49,8 @@ pub fn tables(results: &Results) -> Vec<Table> {
     tables
 }
 
-/// Runs of one dataset that differ only in their seeds, method by method.
+/// The runs of a dataset, grouped by method and settings: the runs of a group differ only in their
+/// seeds.
 pub fn groups<'a>(results: &'a Results, dataset: &str) -> Vec<Vec<&'a RunResult>> {
     let mut groups: Vec<Vec<&RunResult>> = Vec::new();
     for run in results.runs.iter().filter(|run| run.dataset == dataset) {
@@ -61,10 +64,59 @@ pub fn groups<'a>(results: &'a Results, dataset: &str) -> Vec<Vec<&'a RunResult>
     groups
 }
 
-/// Names of planners, after `None` for the policy alone.
+/// `None` for the policy alone, followed by the names of planners.
 pub fn planners(results: &Results) -> Vec<Option<&str>> {
     let planners = results.recipe.planners.iter().map(|planner| Some(planner.name.as_str()));
     std::iter::once(None).chain(planners).collect()
+}
+
+/// The method, its changed settings, and the planner.
+pub fn label(run: &RunResult, planner: Option<&str>) -> String {
+    let change = run.variant.as_ref().map_or_else(String::new, |variant| format!(", {variant}"));
+    let with = planner.map_or_else(String::new, |planner| format!(" + {planner}"));
+    format!("{}{change}{with}", run.method)
+}
+
+/// Whether a method learns a distance.
+pub fn has_distance(method: &str) -> bool {
+    method != Algorithm::Gcbc.name()
+}
+
+/// The best result of each dataset, a sentence each.
+pub fn headlines(results: &Results) -> Vec<String> {
+    let of_dataset = |dataset: &String| {
+        let mut best: Option<(f64, String, String)> = None;
+        for group in groups(results, dataset) {
+            for planner in planners(results) {
+                let rate = |run: &RunResult| Some(100.0 * run.success(planner)?.last);
+                let rates = scores(&group, &rate);
+                let value = mean(&rates);
+                if rates.is_empty() || best.as_ref().is_some_and(|(other, ..)| *other >= value) {
+                    continue;
+                }
+                let with = planner.map_or_else(|| "alone".into(), |name| format!("with the planner {name}"));
+                let name = format!("{} {with}", label(group[0], None));
+                best = Some((value, name, with_interval(&rates)));
+            }
+        }
+        let (_, name, rate) = best?;
+        let optimal = results.datasets.get(dataset).and_then(|info| info.optimal_success.as_ref());
+        let optimal =
+            optimal.map(|success| format!("; the optimal success rate is {:.1} %", 100.0 * mean(success)));
+        Some(format!("Highest success rate on {dataset}: {name}, {rate}{}.", optimal.unwrap_or_default()))
+    };
+    results.recipe.datasets.keys().filter_map(of_dataset).collect()
+}
+
+/// The mean of success rates in percent, with its interval if there are enough seeds.
+fn with_interval(rates: &[f64]) -> String {
+    let n = rates.len();
+    if n < MIN_SEEDS {
+        let plural = if n == 1 { "" } else { "s" };
+        return format!("{:.1} % (n = {n} seed{plural}, no interval)", mean(rates));
+    }
+    let estimate = bootstrap(&[rates.to_vec()], mean, RESAMPLES, 0);
+    format!("{:.1} % (95 % CI [{:.1}, {:.1}], n = {n} seeds)", estimate.value, estimate.low, estimate.high)
 }
 
 fn success(results: &Results, dataset: &str) -> Table {
@@ -125,7 +177,7 @@ fn success(results: &Results, dataset: &str) -> Table {
     Table::from_columns(dataset.to_owned(), text, columns)
 }
 
-/// What was changed of the settings.
+/// The changed settings.
 fn change(run: &RunResult) -> String {
     run.variant.clone().unwrap_or_else(|| NONE.into())
 }
@@ -135,7 +187,7 @@ fn last_of<'a>(run: &'a RunResult, planner: Option<&str>) -> Option<&'a EvalResu
     run.evaluations(planner).pop()
 }
 
-/// Success of every task, if there are several, averaged over runs.
+/// The success rate of every task, averaged over runs; `-` if there is only one task.
 fn by_task(runs: &[&[f64]]) -> String {
     let n_tasks = runs.first().map_or(0, |success| success.len());
     let task = |task: usize| {
@@ -145,32 +197,37 @@ fn by_task(runs: &[&[f64]]) -> String {
     if n_tasks > 1 { (0..n_tasks).map(task).collect::<Vec<_>>().join(", ") } else { NONE.into() }
 }
 
+/// Success rates without learning, by task: the optimal success rate and baselines.
+pub fn reference_rates<'a>(results: &'a Results, dataset: &str) -> Vec<(&'a str, &'a Vec<f64>)> {
+    let Some(info) = results.datasets.get(dataset) else { return Vec::new() };
+    let optimal = info.optimal_success.iter().map(|success| ("optimal success rate", success));
+    let baselines = info.baselines.iter().map(|(name, success)| {
+        let name = match name.as_str() {
+            "exact" => "policy of the exact solver",
+            "straight" => "straight line to the goal",
+            "idle" => "no action",
+            other => other,
+        };
+        (name, success)
+    });
+    optimal.chain(baselines).collect()
+}
+
 fn references(results: &Results, dataset: &str) -> Table {
-    let mut rows = Vec::new();
-    if let Some(info) = results.datasets.get(dataset) {
-        rows.extend(info.optimal_success.iter().map(|success| ("optimal success rate", success)));
-        rows.extend(info.baselines.iter().map(|(name, success)| {
-            let name = match name.as_str() {
-                "exact" => "policy of the exact solver",
-                "straight" => "straight towards the goal",
-                "idle" => "no action",
-                other => other,
-            };
-            (name, success)
-        }));
-    }
+    let rows = reference_rates(results, dataset);
     let columns = vec![
         column("policy", &rows, |(name, _)| (*name).to_owned()),
         column("success (%)", &rows, |(_, success)| format!("{:.1}", 100.0 * mean(success))),
         column("by task", &rows, |(_, success)| by_task(&[success.as_slice()])),
     ];
-    let text = "The optimal success rate is an upper bound by the exact solver over a table of the environment, without noise of observations. Baselines learn nothing.";
+    let text = "The optimal success rate is an upper bound, computed by the exact solver on a tabular model of the environment without observation noise. Baselines learn nothing.";
     Table::from_columns(format!("{dataset}: without learning"), text.into(), columns)
 }
 
 fn distances(results: &Results, dataset: &str) -> Table {
-    let mut groups = groups(results, dataset);
-    groups.retain(|group| group.iter().any(|run| run.fit.is_some()));
+    let has_fit = |group: &Vec<&RunResult>| group.iter().any(|run| run.fit.is_some());
+    let (groups, others): (Vec<_>, Vec<_>) = groups(results, dataset).into_iter().partition(has_fit);
+    let missing: Vec<String> = others.iter().map(|group| label(group[0], None)).collect();
     let fitted = |name: &str, decimals: usize, pick: fn(&DistanceFit) -> f64| {
         column(name, &groups, |group| average(group, &|run| run.fit.as_ref().map(pick), decimals))
     };
@@ -181,13 +238,16 @@ fn distances(results: &Results, dataset: &str) -> Table {
         fitted("rank, across streets", 3, |fit| fit.rank_across),
         fitted("rank, all pairs", 3, |fit| fit.rank),
         fitted("learned / exact", 2, |fit| fit.ratio),
-        fitted("error (%) after division by it", 0, |fit| 100.0 * fit.error),
+        fitted("error (%) after division by the ratio", 0, |fit| 100.0 * fit.error),
     ];
-    let text = "Exact: steps under the optimal policy, over all pairs of states with a path between them. Rank correlations are Spearman's; the last two columns are medians.";
-    Table::from_columns(format!("{dataset}: learned and exact distances"), text.into(), columns)
+    let mut text = "Exact: steps under the optimal policy, over all pairs of states with a path between them. Rank correlations are Spearman's; the last two columns are medians.".to_owned();
+    if !missing.is_empty() {
+        text += &format!(" No distance: {}.", missing.join(", "));
+    }
+    Table::from_columns(format!("{dataset}: learned and exact distances"), text, columns)
 }
 
-/// Every checkpoint of every run, where more than the last three are evaluated.
+/// Every checkpoint of every run, if more than the last three are evaluated.
 fn checkpoints(results: &Results, dataset: &str) -> Table {
     let is_listed = results.recipe.evaluation.checkpoints > isochrone_eval::rollout::LAST_THREE;
     let runs = results.runs.iter().filter(|run| is_listed && run.dataset == dataset);
@@ -209,7 +269,7 @@ fn checkpoints(results: &Results, dataset: &str) -> Table {
     Table::from_columns(format!("{dataset}: success over training"), String::new(), columns)
 }
 
-/// A number of each run that has it.
+/// The score of each run that has one.
 fn scores(group: &[&RunResult], score: &dyn Fn(&RunResult) -> Option<f64>) -> Vec<f64> {
     group.iter().filter_map(|run| score(run)).collect()
 }
@@ -223,15 +283,15 @@ fn average(group: &[&RunResult], score: &dyn Fn(&RunResult) -> Option<f64>, deci
     rounded((!scores.is_empty()).then(|| mean(&scores)), decimals)
 }
 
-/// A statistic with its interval; one run says nothing about others.
+/// A statistic with its 95 % interval over seeds, which needs at least [`MIN_SEEDS`].
 fn interval(
     group: &[&RunResult],
     score: &dyn Fn(&RunResult) -> Option<f64>,
     statistic: fn(&[f64]) -> f64,
 ) -> String {
     let scores = scores(group, score);
-    if scores.len() < 2 {
-        return average(group, score, 1);
+    if scores.len() < MIN_SEEDS {
+        return rounded((!scores.is_empty()).then(|| statistic(&scores)), 1);
     }
     let estimate = bootstrap(&[scores], statistic, RESAMPLES, 0);
     format!("{:.1} [{:.1}, {:.1}]", estimate.value, estimate.low, estimate.high)

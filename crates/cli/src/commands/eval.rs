@@ -280,7 +280,7 @@ fn filmstrip(env: EnvId, shape: BodyShape, rollouts: &[Rollout], title: String) 
         let limbs = parts.map(|part| Limb { from: part.from, to: part.to, radius: part.radius });
         Frame {
             label: format!("{:.1} s", step as f64 / steps_per_second),
-            centre: [f64::from(rows[step][0]), f64::from(rows[step][1])],
+            center: [f64::from(rows[step][0]), f64::from(rows[step][1])],
             limbs: limbs.collect(),
         }
     };

@@ -152,12 +152,20 @@ fn curves(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> LineChart 
         });
         series.collect()
     };
-    let panels = names.iter().map(|name| Panel { title: name.replace('_', " "), series: series(name) });
+    let panel =
+        |name: &String| Panel { title: name.replace('_', " "), series: series(name), ..Panel::default() };
+    let panels = names.iter().map(panel);
     let title = match runs {
         [run] => format!("{} on {}", run.manifest().algorithm, file_stem(&run.manifest().data.path)),
         _ => format!("{} runs", runs.len()),
     };
-    LineChart { title, note: String::new(), x_axis: "training steps".into(), panels: panels.collect() }
+    LineChart { title, x_axis: "training steps".into(), panels: panels.collect(), ..LineChart::default() }
+}
+
+/// The name and the first digits of the hash of the dataset that a run learned from.
+pub fn dataset_label(run: &Run) -> String {
+    let data = &run.manifest().data;
+    format!("{} ({})", file_name(&data.path), &data.content_hash[..data.content_hash.len().min(12)])
 }
 
 /// Returns the directory name of a run, or its path if another run has the same name.

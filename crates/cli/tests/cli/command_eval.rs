@@ -134,7 +134,7 @@ fn a_study_of_mazes_is_resumed() {
     std::fs::copy(folder.path().join("study/datasets/pointmaze-teleport-navigate.arrow"), &data).unwrap();
     let refused = run("reproduce mazes --quick --methods gcbc -o study");
     assert!(
-        refused.code == Some(2) && refused.stderr.contains("does not hold the 50 episodes"),
+        refused.code == Some(2) && refused.stderr.contains("does not contain the 50 episodes"),
         "{}",
         refused.stderr
     );
@@ -198,8 +198,8 @@ fn a_recipe_file_is_run_in_shards_and_merged() {
         ("reproduce mine.toml --shard 3/2", "\"3/2\" is not a shard"),
         ("reproduce mine.toml --methods cmd1", "cmd1 is not a method of this study"),
         ("reproduce nowhere.toml", "nowhere.toml: no such study"),
-        ("reproduce merge nowhere -o x", "nowhere: there is no results.json"),
-        ("reproduce merge part-1 part-2 part-1 -o x", "part-1: it is given twice"),
+        ("reproduce merge nowhere -o x", "nowhere: the folder has no results.json"),
+        ("reproduce merge part-1 part-2 part-1 -o x", "part-1: the folder is given twice"),
         ("reproduce distances --methods hiql", "refined, distilled, distilled-mrn, cmd1"),
         ("reproduce distances --environments moon", "ring-noise-0.02"),
     ] {

@@ -136,6 +136,9 @@ fn paths_maps_and_reports() {
         html.contains("Calibration") && html.contains("batch_size = 64") && html.matches("<svg").count() >= 4
     );
     assert!(!html.contains("<script") && !html.contains("src="));
+    for part in ["class=\"headline\">Best ", "Report of ", "the most central of the sampled states"] {
+        assert!(html.contains(part), "{part}");
+    }
 }
 
 #[test]

@@ -24,6 +24,15 @@ fn committed_figures_are_current() {
     }
 }
 
+/// Analysts want the time on the clock; steps are in the labels.
+#[test]
+fn bars_of_an_event_log_are_times() {
+    let orders = std::fs::read_to_string(workspace().join("docs/figures/orders.svg")).unwrap();
+    for part in ["mean time (days) until it is reached", "6.5 days, 5.8 steps, reached by 86 %"] {
+        assert!(orders.contains(part), "{part}");
+    }
+}
+
 #[test]
 fn png_figures_have_the_declared_size() {
     let folder = tempfile::tempdir().unwrap();

@@ -125,7 +125,8 @@ fn the_reference_has_every_key_that_a_run_writes() {
         assert!(names.len() > 20, "{algorithm}: {names:?}");
         let section =
             page.split("\n## ").find(|section| section.starts_with(&format!("`{algorithm}`"))).unwrap();
-        // The format and the algorithm are not settings, and the extra columns are a table or a word.
+        // The format and the algorithm are not settings, and the extra columns are a table or a
+        // word.
         let is_listed = |name: &&String| {
             ["format", "learner.algorithm"].contains(&name.as_str())
                 || section.contains(&format!("| `{}` |", name.trim_end_matches(".named")))

@@ -1,8 +1,10 @@
-//! An arm that puts a cube into one of two bins, demonstrated by people of different pace, some of whom fail: `assets/arm.npz`.
+//! A robot arm that puts a cube into one of two bins, demonstrated by scripted operators of
+//! different pace, some of whom fail: `assets/arm.npz`.
 //!
-//! What is read are the steps to go of every frame: to the ends of *other* demonstrations of its task, as a quantile over them,
-//! because some ends are no success. Episodes are never in the data that their own distance is fitted to. The truth is an oracle
-//! of the simulator: frames left at nominal speed, from any state.
+//! The readings are the steps to go of every frame: to the ends of *other* demonstrations of its
+//! task, as a quantile over them, because some ends are not successes. An episode is never in the
+//! data that its own distance is fitted to. The exact value is that of an oracle of the simulator:
+//! the remaining frames at nominal speed, from any state.
 
 use crate::StudyError;
 use isochrone_core::{
@@ -13,23 +15,24 @@ use isochrone_data::{Dataset, Spec, formats::ReadOptions};
 use isochrone_learn::run::write_file;
 use std::path::Path;
 
-/// Its name in results.
+/// The name in results.
 pub const NAME: &str = "arm";
 const FILE: &[u8] = include_bytes!("../../../assets/arm.npz");
-/// Parts of the demonstrations, each of which is read by a distance that was fitted to the others.
+/// The number of folds of the demonstrations, each of which is read by a distance that was fitted
+/// to the others.
 pub const FOLDS: usize = 5;
-/// Quantile over ends of demonstrations.
+/// The quantile over ends of demonstrations.
 const QUANTILE: f64 = 0.25;
-/// Stands for a reading that is not finite.
+/// Replaces a reading that is not finite.
 pub const UNREACHED_STEPS: f64 = 1e4;
 
-/// Codes of the column `defect`: what is wrong with a demonstration.
+/// The code of a demonstration without a defect in the column `defect`.
 pub const CLEAN: f32 = 1.0;
-/// Kinds of demonstrations that are told apart in results.
+/// Kinds of demonstrations in results, with their codes in the column `defect`.
 pub const KINDS: [(&str, f32); 3] =
     [("clean", CLEAN), ("dropped cube, labeled success", 6.0), ("missed grasp, labeled success", 7.0)];
 
-/// A demonstration with what is known about it.
+/// A demonstration with its labels.
 struct Demonstration {
     observations: Vec<f32>,
     actions: Vec<f32>,
@@ -48,7 +51,7 @@ pub struct Arm {
 }
 
 impl Arm {
-    /// Reads the file, by way of a copy in `folder`.
+    /// Writes the file to `folder` and reads it.
     pub fn open(folder: &Path) -> Result<Self, StudyError> {
         let path = folder.join("datasets").join("arm.npz");
         let parent = path.parent().expect("a file of the folder");
@@ -79,22 +82,22 @@ impl Arm {
         })
     }
 
-    /// The number of demonstrations.
+    /// Returns the number of demonstrations.
     pub fn n_demonstrations(&self) -> usize {
         self.demonstrations.len()
     }
 
-    /// The oracle's steps of all frames, one demonstration after another.
+    /// Returns the oracle's steps of all frames, one demonstration after another.
     pub fn oracle_steps(&self) -> Vec<f64> {
         self.demonstrations.iter().flat_map(|one| &one.oracle_steps).copied().collect()
     }
 
-    /// SHA-256 of the file's contents.
+    /// Returns the SHA-256 of the file's contents.
     pub fn content_hash(&self) -> &str {
         &self.content_hash
     }
 
-    /// The demonstrations of all folds but one, and those of that one.
+    /// Returns the demonstrations of all folds but one, and those of that fold.
     pub fn fold(&self, fold: usize) -> Result<(Dataset, Dataset), StudyError> {
         let dataset = |is_test: bool| {
             let chosen = (0..self.demonstrations.len()).filter(|number| (number % FOLDS == fold) == is_test);
@@ -107,7 +110,8 @@ impl Arm {
         Ok((dataset(false)?, dataset(true)?))
     }
 
-    /// Steps to go of the demonstrations of a fold, by a distance that was fitted to the others; nothing for the others.
+    /// Returns the steps to go of the demonstrations of a fold, by a distance that was fitted to
+    /// the others; empty for the other demonstrations.
     pub fn steps_to_go(&self, distance: &dyn TemporalDistance, fold: usize) -> Vec<Vec<f64>> {
         let (all, width) = (&self.demonstrations, self.observation_width);
         let of_one = |number: usize| {
@@ -121,7 +125,7 @@ impl Arm {
             let ends = goals.flat_map(|(_, goal)| &goal.observations[goal.observations.len() - width..]);
             let ends: Vec<f32> = ends.copied().collect();
             let steps =
-                distance.all_pairs_steps(&all[number].observations, &ends).expect("they are whole states");
+                distance.all_pairs_steps(&all[number].observations, &ends).expect("they are full states");
             let to_go = |steps: &[f64]| {
                 quantile(steps.iter().map(|steps| steps.min(UNREACHED_STEPS)).collect(), QUANTILE)
             };
@@ -130,7 +134,8 @@ impl Arm {
         (0..all.len()).map(of_one).collect()
     }
 
-    /// Mean over demonstrations of a kind, of those that have readings, of the rank correlation with the oracle.
+    /// Returns the mean rank correlation with the oracle over the demonstrations of a kind that
+    /// have readings.
     pub fn rank_within(&self, steps_to_go: &[Vec<f64>], defect: f32) -> f64 {
         let read = self
             .demonstrations

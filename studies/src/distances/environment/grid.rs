@@ -1,4 +1,4 @@
-//! Random grid worlds with walls and one-way doors, walked at random.
+//! Random gridworlds with walls and one-way doors, with data from a random policy.
 
 use super::{EnvironmentData, ExactPairs, PAIRS};
 use isochrone_core::{
@@ -13,11 +13,12 @@ use rand_chacha::ChaCha8Rng;
 const SIDE: usize = 12;
 const WALLS: f64 = 0.2;
 const DOORS: usize = 10;
-const FEWEST_CELLS: usize = 90;
+const MIN_CELLS: usize = 90;
 const EPISODES: usize = 400;
 const STEPS: usize = 200;
 
-/// Environment number `number`: the first random map of its stream where every cell can be reached from every other.
+/// Opens environment `number`: the first random map of its stream in which every cell is reachable
+/// from every other.
 pub fn open(number: u64) -> EnvironmentData {
     let mut random = rng::stream(20_261, number);
     loop {
@@ -26,7 +27,7 @@ pub fn open(number: u64) -> EnvironmentData {
         let discount = Discount::new(0.99).expect("a discount");
         let exact = ExactSolver::new(&process, discount).all_pairs().expect("a small process");
         let n = grid.n_states();
-        if n < FEWEST_CELLS || !(0..n * n).all(|pair| exact.nats(pair / n, pair % n).is_finite()) {
+        if n < MIN_CELLS || !(0..n * n).all(|pair| exact.nats(pair / n, pair % n).is_finite()) {
             continue;
         }
         return EnvironmentData {
@@ -36,7 +37,7 @@ pub fn open(number: u64) -> EnvironmentData {
             ahead: pairs(&grid, &exact, |steps| steps == 1, &mut random),
             behind: ExactPairs::default(),
             goal_radius: None,
-            can_hop: Box::new(move |from, to| {
+            is_connected: Box::new(move |from, to| {
                 let state = |place: &[f32]| grid.state(place[1] as usize, place[0] as usize);
                 state(from).zip(state(to)).is_some_and(|(from, to)| exact.steps(from, to).round() <= 1.0)
             }),
@@ -63,7 +64,7 @@ fn place(grid: &GridWorld, state: usize) -> [f32; 2] {
     [column as f32, row as f32]
 }
 
-/// Episodes from random cells; actions are directions in the plane, all alike.
+/// Collects episodes from random cells; actions are directions in the plane, uniformly sampled.
 fn walks(grid: &GridWorld, process: &TabularMdp, episodes: usize, random: &mut ChaCha8Rng) -> Dataset {
     let episode = |_| {
         let mut state = rng::below(random, grid.n_states());
@@ -72,7 +73,7 @@ fn walks(grid: &GridWorld, process: &TabularMdp, episodes: usize, random: &mut C
             let action = rng::below(random, 4);
             let (down, right) = Direction::ALL[action].offset();
             actions.extend([right as f32, down as f32]);
-            let row = process.action_row(state, action).expect("every cell has four moves");
+            let row = process.action_row(state, action).expect("every cell has four actions");
             state = row.iter().next().expect("rows are not empty").0;
             observations.extend(place(grid, state));
         }
@@ -82,7 +83,7 @@ fn walks(grid: &GridWorld, process: &TabularMdp, episodes: usize, random: &mut C
     Dataset::from_arrays(2, 2, episodes).expect("widths fit")
 }
 
-/// Random pairs of cells that are so many steps apart.
+/// Samples random pairs of cells whose distance in steps satisfies `wanted`.
 fn pairs(
     grid: &GridWorld,
     exact: &AllPairs,

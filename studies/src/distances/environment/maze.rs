@@ -1,4 +1,4 @@
-//! Mazes of OGBench beside the exact solver over places 0.2 m apart.
+//! Mazes of OGBench, with exact distances over places 0.2 m apart.
 
 use super::{EnvironmentData, ExactPairs, PAIRS};
 use crate::StudyError;
@@ -14,17 +14,17 @@ use isochrone_envs::{
 use rayon::prelude::*;
 use std::path::Path;
 
-/// Seeds of the data that distances learn from, and of other episodes.
+/// The seeds of the training data and of held-out episodes.
 const SEEDS: [(&str, u64); 2] = [("", 0), ("-held-out", 1)];
-/// The pace of the fastest walker is that which one part in a thousand of all walks of this many steps keeps.
+/// The fastest pace is the 0.999 quantile over all recorded walks of this many steps.
 const WALK_STEPS: usize = 64;
 const FASTEST: f64 = 0.999;
-/// Places that are looked at along a hop.
+/// The number of places that are checked along an edge.
 const CHORD_PARTS: usize = 20;
-/// Rows of the collected data, about; a tenth of it is held out.
+/// The approximate number of rows of the collected data; the held-out data are a tenth of it.
 const ROWS: usize = 500_000;
 
-/// The data of a registered dataset and other episodes of it.
+/// Collects a registered dataset and held-out episodes of it.
 pub fn collect(folder: &Path, name: &str) -> Result<(Dataset, Dataset), StudyError> {
     let id = DatasetId::from_name(name).expect("a dataset of the registry");
     id.env().check()?;
@@ -48,7 +48,7 @@ pub fn collect(folder: &Path, name: &str) -> Result<(Dataset, Dataset), StudyErr
     Ok((both.pop().expect("there are two"), held_out))
 }
 
-/// Pairs of a point maze, or of an ant maze, where goals are places.
+/// Opens a point maze, or an ant maze, whose goals are positions.
 pub fn open(folder: &Path, name: &str, goal_radius: Option<f32>) -> Result<EnvironmentData, StudyError> {
     let (data, held_out) = collect(folder, name)?;
     let maze = [
@@ -58,14 +58,14 @@ pub fn open(folder: &Path, name: &str, goal_radius: Option<f32>) -> Result<Envir
         ("teleport", Maze::Teleport),
     ];
     let (_, maze) = maze.into_iter().find(|(part, _)| name.contains(part)).expect("a maze of OGBench");
-    // Nobody can choose where a teleporter leads.
+    // The exit of a teleporter is random.
     let mdp = PointMazeMdp::without_teleporters(maze);
     // A ball moves a place at a step along both axes; an ant is slower.
     let steps_per_place = if goal_radius.is_some() { PUSH / top_speed(&data) } else { 1.0 };
     let width = held_out.spec().observation.width;
     let mut random = rng::stream(7, 0);
     let n_states = held_out.index().n_states() as usize;
-    // States of other episodes, where the ball of the exact solver has room.
+    // Held-out states at places where the ball of the exact solver fits.
     let mut draw = || loop {
         let observation = held_out.state(rng::below(&mut random, n_states) as u64);
         if let Some(state) = mdp.state([f64::from(observation[0]), f64::from(observation[1])]) {
@@ -86,11 +86,19 @@ pub fn open(folder: &Path, name: &str, goal_radius: Option<f32>) -> Result<Envir
         let rows = held_out.episode(episode).observations;
         ahead.push(&rows[..width], &rows[width..2 * width], 1.0);
     }
-    let can_hop = Box::new(move |from: &[f32], to: &[f32]| is_free(maze, from, to));
-    Ok(EnvironmentData { data, held_out, pairs, ahead, behind: ExactPairs::default(), goal_radius, can_hop })
+    let is_connected = Box::new(move |from: &[f32], to: &[f32]| is_free(maze, from, to));
+    Ok(EnvironmentData {
+        data,
+        held_out,
+        pairs,
+        ahead,
+        behind: ExactPairs::default(),
+        goal_radius,
+        is_connected,
+    })
 }
 
-/// Whether a straight line keeps to the corridors.
+/// Whether a straight line stays within the corridors.
 fn is_free(maze: Maze, from: &[f32], to: &[f32]) -> bool {
     let layout = maze.layout();
     (0..=CHORD_PARTS).all(|part| {
@@ -100,7 +108,7 @@ fn is_free(maze: Maze, from: &[f32], to: &[f32]) -> bool {
     })
 }
 
-/// Meters per step along the faster axis, of the fastest recorded walk.
+/// The meters per step along the faster axis of the fastest recorded walk.
 fn top_speed(data: &Dataset) -> f64 {
     let width = data.spec().observation.width;
     let mut meters = Vec::new();

@@ -1,4 +1,4 @@
-//! Environments whose travel times are known.
+//! Environments with known travel times.
 
 pub mod arm;
 mod grid;
@@ -12,32 +12,33 @@ use arm::Arm;
 use isochrone_data::Dataset;
 use std::path::Path;
 
-/// Random pairs of states of an environment.
+/// The number of random pairs of states.
 const PAIRS: usize = 2000;
 
-/// What an environment is, once it is open.
+/// An open environment.
 pub enum OpenEnvironment {
     /// Pairs of states with exact steps between them.
     Pairs(Box<EnvironmentData>),
-    /// Demonstrations with an oracle of the steps to go.
+    /// Demonstrations with an oracle for the steps to go.
     Demonstrations(Arm),
 }
 
 /// An environment of the benchmark, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DistanceEnvironment {
-    /// A random grid world with one-way doors, walked at random.
+    /// A random gridworld with one-way doors, with data from a random policy.
     Grid(u64),
-    /// A one-way ring of 78 cells in 16 noisy dimensions; the noise in hundredths.
+    /// A one-way ring of 78 cells in 16 noisy dimensions, with the noise in hundredths.
     Ring(u64),
-    /// One-way streets in the plane; with chance, or as if all went as well as it can.
+    /// One-way streets in the plane, with random transitions or with the best outcome of every
+    /// transition.
     Nav2d {
-        /// Whether the truth counts that steps are random and goals may be missed.
+        /// Whether exact distances include that steps are random and goals may be missed.
         with_chance: bool,
     },
-    /// A point maze of OGBench: the name of its dataset.
+    /// A point maze of OGBench, by the name of its dataset.
     PointMaze(&'static str),
-    /// An ant maze of OGBench: the name of its dataset. Goals are places.
+    /// An ant maze of OGBench, by the name of its dataset. Goals are positions.
     AntMaze(&'static str),
     /// Demonstrations of a robot arm, some of which fail.
     Arm,
@@ -45,9 +46,9 @@ pub enum DistanceEnvironment {
 
 /// An environment with its data.
 pub struct EnvironmentData {
-    /// What distances learn from.
+    /// The training data.
     pub data: Dataset,
-    /// Other episodes of the same behavior.
+    /// Held-out episodes of the same behavior policy.
     pub held_out: Dataset,
     /// Random pairs of states.
     pub pairs: ExactPairs,
@@ -55,14 +56,14 @@ pub struct EnvironmentData {
     pub ahead: ExactPairs,
     /// Pairs where the second state is one step behind, in environments where that is far.
     pub behind: ExactPairs,
-    /// Where goals are places: how near, in the first two columns, counts as there.
+    /// For goals that are positions: the radius of success in the first two columns.
     pub goal_radius: Option<f32>,
-    /// Whether one can get from one state straight to another that is near, as the map of the environment has it.
-    pub can_hop: CanHop,
+    /// Whether the environment allows a straight line between two states that are near each other.
+    pub is_connected: IsConnected,
 }
 
-/// Whether nothing is between two states that are near each other.
-pub type CanHop = Box<dyn Fn(&[f32], &[f32]) -> bool + Send + Sync>;
+/// Whether the environment allows a straight line between two states that are near each other.
+pub type IsConnected = Box<dyn Fn(&[f32], &[f32]) -> bool + Send + Sync>;
 
 impl DistanceEnvironment {
     /// All environments, in the order of reports.
@@ -82,10 +83,10 @@ impl DistanceEnvironment {
         Self::Arm,
     ];
 
-    /// Those that need neither physics nor minutes.
+    /// Environments that need neither MuJoCo nor more than a minute.
     pub const QUICK: [Self; 4] = [Self::Grid(0), Self::Ring(2), Self::Nav2d { with_chance: true }, Self::Arm];
 
-    /// Its name in results.
+    /// Returns the name in results.
     pub fn name(self) -> String {
         match self {
             Self::Grid(number) => format!("grid-{number}"),
@@ -97,7 +98,7 @@ impl DistanceEnvironment {
         }
     }
 
-    /// Collects its data, or loads what was collected into `folder` before.
+    /// Collects the data, or loads those that were collected into `folder` before.
     pub fn open(self, folder: &Path) -> Result<OpenEnvironment, StudyError> {
         let pairs = match self {
             Self::Grid(number) => grid::open(number),

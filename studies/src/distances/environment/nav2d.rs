@@ -1,4 +1,4 @@
-//! One-way streets in the plane, which the exact solver knows.
+//! One-way streets in the plane, with exact distances.
 
 use super::{EnvironmentData, ExactPairs, PAIRS, maze::collect};
 use crate::StudyError;
@@ -11,11 +11,13 @@ use isochrone_envs::nav2d::Nav2d;
 use rayon::prelude::*;
 use std::{collections::BTreeSet, path::Path};
 
-/// Near states are no more steps apart; against a street it is a lap.
-const MAX_HOP_STEPS: f64 = 12.0;
+/// States that are near each other are at most this many steps apart; against the direction of a
+/// street it is a full lap.
+const MAX_EDGE_STEPS: f64 = 12.0;
 
-/// With chance, the truth is that of the optimal policy, discounted, and any site near the goal will do, as in its tasks: to hit one
-/// exactly takes luck. Without, it is the fewest steps that are possible, to the very site.
+/// With chance, exact distances are the discounted ones of the optimal policy to any site near the
+/// goal, as in the tasks of the environment, because reaching one exact site depends on chance.
+/// Without chance, they are the minimum number of steps to the exact site.
 pub fn open(folder: &Path, with_chance: bool) -> Result<EnvironmentData, StudyError> {
     let (data, held_out) = collect(folder, "nav2d")?;
     let env = Nav2d::standard();
@@ -44,16 +46,24 @@ pub fn open(folder: &Path, with_chance: bool) -> Result<EnvironmentData, StudyEr
         ahead.push(&rows[..2], &rows[2..4], 1.0);
     }
     let goal_radius = with_chance.then_some(env.map().success_radius as f32);
-    // An observation does not tell the very site: any site near it will do.
-    let can_hop = Box::new(move |from: &[f32], to: &[f32]| {
+    // An observation does not identify the exact site: any site near it counts.
+    let is_connected = Box::new(move |from: &[f32], to: &[f32]| {
         let site = |state: &[f32]| env.nearest([f64::from(state[0]), f64::from(state[1])]);
         let goals = if with_chance { vec![site(to)] } else { env.goal_sites(site(to)) };
-        goals.into_iter().any(|goal| steps[goal][site(from)] <= MAX_HOP_STEPS)
+        goals.into_iter().any(|goal| steps[goal][site(from)] <= MAX_EDGE_STEPS)
     });
-    Ok(EnvironmentData { data, held_out, pairs, ahead, behind: ExactPairs::default(), goal_radius, can_hop })
+    Ok(EnvironmentData {
+        data,
+        held_out,
+        pairs,
+        ahead,
+        behind: ExactPairs::default(),
+        goal_radius,
+        is_connected,
+    })
 }
 
-/// The process in which one chooses the outcome: every state that an action may lead to is an action of its own.
+/// Returns the deterministic process in which every possible successor of a state is an action.
 fn without_chance(process: &TabularMdp) -> TabularMdp {
     let mut rows = RowWriter::new(process.n_states());
     for state in 0..process.n_states() {
@@ -73,9 +83,9 @@ mod tests {
     use super::*;
     use isochrone_core::exact::GridWorld;
 
-    /// Who slips on every move, but chooses how, is as fast as who never slips.
+    /// If slips can be chosen, distances are those without slipping.
     #[test]
-    fn without_chance_nobody_slips() {
+    fn without_chance_distances_are_those_without_slipping() {
         let grid = GridWorld::parse("..#\n.v.\n...").unwrap();
         let discount = Discount::new(0.9).unwrap();
         let [slippery, dry] = [0.3, 0.0].map(|slip| grid.to_mdp(slip).unwrap());

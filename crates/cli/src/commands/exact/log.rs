@@ -9,7 +9,7 @@ use anyhow::{anyhow, bail};
 use isochrone::{
     data::tabular::{EventLog, LogColumns, read_event_log},
     exact::{GoalDistances, hitting_statistics},
-    plot::{Bar, BarChart, Figure},
+    plot::{Bar, BarChart, BarColor, Figure},
 };
 use serde_json::json;
 use std::io::Write;
@@ -113,28 +113,49 @@ fn remark(stats: &ActivityStats) -> String {
     )
 }
 
-/// Formats a duration in a readable unit.
-fn duration(seconds: f64) -> String {
+/// Returns the unit that fits a duration, and its length in seconds.
+fn time_unit(seconds: f64) -> (&'static str, f64) {
     let units = [("days", 86_400.0), ("hours", 3_600.0), ("min", 60.0)];
-    match units.into_iter().find(|(_, length)| seconds >= 2.0 * length) {
-        Some((unit, length)) => format!("{:.1} {unit}", seconds / length),
-        None => format!("{seconds:.1} s"),
-    }
+    units.into_iter().find(|(_, length)| seconds >= 2.0 * length).unwrap_or(("s", 1.0))
+}
+
+/// Formats a duration in the unit that fits it.
+fn duration(seconds: f64) -> String {
+    let (unit, length) = time_unit(seconds);
+    format!("{:.1} {unit}", seconds / length)
 }
 
 fn figure(args: &Args, log: &EventLog, ranked: &[ActivityStats]) -> Figure {
-    let n_reaching = ranked.iter().filter(|stats| stats.reach_probability > 0.0).count();
-    let bars = ranked.iter().take(n_reaching.min(MAX_BARS)).map(|stats| Bar {
+    let mut reaching: Vec<&ActivityStats> =
+        ranked.iter().filter(|stats| stats.reach_probability > 0.0).collect();
+    let longest = reaching.iter().map(|stats| stats.seconds_if_reached).fold(0.0, f64::max);
+    // Without times, the bars are steps.
+    let has_times = longest > 0.0;
+    let (unit, seconds_per_unit) = time_unit(longest);
+    let length = |stats: &ActivityStats| match has_times {
+        true => stats.seconds_if_reached / seconds_per_unit,
+        false => stats.steps_if_reached,
+    };
+    reaching.sort_by(|a, b| length(a).total_cmp(&length(b)));
+    let label = |stats: &ActivityStats| {
+        let time = if has_times { format!("{:.1} {unit}, ", length(stats)) } else { String::new() };
+        let percent = 100.0 * stats.reach_probability;
+        format!("{time}{:.1} steps, reached by {percent:.0} %", stats.steps_if_reached)
+    };
+    let bars = reaching.iter().take(MAX_BARS).map(|stats| Bar {
         name: log.state_name(stats.state).to_owned(),
-        length: stats.steps_if_reached,
-        share: stats.reach_probability,
-        remark: if stats.steps_if_reached == 0.0 { "goal".into() } else { remark(stats) },
+        length: length(stats),
+        interval: None,
+        color: BarColor::Shade(stats.reach_probability),
+        remark: if stats.steps_if_reached == 0.0 { "goal".into() } else { label(stats) },
     });
-    let left_out = left_out(n_reaching, ranked.len() - n_reaching);
+    let left_out = left_out(reaching.len(), ranked.len() - reaching.len());
+    let quantity = if has_times { format!("expected time ({unit})") } else { "expected steps".to_owned() };
     let chart = BarChart {
-        title: format!("Steps to \u{201c}{}\u{201d}", args.goal.join("\u{201d} or \u{201c}")),
-        axis: "expected steps, given that it is reached".into(),
-        note: format!("shade: probability of reaching it (light is 1){left_out}"),
+        title: format!("Distance to \u{201c}{}\u{201d}", args.goal.join("\u{201d} or \u{201c}")),
+        axis: format!("{quantity}, given that it is reached"),
+        note: format!("color: probability of reaching it, from 0 (dark purple) to 1 (yellow){left_out}"),
+        legend: Vec::new(),
         bars: bars.collect(),
     };
     chart.draw()

@@ -9,7 +9,7 @@ use anyhow::{anyhow, bail};
 use isochrone::{
     data::tabular::{NamedMdp, read_mdp_json, read_mdp_npz},
     exact::{GoalDistances, path_to_goal},
-    plot::{Bar, BarChart, Figure},
+    plot::{Bar, BarChart, BarColor, Figure},
 };
 use serde_json::json;
 use std::io::{Read, Write};
@@ -104,7 +104,8 @@ fn figure(args: &Args, process: &NamedMdp, distances: &GoalDistances, goals: &[S
     let bars = states.iter().map(|&state| Bar {
         name: process.state_name(state),
         length: distances.steps(state),
-        share: 1.0 - distances.steps(state) / farthest,
+        interval: None,
+        color: BarColor::Shade(1.0 - distances.steps(state) / farthest),
         remark: match distances.action(state) {
             None => "goal".into(),
             Some(action) => format!("{:.1} steps, {}", distances.steps(state), process.action_name(action)),
@@ -115,6 +116,7 @@ fn figure(args: &Args, process: &NamedMdp, distances: &GoalDistances, goals: &[S
         title: format!("Distance to {}", goals.join(" or ")),
         axis: format!("effective steps (gamma {})", args.gamma),
         note: format!("label of each bar: the optimal action{left_out}"),
+        legend: Vec::new(),
         bars: bars.collect(),
     };
     chart.draw()

@@ -1,13 +1,13 @@
 use crate::commands::{
     output::{note, save},
     query::{LoadedRun, open_run, parse_checkpoint},
-    runs::{display_name, find_runs},
+    runs::{dataset_label, display_name, find_runs},
 };
 use anyhow::bail;
 use isochrone::{
     calibration::observed_pairs,
     learn::{model::CheckpointSelector, run::Run},
-    plot::{Figure, calibration_chart},
+    plot::{CalibrationSeries, Figure, calibration_chart},
 };
 use std::path::PathBuf;
 
@@ -52,13 +52,18 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         let loaded =
             LoadedRun::of(open_run(run.folder(), args.accept_edits)?, args.checkpoint, args.data.as_deref())?;
         let name = display_name(run, &runs);
-        let Some(distance) = &loaded.model.distance else {
-            note(&format!("warning: {name} skipped: behavior cloning learns no distance"));
-            continue;
+        let pairs = match &loaded.model.distance {
+            Some(distance) => observed_pairs(distance, loaded.data()?, args.pairs as usize, 0),
+            None => {
+                note(&format!("warning: {name} skipped: behavior cloning learns no distance"));
+                Vec::new()
+            }
         };
-        series.push((name, observed_pairs(distance, loaded.data()?, args.pairs as usize, 0)));
+        let dataset =
+            args.data.as_ref().map_or_else(|| dataset_label(run), |path| path.display().to_string());
+        series.push(CalibrationSeries { name, dataset, pairs });
     }
-    if series.is_empty() {
+    if series.iter().all(|series| series.pairs.is_empty()) {
         bail!("no run has learned a distance; hint: train with another --algorithm");
     }
     let chart = calibration_chart("Predicted against observed steps", "observed steps", &series);

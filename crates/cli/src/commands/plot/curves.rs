@@ -1,4 +1,7 @@
-use crate::commands::{output::save, runs::find_runs};
+use crate::commands::{
+    output::save,
+    runs::{dataset_label, find_runs},
+};
 use anyhow::bail;
 use isochrone::{
     learn::run::{Record, Run, metrics},
@@ -34,9 +37,6 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let records: Vec<Vec<Record>> = runs.iter().map(Run::records).collect::<Result<_, _>>()?;
     for (run, records) in runs.iter().zip(&records) {
         let curve = metrics::curve(records, &args.metric);
-        if curve.is_empty() {
-            continue;
-        }
         // Runs with the same settings and data contents are seeds of one group.
         let mut config = run.config().clone();
         (config.seed, config.data.path, config.data.validation) = (0, PathBuf::new(), None);
@@ -45,19 +45,24 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             Some(at) => groups[at].curves.push(curve),
             None => {
                 keys.push(key);
-                groups.push(CurveGroup { name: run.manifest().algorithm.clone(), curves: vec![curve] });
+                groups.push(CurveGroup {
+                    name: run.manifest().algorithm.clone(),
+                    dataset: dataset_label(run),
+                    curves: vec![curve],
+                });
                 firsts.push(run.folder().display().to_string());
             }
         }
     }
     // Groups of the same algorithm are distinguished by the path of a run of each.
-    let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
+    let names: Vec<(String, String)> =
+        groups.iter().map(|group| (group.name.clone(), group.dataset.clone())).collect();
     for ((group, first), name) in groups.iter_mut().zip(firsts).zip(&names) {
         if names.iter().filter(|other| *other == name).count() > 1 {
-            group.name = format!("{name} ({first})");
+            group.name = format!("{} ({first})", name.0);
         }
     }
-    if groups.is_empty() {
+    if groups.iter().flat_map(|group| &group.curves).all(Vec::is_empty) {
         let known = metrics::names(records.iter().flatten()).join(", ");
         bail!("--metric {}: no run has this metric; hint: choose from {known}", args.metric);
     }

@@ -1,7 +1,7 @@
 use crate::commands::{
     output::file_name,
     query::{DistanceArg, LoadedRun},
-    runs::{display_name, find_runs},
+    runs::{dataset_label, display_name, find_runs},
     step_map::StepMap,
 };
 use anyhow::{Context as _, bail};
@@ -11,7 +11,7 @@ use isochrone::{
         model::CheckpointSelector,
         run::{Provenance, Run, metrics, write_file},
     },
-    plot::{MapDirection, PlaneChart, RunSummary, run_report},
+    plot::{BestEvaluation, CentralState, MapDirection, PlaneChart, RunSummary, html, run_report},
 };
 use std::{io::Write, path::PathBuf};
 
@@ -54,16 +54,16 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         if width < 2 {
             continue;
         }
-        // The end of the first episode is a state that is known to be reachable.
-        let view = data.episode(0);
-        let goal = &view.observations[view.steps * width..];
+        let Some(goal) = CentralState::find(data, &*loaded.distance_of(DistanceArg::Refined)?) else {
+            continue;
+        };
         let map = StepMap::new(loaded, None, CELLS)?;
         let learned = loaded.model.distance.as_ref().map(|_| DistanceArg::Learned);
         for which in std::iter::once(DistanceArg::Refined).chain(learned) {
             let distance = loaded.distance_of(which)?;
             let panels = vec![
-                map.panel("to the star", &*distance, goal, MapDirection::To),
-                map.panel("from the circle", &*distance, goal, MapDirection::From),
+                map.panel("to the star", &*distance, &goal.state, MapDirection::To),
+                map.panel("from the circle", &*distance, &goal.state, MapDirection::From),
             ];
             let note = match which {
                 DistanceArg::Refined => "refined distance: recorded time",
@@ -71,15 +71,13 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             };
             let title = file_name(loaded.run.folder());
             let chart = PlaneChart { title, note: note.to_owned(), axes: map.axes(), panels };
-            maps.push((
-                chart.draw(),
-                "Steps to the last state of the first episode, and from it.".to_owned(),
-            ));
+            maps.push((chart.draw(), format!("Steps to and from one state: {}.", goal.describe())));
         }
     }
     let revision = Provenance::revision().unwrap_or("unknown");
     let provenance = format!("Made by isochrone {} at revision {revision}.", env!("CARGO_PKG_VERSION"));
-    let report = run_report(&summaries, &maps, &provenance);
+    let date = html::date(Provenance::now().started_at);
+    let report = run_report(&summaries, &maps, &date, &provenance);
     write_file(&args.output, report.html().as_bytes())
         .with_context(|| format!("{}: cannot write the report", args.output.display()))?;
     writeln!(out, "{}: {} runs", args.output.display(), summaries.len())?;
@@ -90,18 +88,22 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
 fn summary(loaded: &LoadedRun, among: &[&Run]) -> anyhow::Result<RunSummary> {
     let run = &loaded.run;
     let (manifest, config, status) = (run.manifest(), run.config(), run.status()?);
-    let best = status.best.as_ref();
-    let best = best.map(|best| format!("{} {:.3} at step {}", best.metric, best.value, best.step));
+    let best =
+        status.best.map(|best| BestEvaluation { metric: best.metric, value: best.value, step: best.step });
     let facts = vec![
-        ("data", file_name(&manifest.data.path)),
-        ("contents", manifest.data.content_hash.chars().take(12).collect()),
         ("seed", manifest.seed.to_string()),
         ("steps", format!("{} of {}", status.step, config.steps)),
         ("batch", config.batch_size.to_string()),
         ("discount", config.discount.to_string()),
         ("state", run.status_label(status.state).to_owned()),
         ("seconds", format!("{:.0}", status.seconds)),
-        ("best evaluation", best.unwrap_or_else(|| "-".into())),
+        (
+            "best evaluation",
+            best.as_ref().map_or_else(
+                || "-".into(),
+                |best| format!("{} {:.3} at step {}", best.metric, best.value, best.step),
+            ),
+        ),
     ];
     let records = run.records()?;
     let names = metrics::names(&records).into_iter().filter(|name| metrics::is_main(name));
@@ -111,6 +113,9 @@ fn summary(loaded: &LoadedRun, among: &[&Run]) -> anyhow::Result<RunSummary> {
     Ok(RunSummary {
         name: display_name(run, among),
         algorithm: manifest.algorithm.clone(),
+        dataset: dataset_label(run),
+        date: html::date(manifest.made_by.started_at),
+        best,
         facts,
         curves,
         calibration: calibration.transpose()?,
