@@ -1,4 +1,5 @@
-//! Sets the runtime search path of MuJoCo to its folder at build time; `isochrone-envs` checks that the library exists.
+//! Sets the runtime search path of MuJoCo to its folder at build time; `isochrone-envs` checks that
+//! the library exists.
 
 fn main() {
     println!("cargo:rerun-if-env-changed=MUJOCO_DYNAMIC_LINK_DIR");

@@ -50,8 +50,8 @@ pub fn pieces<'a>(recipe: &'a Recipe, job: Job<'_>, checkpoints: &[u64]) -> Vec<
     pieces
 }
 
-/// Runs rollouts of a policy in the environment of a dataset, `episodes` of each task; also returns the success rate of every
-/// task.
+/// Runs rollouts of a policy in the environment of a dataset, `episodes` of each task; also returns
+/// the success rate of every task.
 fn rollouts(
     dataset: &StudyDataset,
     policy: &dyn GoalPolicy,
@@ -72,7 +72,8 @@ pub struct Evaluator<'a> {
 }
 
 impl Evaluator<'_> {
-    /// Returns the success rate of every task for a policy that learns nothing: the mean over the seeds of the recipe.
+    /// Returns the success rate of every task for a policy that learns nothing: the mean over the
+    /// seeds of the recipe.
     pub fn baseline(&self, policy: &dyn GoalPolicy) -> Vec<f64> {
         let success = |&seed: &u64| rollouts(self.dataset, policy, self.recipe.evaluation.episodes, seed).1;
         let by_seed: Vec<Vec<f64>> = self.task_seeds().iter().map(success).collect();
@@ -134,7 +135,8 @@ impl Evaluator<'_> {
     }
 }
 
-/// The configuration of a planner over transitions sampled with a seed; `None` if it needs no learned distance.
+/// The configuration of a planner over transitions sampled with a seed; `None` if it needs no
+/// learned distance.
 pub fn planner_config(planner: &PlannerRecipe, seed: u64) -> Option<PlannerConfig> {
     let method = match planner.search {
         SearchRecipe::Greedy { radius } => PlanMethod::Greedy { radius },

@@ -29,8 +29,8 @@ impl Job<'_> {
     }
 }
 
-/// Returns the runs of a recipe or of one of its shards, by dataset, method, variant and seed. A variant that does not change a
-/// method is left out.
+/// Returns the runs of a recipe or of one of its shards, by dataset, method, variant and seed. A
+/// variant that does not change a method is left out.
 pub fn jobs(recipe: &Recipe, shard: Option<Shard>) -> Vec<Job<'_>> {
     let mut jobs = Vec::new();
     for dataset in recipe.datasets.keys() {

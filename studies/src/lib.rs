@@ -1,8 +1,9 @@
 //! Studies: comparisons of methods over datasets and seeds, from data to report.
 //!
-//! A [`Recipe`] is a TOML file that specifies the datasets to collect, the methods with their settings and seeds, the evaluation
-//! and the contents of the report. A [`Study`] runs it in a folder: every finished piece is written atomically, so that an
-//! interrupted study continues where it stopped. A [`Shard`] is a part of a study for one machine, and [`merge()`] merges shards.
+//! A [`Recipe`] is a TOML file that specifies the datasets to collect, the methods with their
+//! settings and seeds, the evaluation and the contents of the report. A [`Study`] runs it in a
+//! folder: every finished piece is written atomically, so that an interrupted study continues where
+//! it stopped. A [`Shard`] is a part of a study for one machine, and [`merge()`] merges shards.
 //!
 //! | in the folder of a study | contents |
 //! |---|---|

@@ -10,11 +10,12 @@ use crate::{
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Merges the results of shards into one folder with a report. Runs that no shard has finished may be missing, which the report
-/// states; runs that several shards have must agree.
+/// Merges the results of shards into one folder with a report. Runs that no shard has finished may
+/// be missing, which the report states; runs that several shards have must agree.
 ///
 /// # Errors
-/// If a folder holds no results; if shards differ in recipe, protocol, physics or data; if they disagree about a run.
+/// If a folder holds no results; if shards differ in recipe, protocol, physics or data; if they
+/// disagree about a run.
 pub fn merge(shards: &[PathBuf], output: &Path) -> Result<Results, StudyError> {
     let read = shards.iter().map(|folder| Ok((folder, load(folder)?)));
     let read = read.collect::<Result<Vec<_>, StudyError>>()?;

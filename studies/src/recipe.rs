@@ -283,8 +283,8 @@ impl Recipe {
         Self::parse(&std::fs::read_to_string(path).map_err(StudyError::io(path))?, path)
     }
 
-    /// Parses the text of a recipe; `path` is the file named in errors. With `base`, the text lists changes to a built-in
-    /// recipe, and `only` the methods to keep.
+    /// Parses the text of a recipe; `path` is the file named in errors. With `base`, the text lists
+    /// changes to a built-in recipe, and `only` the methods to keep.
     ///
     /// # Errors
     /// If the recipe is invalid.
@@ -394,7 +394,8 @@ fn built_in_table(name: &str) -> Option<Table> {
     Some(toml::from_str(text).expect("built-in recipes are TOML"))
 }
 
-/// Applies changes to a recipe: tables are merged, everything else is replaced, and `only` names the methods to keep.
+/// Applies changes to a recipe: tables are merged, everything else is replaced, and `only` names
+/// the methods to keep.
 fn changed(mut recipe: Table, mut changes: Table) -> Table {
     fn merge(into: &mut Table, changes: Table) {
         for (name, value) in changes {

@@ -208,7 +208,8 @@ impl Results {
         self.runs.len() == self.n_jobs
     }
 
-    /// Returns the results without the pairs of the calibration, which are a thousand times as large as everything else.
+    /// Returns the results without the pairs of the calibration, which are a thousand times as
+    /// large as everything else.
     #[must_use]
     pub fn without_pairs(&self) -> Self {
         let mut slim = self.clone();

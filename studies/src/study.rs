@@ -74,8 +74,9 @@ impl Study {
         jobs(&self.recipe, self.shard)
     }
 
-    /// Trains and evaluates unfinished runs, as many at a time as there are cores, and writes the report. A preliminary report is
-    /// written whenever a run finishes. A failed run does not stop the others; the next call continues stopped and failed runs.
+    /// Trains and evaluates unfinished runs, as many at a time as there are cores, and writes the
+    /// report. A preliminary report is written whenever a run finishes. A failed run does not stop
+    /// the others; the next call continues stopped and failed runs.
     ///
     /// # Errors
     /// If a setting is invalid, or the report cannot be written.

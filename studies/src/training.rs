@@ -10,8 +10,8 @@ use isochrone_learn::{
 };
 use std::path::{Path, PathBuf};
 
-/// Builds the training of a run: the common settings that the method has, its own settings, the settings of the variant that it
-/// has, and the schedule of the recipe, in this order.
+/// Builds the training of a run: the common settings that the method has, its own settings, the
+/// settings of the variant that it has, and the schedule of the recipe, in this order.
 pub fn training(recipe: &Recipe, job: Job<'_>, dataset: &StudyDataset) -> Training {
     let steps = recipe.steps(job.method);
     let tenth = (steps / 10).max(1);

@@ -29,7 +29,8 @@ fn committed_results_match_the_recipes() {
     }
 }
 
-/// The content hash as defined when the committed reports were written, for data without rewards, timestamps and extra columns.
+/// The content hash as defined when the committed reports were written, for data without rewards,
+/// timestamps and extra columns.
 fn first_content_hash(data: &isochrone_data::Dataset) -> String {
     let spec = data.spec();
     assert!(!spec.has_rewards && !spec.has_timestamps && spec.extras.is_empty());

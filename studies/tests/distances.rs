@@ -9,7 +9,8 @@ fn row<'a>(rows: &'a [DistanceRow], environment: &str, reading: &str) -> &'a Dis
         .unwrap_or_else(|| panic!("{environment} has no {reading}"))
 }
 
-/// A distilled network agrees with the refined distance on held-out states, also one step behind on a one-way ring.
+/// A distilled network agrees with the refined distance on held-out states, also one step behind on
+/// a one-way ring.
 #[test]
 fn distilled_distances_equal_refined_distances() {
     let folder = tempfile::tempdir().unwrap();

@@ -29,8 +29,8 @@ place = [6.0, 0.0]
 plans = [[[-11.0, 0.0], [-12.0, -12.0]]]
 "#;
 
-/// Every run is trained once and evaluated at two checkpoints; at the last one also with recorded segments, and CMD-1 with a
-/// graph.
+/// Every run is trained once and evaluated at two checkpoints; at the last one also with recorded
+/// segments, and CMD-1 with a graph.
 const RUNS: usize = 4;
 const PIECES: usize = 2 * 4 + 2 * 3;
 

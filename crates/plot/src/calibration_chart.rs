@@ -23,8 +23,9 @@ pub struct CalibrationSeries {
     pub pairs: Pairs,
 }
 
-/// Draws predicted against observed steps, a panel for each dataset: the median of each bin and its middle half, with
-/// a gray diagonal where both are equal. `x_axis` names the observed steps. The note lists series without pairs.
+/// Draws predicted against observed steps, a panel for each dataset: the median of each bin and its
+/// middle half, with a gray diagonal where both are equal. `x_axis` names the observed steps. The
+/// note lists series without pairs.
 pub fn calibration_chart(title: &str, x_axis: &str, series: &[CalibrationSeries]) -> LineChart {
     let is_finite = |(observed, predicted): &&(f64, f64)| observed.is_finite() && predicted.is_finite();
     let binned = |series: &CalibrationSeries, farthest: f64| {

@@ -33,9 +33,9 @@ pub(super) trait Surface {
 
 /// The line segments along which the surface has the value `level`.
 ///
-/// Each cell is split into eight triangles between its center, corners and edge midpoints, with values averaged
-/// over the cells that meet there *and* are connected around the point. Lines are continuous across open floor,
-/// cross one-cell corridors and end at walls.
+/// Each cell is split into eight triangles between its center, corners and edge midpoints, with
+/// values averaged over the cells that meet there *and* are connected around the point. Lines are
+/// continuous across open floor, cross one-cell corridors and end at walls.
 pub(super) fn isoline(surface: &impl Surface, level: f64) -> Vec<(Point, Point)> {
     let (rows, columns) = surface.size();
     let mut segments = Vec::new();
@@ -56,7 +56,8 @@ pub(super) fn isoline(surface: &impl Surface, level: f64) -> Vec<(Point, Point)>
     segments
 }
 
-/// The point farthest from all positions in `taken`, if it is farther than `least`: a free position for a label.
+/// The point farthest from all positions in `taken`, if it is farther than `least`: a free position
+/// for a label.
 pub(super) fn clearest(points: impl Iterator<Item = Point>, taken: &[Point], least: f64) -> Option<Point> {
     let clearance = |point: &Point| {
         taken.iter().map(|at| (point.0 - at.0).hypot(point.1 - at.1)).fold(f64::INFINITY, f64::min)
@@ -79,7 +80,8 @@ fn rim_values(surface: &impl Surface, cell: (isize, isize), center: f64) -> [f64
             let value = surface.value_if_joined(cell, neighbor(k));
             return value.map_or(center, |value| 0.5 * (center + value));
         }
-        // A corner belongs to up to four cells; the diagonal one counts if it is connected through either side.
+        // A corner belongs to up to four cells; the diagonal one counts if it is connected through
+        // either side.
         let sides = [neighbor(k + 7), neighbor(k + 1)];
         let side_values = sides.map(|side| surface.value_if_joined(cell, side));
         let diagonal = neighbor(k);

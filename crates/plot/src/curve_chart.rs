@@ -27,8 +27,9 @@ impl CurveGroup {
     }
 }
 
-/// Draws the means of groups over training, a panel for each dataset, with 95 % bootstrap intervals over seeds where
-/// there are at least [`MIN_SEEDS`]. The legend states the number of seeds, and the note lists groups without data.
+/// Draws the means of groups over training, a panel for each dataset, with 95 % bootstrap intervals
+/// over seeds where there are at least [`MIN_SEEDS`]. The legend states the number of seeds, and
+/// the note lists groups without data.
 pub fn curve_chart(title: &str, metric: &str, groups: &[CurveGroup]) -> LineChart {
     let has_seeds = groups.iter().any(|group| group.n_seeds() > 1);
     let means = |group: &CurveGroup| {

@@ -27,8 +27,9 @@ const MAX_STACKED: usize = 3;
 
 /// Panels over an `x` axis, with a common legend.
 ///
-/// Series of the same name have the same stroke in all panels and share an entry of the legend; there are 28 different
-/// strokes. Where a curve has many points per pixel, the line is their mean and the pale range behind it is their range.
+/// Series of the same name have the same stroke in all panels and share an entry of the legend;
+/// there are 28 different strokes. Where a curve has many points per pixel, the line is their mean
+/// and the pale range behind it is their range.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LineChart {
     /// The title.

@@ -36,7 +36,8 @@ impl MapFrame {
         let places: Vec<[f64; 2]> = (0..data.n_episodes())
             .flat_map(|episode| {
                 let view = data.episode(episode);
-                // The stride runs over all episodes, so that short episodes contribute more than their starts.
+                // The stride runs over all episodes, so that short episodes contribute more than
+                // their starts.
                 let first = data.index().states(episode).start;
                 let rows = view.observations.chunks_exact(width).zip(first..);
                 let rows = rows.filter(|(_, state)| state.is_multiple_of(every));
@@ -71,7 +72,8 @@ impl MapFrame {
         Self { dimensions, x, y, columns, rows, is_known }
     }
 
-    /// Draws the steps between cells and one state, with isochrones. Cells take their other dimensions from the state.
+    /// Draws the steps between cells and one state, with isochrones. Cells take their other
+    /// dimensions from the state.
     pub fn panel(
         &self,
         title: &str,
@@ -95,8 +97,8 @@ impl MapFrame {
         PlanePanel { field: Some(field), ..panel }
     }
 
-    /// Draws a planned path on a map of steps to its goal. `states` are all states of the path, `[n, width]`; without a
-    /// path, only the start is drawn.
+    /// Draws a planned path on a map of steps to its goal. `states` are all states of the path,
+    /// `[n, width]`; without a path, only the start is drawn.
     pub fn draw_path(&self, panel: &mut PlanePanel, from: &[f32], states: Option<&[f32]>) {
         panel.set_path(from, states, |state| self.place(state));
     }
@@ -108,8 +110,8 @@ impl MapFrame {
 }
 
 impl PlanePanel {
-    /// Creates a panel without values for the steps between states, `[n, width]`, and one state at `place`; returns the
-    /// steps as well.
+    /// Creates a panel without values for the steps between states, `[n, width]`, and one state at
+    /// `place`; returns the steps as well.
     pub(crate) fn of_steps(
         title: &str,
         distance: &dyn TemporalDistance,

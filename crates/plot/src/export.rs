@@ -107,8 +107,8 @@ impl Figure {
         size.and_then(|width| width.parse().ok()).unwrap_or_default()
     }
 
-    /// Checks that a file name has a known extension and that its folder exists, so that a command fails before
-    /// it does any work.
+    /// Checks that a file name has a known extension and that its folder exists, so that a command
+    /// fails before it does any work.
     pub fn check_path(path: &Path) -> Result<(), PlotError> {
         is_png(path)?;
         match path.parent() {

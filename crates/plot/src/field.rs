@@ -76,8 +76,8 @@ impl FieldMap {
         self.steps[row * self.columns + column] = Some(steps);
     }
 
-    /// Declares that a cell and its right or lower neighbor are connected, so that isochrones may cross the edge
-    /// between them.
+    /// Declares that a cell and its right or lower neighbor are connected, so that isochrones may
+    /// cross the edge between them.
     pub fn join(&mut self, a: (usize, usize), b: (usize, usize)) {
         let (first, second) = if a <= b { (a, b) } else { (b, a) };
         let index = first.0 * self.columns + first.1;

@@ -17,8 +17,8 @@ pub struct Page {
 /// A wider figure takes a row of its own.
 const MAX_HALF_WIDTH: f64 = 760.0;
 
-/// Figures shrink to the screen and stand side by side where there is space; wide tables and code scroll. In dark mode, figures
-/// stay on white paper.
+/// Figures shrink to the screen and stand side by side where there is space; wide tables and code
+/// scroll. In dark mode, figures stay on white paper.
 const STYLE: &str = "\
 :root{color-scheme:light dark}*{box-sizing:border-box}\
 body{font-family:'DejaVu Sans',Verdana,sans-serif;max-width:1500px;margin:0 auto;padding:1.5em;color:#1a1a1a;background:#fff;line-height:1.45}\

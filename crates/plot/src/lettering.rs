@@ -34,7 +34,8 @@ pub(super) fn shortened(text: &str, room: f64, size: f64) -> String {
     letters[..head].iter().chain([&ELLIPSIS]).chain(&letters[tail..]).collect()
 }
 
-/// Breaks a text between words into lines no wider than `room`. A longer word is shortened; no text has no lines.
+/// Breaks a text between words into lines no wider than `room`. A longer word is shortened; no text
+/// has no lines.
 pub(super) fn wrapped(text: &str, room: f64, size: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

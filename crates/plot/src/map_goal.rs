@@ -22,9 +22,9 @@ pub struct CentralState {
 }
 
 impl CentralState {
-    /// Finds the state with paths from and to the most sampled states of a dataset, by the smaller of both numbers; among
-    /// equals, the one with the smallest median distance in both directions. Samples are evenly spaced over the dataset.
-    /// Returns `None` if the dataset is empty.
+    /// Finds the state with paths from and to the most sampled states of a dataset, by the smaller
+    /// of both numbers; among equals, the one with the smallest median distance in both directions.
+    /// Samples are evenly spaced over the dataset. Returns `None` if the dataset is empty.
     pub fn find(data: &Dataset, distance: &dyn TemporalDistance) -> Option<Self> {
         let index = data.index();
         let n = index.n_states().min(CANDIDATES);

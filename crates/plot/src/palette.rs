@@ -11,8 +11,8 @@ pub(super) const HATCH: &str = "#9a9a9a";
 pub(super) const INK: &str = "#1a1a1a";
 pub(super) const PAPER: &str = "#ffffff";
 
-/// Colors of lines (Okabe and Ito 2008), which color-blind readers can distinguish; without yellow, which is too
-/// light for a thin line on white paper.
+/// Colors of lines (Okabe and Ito 2008), which color-blind readers can distinguish; without yellow,
+/// which is too light for a thin line on white paper.
 pub(super) const LINES: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", INK];
 
 /// A color as `#rrggbb`: yellow for near (`far = 0`), dark purple for far (`far = 1`).
@@ -26,7 +26,8 @@ pub(super) fn near_to_far(far: f64) -> String {
     })
 }
 
-/// A color for a difference between -1 and 1: from blue over white at zero to red (Okabe and Ito's blue and vermilion).
+/// A color for a difference between -1 and 1: from blue over white at zero to red (Okabe and Ito's
+/// blue and vermilion).
 pub(super) fn below_to_above(part: f64) -> String {
     let end: [f64; 3] = if part < 0.0 { [0.0, 84.0, 148.0] } else { [190.0, 62.0, 0.0] };
     let strength = part.abs().min(1.0);

@@ -170,8 +170,8 @@ fn by_rising_x<T>(
     order.into_iter().map(|index| (x.place(points[index].0), shown(index, &points[index]))).collect()
 }
 
-/// Adds a line through points to the data of a path. Coordinates are multiples of 0.1, so relative steps, which
-/// are shorter to write, are exact.
+/// Adds a line through points to the data of a path. Coordinates are multiples of 0.1, so relative
+/// steps, which are shorter to write, are exact.
 fn trace(data: &mut String, points: impl IntoIterator<Item = Point>) {
     let mut last = None;
     for (x, y) in points {

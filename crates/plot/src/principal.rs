@@ -3,8 +3,8 @@
 /// Iterations of the power method: enough for a figure, whatever the gap between eigenvalues.
 const ITERATIONS: usize = 60;
 
-/// Returns the first two principal directions of rows, `[n, width]`, each of length 1. The second is zero if all rows
-/// lie on a line.
+/// Returns the first two principal directions of rows, `[n, width]`, each of length 1. The second
+/// is zero if all rows lie on a line.
 ///
 /// Power iteration uses the rows themselves: the covariance of wide observations would not fit into memory.
 pub(crate) fn principal_directions(rows: &[f64], width: usize) -> [Vec<f64>; 2] {

@@ -40,7 +40,8 @@ impl Raster {
         group
     }
 
-    /// Draws the isochrone of a level and finds a position on it for a label, more than `room` from all positions in
+    /// Draws the isochrone of a level and finds a position on it for a label, more than `room` from
+    /// all positions in
     /// `taken`; `None` if there is none. About `samples` points of the line are tried.
     pub(super) fn isochrone(
         &self,

@@ -6,8 +6,8 @@ use isochrone_eval::rollout::{Rollout, success_rate};
 /// The number of rollouts drawn per task: more would hide each other.
 const MAX_PATHS: usize = 25;
 
-/// Draws the first two dimensions of rollouts, a map for every task. Rollout `i` is of task `i % n_tasks`. Walls are
-/// rectangles, each given by two opposite corners.
+/// Draws the first two dimensions of rollouts, a map for every task. Rollout `i` is of task
+/// `i % n_tasks`. Walls are rectangles, each given by two opposite corners.
 pub fn rollout_chart(
     rollouts: &[Rollout],
     n_tasks: usize,

@@ -38,8 +38,8 @@ pub struct BestEvaluation {
     pub step: u64,
 }
 
-/// Builds a report with tables, curves, calibration and maps of runs. `date` is the day of the report, `maps` are
-/// further figures with captions, and `provenance` is the last line.
+/// Builds a report with tables, curves, calibration and maps of runs. `date` is the day of the
+/// report, `maps` are further figures with captions, and `provenance` is the last line.
 pub fn run_report(runs: &[RunSummary], maps: &[(Figure, String)], date: &str, provenance: &str) -> Page {
     let algorithms: BTreeSet<&str> = runs.iter().map(|run| run.algorithm.as_str()).collect();
     let algorithms = algorithms.into_iter().collect::<Vec<_>>().join(", ");

@@ -23,8 +23,8 @@ pub(super) fn label(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Labels of the ticks of an axis in a common style: `200k` and `1M` if there are large numbers, `2e-5` if all are
-/// small or some are much smaller than others.
+/// Labels of the ticks of an axis in a common style: `200k` and `1M` if there are large numbers,
+/// `2e-5` if all are small or some are much smaller than others.
 pub(super) fn short_labels(ticks: &[f64]) -> Vec<String> {
     let magnitudes = || ticks.iter().map(|tick| tick.abs()).filter(|&magnitude| magnitude > 0.0);
     let largest = magnitudes().fold(0.0, f64::max);

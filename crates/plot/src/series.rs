@@ -7,7 +7,8 @@ pub struct Panel {
     pub title: String,
     /// The curves, drawn in this order, the last on top.
     pub series: Vec<Series>,
-    /// Lines for comparison, such as a diagonal: thin, gray and dashed, below the curves. Their bands are ignored.
+    /// Lines for comparison, such as a diagonal: thin, gray and dashed, below the curves. Their
+    /// bands are ignored.
     pub references: Vec<Series>,
 }
 
@@ -16,16 +17,16 @@ pub struct Panel {
 pub struct Series {
     /// The name in the legend; long names are shortened. A series without a name has no entry there.
     pub name: String,
-    /// Points `(x, y)` in any order. A `y` that is not finite is a gap in the line; a point whose `x` is not finite
-    /// is left out.
+    /// Points `(x, y)` in any order. A `y` that is not finite is a gap in the line; a point whose
+    /// `x` is not finite is left out.
     pub points: Vec<(f64, f64)>,
     /// `(low, high)` at each point, such as a confidence interval; empty for none. Gaps are as in the line.
     pub band: Vec<(f64, f64)>,
 }
 
-/// Items by dataset, in the order of their first appearance. Numbers of different datasets are not comparable, so
-/// that each dataset has a panel of its own.
-pub(super) fn by_dataset<'a, T>(items: &'a [T], dataset: fn(&T) -> &str) -> Vec<(&'a str, Vec<&'a T>)> {
+/// Items by dataset, in the order of their first appearance. Numbers of different datasets are not
+/// comparable, so that each dataset has a panel of its own.
+pub(super) fn by_dataset<T>(items: &[T], dataset: fn(&T) -> &str) -> Vec<(&str, Vec<&T>)> {
     let mut groups: Vec<(&str, Vec<&T>)> = Vec::new();
     for item in items {
         match groups.iter_mut().find(|(name, _)| *name == dataset(item)) {

@@ -56,7 +56,8 @@ pub(super) fn step_head(from: Point, to: Point, size: f64) -> Polygon {
     head.set("stroke", palette::INK).set("stroke-width", 1)
 }
 
-/// Adds gridlines and numbers at the ticks of two axes, at least `least` apart; those of `x` are `below` the map.
+/// Adds gridlines and numbers at the ticks of two axes, at least `least` apart; those of `x` are
+/// `below` the map.
 pub(super) fn with_grid(mut group: Group, x: Axis, y: Axis, least: f64, below: f64) -> Group {
     for tick in x.ticks(least) {
         let at = x.place(tick);

@@ -35,8 +35,8 @@ impl MapAxis {
         Self { name: observation.dimension(column), parts: vec![(column, 1.0)] }
     }
 
-    /// Returns the two principal directions of the states of a dataset, after every column is multiplied by its weight,
-    /// such as steps per unit.
+    /// Returns the two principal directions of the states of a dataset, after every column is
+    /// multiplied by its weight, such as steps per unit.
     ///
     /// # Panics
     /// If the number of weights is not the number of columns.
@@ -107,8 +107,8 @@ impl StateMap {
         PlanePanel { dots, ..panel }
     }
 
-    /// Draws a planned path on a map of steps to its goal. `states` are all states of the path, `[n, width]`; without a
-    /// path, only the start is drawn.
+    /// Draws a planned path on a map of steps to its goal. `states` are all states of the path,
+    /// `[n, width]`; without a path, only the start is drawn.
     pub fn draw_path(&self, panel: &mut PlanePanel, from: &[f32], states: Option<&[f32]>) {
         panel.set_path(from, states, |state| self.place(state));
     }

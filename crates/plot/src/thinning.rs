@@ -31,8 +31,8 @@ pub(super) fn pieces<T>(marks: impl IntoIterator<Item = (f64, Option<T>)>) -> Ve
     pieces
 }
 
-/// Keeps the lowest and the highest point of each column, in their order, and both ends. Unlike averages or every
-/// n-th point, this keeps a spike of a single point.
+/// Keeps the lowest and the highest point of each column, in their order, and both ends. Unlike
+/// averages or every n-th point, this keeps a spike of a single point.
 pub(super) fn thin_line(piece: &[Point]) -> Vec<Point> {
     let mut kept: Vec<Point> = piece.first().copied().into_iter().collect();
     for column in piece.chunk_by(same_column) {
@@ -48,7 +48,8 @@ pub(super) fn thin_line(piece: &[Point]) -> Vec<Point> {
     kept
 }
 
-/// The mean of each column, if the columns have so many points that a line through all of them would fill an area.
+/// The mean of each column, if the columns have so many points that a line through all of them
+/// would fill an area.
 pub(super) fn mean_of_dense(piece: &[Point]) -> Option<Vec<Point>> {
     let columns = piece.chunk_by(same_column);
     let mean = |column: &[Point]| {

@@ -45,8 +45,9 @@ impl DistanceBenchmark {
         Self { environments: DistanceEnvironment::QUICK.into(), updates: QUICK_UPDATES, ..Self::full() }
     }
 
-    /// Measures what is not yet measured in `folder`; `observe` is called with the rows of each piece. The report covers
-    /// everything that was ever measured in the folder, and is written after every piece.
+    /// Measures what is not yet measured in `folder`; `observe` is called with the rows of each
+    /// piece. The report covers everything that was ever measured in the folder, and is written
+    /// after every piece.
     pub fn run(
         &self,
         folder: &Path,

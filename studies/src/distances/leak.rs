@@ -1,8 +1,9 @@
 //! Measures whether critics learn which episode a state belongs to.
 //!
-//! Demonstrations never visit the same state twice, so the exact values of a state identify its episode. A critic that learns
-//! this does well on every training metric, and badly between episodes. This study measures the rank correlation of steps to
-//! go, to the ends of other demonstrations, over training.
+//! Demonstrations never visit the same state twice, so the exact values of a state identify its
+//! episode. A critic that learns this does well on every training metric, and badly between
+//! episodes. This study measures the rank correlation of steps to go, to the ends of other
+//! demonstrations, over training.
 
 use super::{
     environment::arm::{Arm, CLEAN},
@@ -73,7 +74,8 @@ struct LeakResults<'a> {
 }
 
 impl EpisodeLeak {
-    /// Trains and measures; `observe` is called with each curve. Writes `results.json` and `curves.svg` / `.png`.
+    /// Trains and measures; `observe` is called with each curve. Writes `results.json` and
+    /// `curves.svg` / `.png`.
     pub fn run(&self, folder: &Path, observe: &dyn Fn(&LeakCurve)) -> Result<Vec<LeakCurve>, StudyError> {
         let arm = Arc::new(Arm::open(folder)?);
         let (data, held_out) = arm.fold(0)?;

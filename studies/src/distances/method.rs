@@ -78,8 +78,8 @@ impl DistanceMethod {
         }
     }
 
-    /// Fits the method to data. Networks are trained for `updates`. With `goal_radius`, goals are positions, and distilled
-    /// networks learn the steps to any state within this radius.
+    /// Fits the method to data. Networks are trained for `updates`. With `goal_radius`, goals are
+    /// positions, and distilled networks learn the steps to any state within this radius.
     pub fn fit(
         self,
         data: &Dataset,
@@ -134,8 +134,8 @@ impl FittedReading {
         self.refined.as_ref()
     }
 
-    /// Returns the steps of pairs. If goals are positions, the refined distance is that to any state there; other methods
-    /// compare full states.
+    /// Returns the steps of pairs. If goals are positions, the refined distance is that to any
+    /// state there; other methods compare full states.
     pub fn steps(&self, pairs: &ExactPairs, environment: &EnvironmentData) -> Vec<f64> {
         let (Some(refined), Some(radius)) = (&self.refined, environment.goal_radius) else {
             return self.distance.paired_steps(&pairs.from, &pairs.to).expect("they are full states");

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 /// The number of plans.
 const PLANS: usize = 1000;
 
-/// The result of a check of random plans. Recorded segments are possible by construction; only the edges between them can
-/// be impossible.
+/// The result of a check of random plans. Recorded segments are possible by construction; only the
+/// edges between them can be impossible.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct PlanCheck {
     /// The number of plans between pairs of states with a known path.

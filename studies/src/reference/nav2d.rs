@@ -102,7 +102,8 @@ impl Reference for Nav2dReference {
     }
 }
 
-/// A policy that learns nothing: each dimension of the action depends on that of the observation and the goal.
+/// A policy that learns nothing: each dimension of the action depends on that of the observation
+/// and the goal.
 struct FixedPolicy(fn(f32, f32) -> f32);
 
 /// Takes no action; the flow of the street moves it.

@@ -15,8 +15,8 @@ pub fn write_tables(folder: &Path, results: &Results) -> Result<(), StudyError> 
     write_text(folder, "report.md", &page::markdown(results, &[]))
 }
 
-/// Writes `results.json`, `report.md`, `report.html` and figures. Runs and datasets are loaded from `sources`; figures
-/// whose runs or dataset are missing are left out.
+/// Writes `results.json`, `report.md`, `report.html` and figures. Runs and datasets are loaded from
+/// `sources`; figures whose runs or dataset are missing are left out.
 pub fn write(folder: &Path, results: &Results, sources: &[&Path]) -> Result<(), StudyError> {
     let figures = figures::draw(&Source { results, folders: sources })?;
     results.write(folder)?;

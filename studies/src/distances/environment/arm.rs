@@ -1,9 +1,11 @@
-//! A robot arm that puts a cube into one of two bins, demonstrated by scripted operators of different pace, some of whom fail:
+//! A robot arm that puts a cube into one of two bins, demonstrated by scripted operators of
+//! different pace, some of whom fail:
 //! `assets/arm.npz`.
 //!
-//! The readings are the steps to go of every frame: to the ends of *other* demonstrations of its task, as a quantile over them,
-//! because some ends are not successes. An episode is never in the data that its own distance is fitted to. The exact value is
-//! that of an oracle of the simulator: the remaining frames at nominal speed, from any state.
+//! The readings are the steps to go of every frame: to the ends of *other* demonstrations of its
+//! task, as a quantile over them, because some ends are not successes. An episode is never in the
+//! data that its own distance is fitted to. The exact value is that of an oracle of the simulator:
+//! the remaining frames at nominal speed, from any state.
 
 use crate::StudyError;
 use isochrone_core::{
@@ -17,7 +19,8 @@ use std::path::Path;
 /// The name in results.
 pub const NAME: &str = "arm";
 const FILE: &[u8] = include_bytes!("../../../assets/arm.npz");
-/// The number of folds of the demonstrations, each of which is read by a distance that was fitted to the others.
+/// The number of folds of the demonstrations, each of which is read by a distance that was fitted
+/// to the others.
 pub const FOLDS: usize = 5;
 /// The quantile over ends of demonstrations.
 const QUANTILE: f64 = 0.25;
@@ -108,8 +111,8 @@ impl Arm {
         Ok((dataset(false)?, dataset(true)?))
     }
 
-    /// Returns the steps to go of the demonstrations of a fold, by a distance that was fitted to the others; empty for the
-    /// other demonstrations.
+    /// Returns the steps to go of the demonstrations of a fold, by a distance that was fitted to
+    /// the others; empty for the other demonstrations.
     pub fn steps_to_go(&self, distance: &dyn TemporalDistance, fold: usize) -> Vec<Vec<f64>> {
         let (all, width) = (&self.demonstrations, self.observation_width);
         let of_one = |number: usize| {
@@ -132,7 +135,8 @@ impl Arm {
         (0..all.len()).map(of_one).collect()
     }
 
-    /// Returns the mean rank correlation with the oracle over the demonstrations of a kind that have readings.
+    /// Returns the mean rank correlation with the oracle over the demonstrations of a kind that
+    /// have readings.
     pub fn rank_within(&self, steps_to_go: &[Vec<f64>], defect: f32) -> f64 {
         let read = self
             .demonstrations

@@ -17,7 +17,8 @@ const MIN_CELLS: usize = 90;
 const EPISODES: usize = 400;
 const STEPS: usize = 200;
 
-/// Opens environment `number`: the first random map of its stream in which every cell is reachable from every other.
+/// Opens environment `number`: the first random map of its stream in which every cell is reachable
+/// from every other.
 pub fn open(number: u64) -> EnvironmentData {
     let mut random = rng::stream(20_261, number);
     loop {

@@ -11,12 +11,13 @@ use isochrone_envs::nav2d::Nav2d;
 use rayon::prelude::*;
 use std::{collections::BTreeSet, path::Path};
 
-/// States that are near each other are at most this many steps apart; against the direction of a street it is a full lap.
+/// States that are near each other are at most this many steps apart; against the direction of a
+/// street it is a full lap.
 const MAX_EDGE_STEPS: f64 = 12.0;
 
-/// With chance, exact distances are the discounted ones of the optimal policy to any site near the goal, as in the tasks of the
-/// environment, because reaching one exact site depends on chance. Without chance, they are the minimum number of steps to the
-/// exact site.
+/// With chance, exact distances are the discounted ones of the optimal policy to any site near the
+/// goal, as in the tasks of the environment, because reaching one exact site depends on chance.
+/// Without chance, they are the minimum number of steps to the exact site.
 pub fn open(folder: &Path, with_chance: bool) -> Result<EnvironmentData, StudyError> {
     let (data, held_out) = collect(folder, "nav2d")?;
     let env = Nav2d::standard();
