@@ -28,7 +28,7 @@ pub struct Series {
 
 /// Items by dataset, in the order of their first appearance. Numbers of different datasets are not
 /// comparable, so that each dataset has a panel of its own.
-pub(super) fn by_dataset<'a, T>(items: &'a [T], dataset: fn(&T) -> &str) -> Vec<(&'a str, Vec<&'a T>)> {
+pub(super) fn by_dataset<T>(items: &[T], dataset: fn(&T) -> &str) -> Vec<(&str, Vec<&T>)> {
     let mut groups: Vec<(&str, Vec<&T>)> = Vec::new();
     for item in items {
         match groups.iter_mut().find(|(name, _)| *name == dataset(item)) {

@@ -29,9 +29,9 @@ impl Euclidean {
     }
 }
 
-/// The steps of the recorded trajectory that passes nearest to both states in order: `min h(s, x_i) +
-/// (j - i) + h(x_j, g)` over rows `i <= j` of an episode, where `h` is the Euclidean distance
-/// over standardized columns in steps of median length.
+/// The steps of the recorded trajectory that passes nearest to both states in order:
+/// `min h(s, x_i) + (j - i) + h(x_j, g)` over rows `i <= j` of an episode, where `h` is the
+/// Euclidean distance over standardized columns in steps of median length.
 pub struct NearestNeighbor {
     width: usize,
     /// The inverse standard deviation of every column; 0 for constant columns.

@@ -28,7 +28,7 @@ fn committed_figures_are_current() {
 #[test]
 fn bars_of_an_event_log_are_times() {
     let orders = std::fs::read_to_string(workspace().join("docs/figures/orders.svg")).unwrap();
-    for part in ["mean time (days) until it is reached", "6.5 days, 5.8 steps, reached by 86 %"] {
+    for part in ["expected time (days), given that it is reached", "6.5 days, 5.8 steps, reached by 86 %"] {
         assert!(orders.contains(part), "{part}");
     }
 }
