@@ -7,6 +7,7 @@ mod book;
 mod console;
 mod links;
 mod pages;
+mod quotes;
 mod reference;
 mod results_table;
 mod vocabulary;

@@ -26,8 +26,8 @@ const ROWS: &[(&str, &str, &str, &str)] = &[
 ];
 
 /// Success in percent: the mean over tasks of the last three checkpoints, then over seeds.
-fn success_percent(runs: &[&Value], planner: Option<&str>) -> Option<f64> {
-    let of_run = |run: &&Value| -> Option<f64> {
+pub fn success_percent(runs: &[Value], planner: Option<&str>) -> Option<f64> {
+    let of_run = |run: &Value| -> Option<f64> {
         let evaluations = run["evaluations"].as_array().unwrap();
         let is_wanted = |evaluation: &&Value| evaluation["planner"].as_str() == planner;
         let mut wanted: Vec<&Value> = evaluations.iter().filter(is_wanted).collect();
@@ -57,17 +57,22 @@ fn display_name(method: &str) -> String {
     }
 }
 
+/// Returns the runs of a method on a dataset of a study, one for each seed.
+pub fn runs(study: &str, dataset: &str, method: &str) -> Vec<Value> {
+    let results: Value = serde_json::from_str(&text(&format!("docs/results/{study}/results.json"))).unwrap();
+    let is_wanted = |run: &&Value| run["dataset"] == dataset && run["method"] == method;
+    let runs: Vec<Value> = results["runs"].as_array().unwrap().iter().filter(is_wanted).cloned().collect();
+    assert!(!runs.is_empty(), "{study} has no run of {method} on {dataset}");
+    runs
+}
+
 fn table() -> String {
     let published: toml::Table = text("docs/results/published.toml").parse().unwrap();
     let mut table = String::from(
         "| dataset | method | policy alone | with planner | same method, published | best published, planners included | seeds | training per run |\n|---|---|---|---|---|---|---|---|\n",
     );
     for &(dataset, method, study, planner) in ROWS {
-        let results: Value =
-            serde_json::from_str(&text(&format!("docs/results/{study}/results.json"))).unwrap();
-        let is_wanted = |run: &&Value| run["dataset"] == dataset && run["method"] == method;
-        let runs: Vec<&Value> = results["runs"].as_array().unwrap().iter().filter(is_wanted).collect();
-        assert!(!runs.is_empty(), "{study} has no run of {method} on {dataset}");
+        let runs = runs(study, dataset, method);
         let best = &published[dataset]["best"];
         let same = published[dataset].get("same").and_then(|same| same.get(method));
         let steps = runs[0]["steps"].as_u64().unwrap();
