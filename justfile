@@ -103,7 +103,7 @@ examples: mujoco
 
 # Test that a build without physics reports how to enable it.
 test-light:
-    cargo nextest run --workspace --locked --test cli -E 'test(without_physics)'
+    cargo nextest run --workspace --locked --test cli -E 'test(without_mujoco)'
 
 # Run doctests and build the API documentation; a warning is an error.
 doc:

@@ -14,7 +14,7 @@ use std::{
 
 /// Learn and use temporal distances: how many steps it takes to get from one state to another.
 #[derive(Parser)]
-#[command(name = "isochrone", version, about, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "isochrone", version, max_term_width = 100, arg_required_else_help = true, after_help = EXAMPLES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -27,6 +27,16 @@ struct Cli {
     #[arg(long, global = true, value_name = "WHEN", default_value_t = ColorChoice::Auto, display_order = 901)]
     color: ColorChoice,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  isochrone data inspect examples/walks.csv --observations x,y
+  isochrone train --data examples/walks.csv --observations x,y --size small --steps 1000 \\
+    --run runs/walks
+  isochrone distance runs/walks --from 0,0 --to 5,5
+  isochrone plan runs/walks --from 0,0 --to 5,5 --plot plan.svg
+
+Documentation: README.md and docs/";
 
 #[derive(Subcommand)]
 enum Command {
@@ -149,9 +159,10 @@ fn refuse(error: &clap::Error) -> ExitCode {
     let before_usage = before_usage.split("For more information").next().unwrap_or(before_usage);
     let lines = before_usage.lines().map(str::trim).filter(|line| !line.is_empty());
     let (tips, problem): (Vec<&str>, Vec<&str>) = lines.partition(|line| line.starts_with("tip: "));
-    let tip = tips.first().filter(|_| !is_farfetched(error));
-    let hint = tip.map_or("see isochrone --help, or the --help of the command", |tip| &tip["tip: ".len()..]);
-    let problem = problem.join(" ");
+    // No argument of ours is meant to start with a hyphen unless it is a number.
+    let tip = tips.iter().find(|tip| !tip.starts_with("tip: to pass") && !is_farfetched(error));
+    let hint = tip.map_or_else(|| see_help(&text), |tip| tip["tip: ".len()..].to_owned());
+    let problem = in_plain_words(&problem.join(" "));
     // A value that we refused has a better hint already.
     let problem = problem.strip_prefix("error: ").unwrap_or(&problem);
     match problem.contains("hint:") {
@@ -159,6 +170,29 @@ fn refuse(error: &clap::Error) -> ExitCode {
         false => color::print_error(&format!("{problem}; hint: {hint}")),
     }
     ExitCode::from(2)
+}
+
+/// Returns a hint at the help of the command that an error of the parser names in its usage.
+fn see_help(error: &str) -> String {
+    let usage = error.split("Usage: ").nth(1).unwrap_or("isochrone");
+    let is_name =
+        |word: &&str| word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+    let command: Vec<&str> =
+        usage.split_whitespace().take_while(|word| is_name(word) && !word.starts_with('-')).collect();
+    format!("see {} --help", command.join(" "))
+}
+
+/// Replaces the notation of Rust in errors of the parser by words.
+fn in_plain_words(error: &str) -> String {
+    let error = error.replace("invalid digit found in string", "not a whole number");
+    let Some((before, range)) = error.split_once(" is not in ") else { return error };
+    match range.split_once("..") {
+        Some((min, max)) if max.starts_with('=') => {
+            format!("{before} is not between {min} and {}", &max[1..])
+        }
+        Some((min, _)) => format!("{before} is less than {min}"),
+        None => error,
+    }
 }
 
 /// Returns whether clap suggests a value that is too different from the given one, such as gciql

@@ -118,7 +118,7 @@ pub(crate) fn read_inside<C: DeserializeOwned + Serialize>(
 
 /// Returns the error of an unknown setting, with suggestions.
 pub(crate) fn unknown(name: &str, value: &Value, known: &Table) -> ConfigError {
-    ConfigError::new(name, value, "is not a setting", hint(name, known)).of_kind(ConfigErrorKind::Unknown)
+    ConfigError::new(name, value, "unknown setting", hint(name, known)).of_kind(ConfigErrorKind::Unknown)
 }
 
 fn join(outer: &str, name: &str) -> String {

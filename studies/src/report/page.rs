@@ -144,7 +144,8 @@ fn provenance(results: &Results) -> String {
     let datasets = results.datasets.iter();
     let datasets = datasets.map(|(name, info)| format!("{name} {}", shortened(&info.content_hash)));
     format!(
-        "isochrone {} at revision {}, {}{}; trained at {}, evaluated at {}; protocol {}, seeds {first} to {}; datasets of seed {}, SHA-256: {}.",
+        "Made by `isochrone reproduce` with the recipe “{}”: isochrone {} at revision {}, {}{}; trained at {}, evaluated at {}; protocol {}, seeds {first} to {}; datasets of seed {}, SHA-256: {}.",
+        results.recipe.title,
         results.version,
         results.revision.as_deref().unwrap_or("unknown"),
         results.platform,

@@ -82,13 +82,17 @@ pub fn has_distance(method: &str) -> bool {
     method != Algorithm::Gcbc.name()
 }
 
-/// The best result of each dataset, a sentence each.
+/// The best result of each dataset, a sentence each: the mean of the last three checkpoints, or
+/// the last one if there are fewer.
 pub fn headlines(results: &Results) -> Vec<String> {
     let of_dataset = |dataset: &String| {
         let mut best: Option<(f64, String, String)> = None;
         for group in groups(results, dataset) {
             for planner in planners(results) {
-                let rate = |run: &RunResult| Some(100.0 * run.success(planner)?.last);
+                let rate = |run: &RunResult| {
+                    let success = run.success(planner)?;
+                    Some(100.0 * success.last_three.unwrap_or(success.last))
+                };
                 let rates = scores(&group, &rate);
                 let value = mean(&rates);
                 if rates.is_empty() || best.as_ref().is_some_and(|(other, ..)| *other >= value) {

@@ -35,7 +35,7 @@ use std::{
 /// row i to row j. Its rows are all states of the dataset, those listed by --rows, or every Nth
 /// state with --stride. With a subset of the states, the one-step columns are empty.
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Run directory
     #[arg(value_name = "RUN", required_unless_present = "matrix", conflicts_with = "matrix")]
@@ -89,10 +89,12 @@ Examples:
   isochrone audit runs/robot --data held-out.npz --json
   isochrone audit --matrix critic.npy --data robot.npz
   isochrone audit --matrix critic.npy --data robot.npz --rows rows.npy
+  isochrone audit --matrix critic.npy --data robot.npz --stride 10
 
 In Python, for rows of the observations of all episodes:
   rows = numpy.sort(numpy.random.choice(len(observations), 2000, replace=False))
-  numpy.save('critic.npy', [[steps(observations[i], observations[j]) for j in rows] for i in rows])
+  matrix = [[steps(observations[i], observations[j]) for j in rows] for i in rows]
+  numpy.save('critic.npy', matrix)
   numpy.save('rows.npy', rows)";
 
 /// The audited distances and their results.

@@ -19,15 +19,15 @@ use std::{
 /// Compute distances in steps between states, using a trained run
 ///
 /// By default, the distance is recorded time: the fastest recorded segments between landmarks of
-/// the dataset, joined by short connections. `--distance learned` uses the network instead, which
-/// generalizes beyond the data, but measures steps under the behavior policy. The distance used and
-/// its reliability are printed to standard error.
+/// the dataset, joined by short connections. `--distance learned` uses the network instead: for
+/// CMD and CRL, steps under the behavior policy. The distance used and its reliability are printed
+/// to standard error.
 ///
 /// Several states on both sides give all pairs. `end`, `success`, a slice and a file of states are
 /// goal sets: the distance to a set is the distance to its nearest state, see `--quantile` and
 /// `--each`.
 #[derive(clap::Args)]
-#[command(after_long_help = format!("{SYNTAX}\n\n{EXAMPLES}"))]
+#[command(after_help = format!("{SYNTAX}\n\n{EXAMPLES}"))]
 pub struct Args {
     #[command(flatten)]
     run: RunArgs,
@@ -89,7 +89,8 @@ Examples:
   isochrone distance runs/maze --from 0,0 --from 4,8 --to 20,12 --json
   isochrone distance runs/ant --from @0:0 --to x=20,y=12 --within 0.5     # any pose of the legs
   isochrone distance runs/robot --from @3 --to end --other-episodes       # steps to completion
-  isochrone distance runs/robot --from all --to end --quantile 0.25 --other-episodes -o steps.parquet
+  isochrone distance runs/robot --from all --to end --quantile 0.25 \\
+    --other-episodes -o steps.parquet
   isochrone distance runs/robot --from all --stride 50 --to all -o matrix.npy
   isochrone distance runs/robot --pairs pairs.csv -o steps.csv
 
@@ -292,7 +293,7 @@ fn warn_of_extrapolation(loaded: &LoadedRun, query: &Query) -> anyhow::Result<()
         let outside = loaded.refined()?.extrapolates(&points.rows)?;
         if let Some(row) = outside.into_iter().position(|is_outside| is_outside) {
             note(&format!(
-                "warning: {flag} {} lies outside the data, so the distance is an extrapolation; hint: --distance learned generalizes",
+                "warning: {flag} {} lies outside the data, so the distance is an extrapolation; hint: compare it with --distance learned",
                 points.names[row]
             ));
             // One example is enough.

@@ -30,7 +30,7 @@ const LINES: u64 = 5;
 /// directory. Use it with `isochrone distance --distance distilled`. The agreement with recorded
 /// time on newly sampled pairs of states is printed and stored in the file.
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     run: RunArgs,
@@ -75,7 +75,7 @@ Examples:
   isochrone distill runs/maze
   isochrone distance runs/maze --distance distilled --from 0,0 --to 20,12
   isochrone distill runs/ant --goal 0..2 --within 0.7   # a position, any pose of the legs
-  isochrone distill runs/maze --head mrn --json      # for planning over many states";
+  isochrone distill runs/maze --head mrn --json         # for planning over many states";
 
 /// Runs the command; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {

@@ -12,7 +12,7 @@ use std::{io::Write, path::PathBuf};
 
 /// List environments and generate datasets
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES, arg_required_else_help = true)]
+#[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub struct Args {
     #[command(subcommand)]
     command: EnvsCommand,
@@ -21,8 +21,10 @@ pub struct Args {
 #[derive(Subcommand)]
 enum EnvsCommand {
     /// List the environments and their datasets
+    #[command(after_help = LIST_EXAMPLES)]
     List(StyleArgs),
     /// Generate a dataset with a data-collection policy
+    #[command(after_help = GENERATE_EXAMPLES)]
     Generate(GenerateArgs),
 }
 
@@ -55,6 +57,16 @@ Examples:
   isochrone envs generate nav2d --episodes 2000 --seed 1 -o nav2d.npz
   isochrone envs generate antmaze-large-stitch --episodes 5000 -o antmaze-large-stitch.npz
   isochrone train --data nav2d.npz --run runs/nav2d";
+
+const LIST_EXAMPLES: &str = "\
+Examples:
+  isochrone envs list
+  isochrone envs list --json";
+
+const GENERATE_EXAMPLES: &str = "\
+Examples:
+  isochrone envs generate nav2d --episodes 2000 --seed 1 -o nav2d.npz
+  isochrone envs generate pointmaze-medium-navigate -o medium.arrow    # needs MuJoCo";
 
 /// The maximum number of episodes, to avoid filling the disk by mistake.
 const MAX_EPISODES: usize = 100_000_000;

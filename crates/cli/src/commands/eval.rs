@@ -24,7 +24,7 @@ use std::{io::Write, path::PathBuf};
 /// `last_three` the mean over the last three evaluated, and `best` the maximum. `steps` is the mean
 /// length of the successful episodes.
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     run: RunArgs,
@@ -74,7 +74,8 @@ Examples:
   isochrone eval runs/nav2d --env nav2d --episodes 500
   isochrone eval runs/medium --env pointmaze-medium --checkpoints 3
   isochrone eval runs/medium --env pointmaze-medium --plan
-  isochrone eval runs/medium --env pointmaze-medium --plan --planner graph --calibrated --round-trip --max-edge-steps 16 --plot paths.svg";
+  isochrone eval runs/medium --env pointmaze-medium --plan --planner graph \\
+    --calibrated --round-trip --max-edge-steps 16 --plot paths.svg";
 
 /// The maximum number of episodes per task.
 const MAX_EPISODES: u64 = 10_000;

@@ -1,7 +1,7 @@
 //! Translates hints of the library into flags of the command.
 
 #[cfg(feature = "learn")]
-use isochrone::learn::error::LearnError;
+use isochrone::{audit::AuditError, learn::error::LearnError};
 use isochrone::{data::Remedy, exact::MapError};
 
 /// Replaces names of the library in a message by the corresponding flags.
@@ -15,6 +15,10 @@ pub fn in_flags(message: &str) -> String {
 pub fn addition(error: &anyhow::Error) -> &'static str {
     if error.chain().any(|cause| matches!(cause.downcast_ref(), Some(MapError::SecondStart { .. }))) {
         return " and use --start for others";
+    }
+    #[cfg(feature = "learn")]
+    if error.chain().any(|cause| matches!(cause.downcast_ref(), Some(AuditError::NoRecordedPair))) {
+        return " (--stride N)";
     }
     #[cfg(feature = "learn")]
     match error.chain().find_map(|cause| cause.downcast_ref()) {

@@ -74,7 +74,7 @@ pub enum DistanceArg {
     /// Recorded time with the median of the segments instead of the fastest: typical behavior
     Typical,
     /// Learned distance under the behavior policy; saturates where the behavior has mixed,
-    /// generalizes beyond the data
+    /// defined everywhere
     Learned,
     /// Learned distance, calibrated to the steps observed within episodes
     Calibrated,

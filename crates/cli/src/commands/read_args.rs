@@ -32,7 +32,8 @@ pub struct ReadArgs {
     #[arg(long, value_name = "COLUMN")]
     time: Option<String>,
 
-    /// D4RL: flag that ends an episode; required if a file that is not of a maze has both
+    /// D4RL: flag that ends an episode; required for a file with both flags, except mazes [default:
+    /// the flag that occurs; timeouts in mazes]
     #[arg(long, value_name = "FLAG", value_parser = one_of(ENDS.to_vec()))]
     ends: Option<Ends>,
 

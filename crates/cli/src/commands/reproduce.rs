@@ -24,8 +24,12 @@ use std::{
 ///
 /// A study is one of those below, or a recipe file of your own. Finished parts are kept in the
 /// output directory; the same command continues an interrupted study.
+///
+/// The flags -o, --quick, --check, --methods, --seeds, --shard and --json are listed by the help of
+/// a study, such as `isochrone reproduce nav2d --help`. `distances`, `episode-leak` and `merge`
+/// have flags of their own.
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES, arg_required_else_help = true, subcommand_value_name = "STUDY|RECIPE.toml", subcommand_help_heading = "Studies")]
+#[command(after_help = EXAMPLES, arg_required_else_help = true, subcommand_value_name = "STUDY|RECIPE.toml", subcommand_help_heading = "Studies")]
 pub struct Args {
     #[command(subcommand)]
     study: StudyArg,
@@ -46,7 +50,7 @@ struct StudyArgs {
     #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
     output: Option<PathBuf>,
 
-    /// Run a smoke test of some minutes, with one seed and fewer updates
+    /// Run a smoke test that takes minutes, with one seed and fewer updates
     #[arg(long)]
     quick: bool,
 
@@ -73,6 +77,7 @@ struct StudyArgs {
 
 /// Merge the results of shards into one report
 #[derive(clap::Args)]
+#[command(after_help = MERGE_EXAMPLES)]
 struct MergeArgs {
     /// Directories of the shards
     #[arg(required = true, value_name = "DIR")]
@@ -89,12 +94,13 @@ struct MergeArgs {
 
 /// Compare refined, learned and straight-line distances with exact travel times
 #[derive(clap::Args)]
+#[command(after_help = DISTANCES_EXAMPLES)]
 struct DistancesArgs {
     /// Output directory
     #[arg(long, short, value_name = "DIR", default_value = "distances", value_hint = ValueHint::DirPath)]
     output: PathBuf,
 
-    /// Run a smoke test of a minute, with environments without physics and fewer updates
+    /// Run a smoke test that takes a minute, with environments without physics and fewer updates
     #[arg(long)]
     quick: bool,
 
@@ -121,6 +127,7 @@ struct DistancesArgs {
 
 /// Measure how learners overfit to episode identity, on demonstrations of a robot arm
 #[derive(clap::Args)]
+#[command(after_help = LEAK_EXAMPLES)]
 struct LeakArgs {
     /// Output directory
     #[arg(long, short, value_name = "DIR", default_value = "episode-leak", value_hint = ValueHint::DirPath)]
@@ -185,7 +192,7 @@ fn named<T>(name: &str, known: impl Iterator<Item = (String, T)>) -> Result<T, S
 
 const EXAMPLES: &str = "\
 Examples:
-  isochrone reproduce nav2d --quick -o /tmp/nav2d    # smoke test of some minutes
+  isochrone reproduce nav2d --quick -o nav2d-quick   # a smoke test that takes minutes
   isochrone reproduce nav2d -o nav2d                 # an hour on two cores; rerun to continue
   isochrone reproduce nav2d --methods cmd1,gcbc --seeds 2
   isochrone reproduce mazes -o mazes                 # needs MuJoCo; 1.5 hours on two cores
@@ -194,11 +201,39 @@ Examples:
   isochrone reproduce distances --quick              # compare with exact travel times
   isochrone reproduce my-recipe.toml -o my-study     # examples: studies/recipes";
 
+const MERGE_EXAMPLES: &str = "\
+Examples:
+  isochrone reproduce mazes --shard 1/2 -o mazes-1   # and 2/2 on another machine, then:
+  isochrone reproduce merge mazes-1 mazes-2 -o mazes";
+
+const DISTANCES_EXAMPLES: &str = "\
+Examples:
+  isochrone reproduce distances --quick -o distances-quick
+  isochrone reproduce distances -o distances         # needs MuJoCo
+  isochrone reproduce distances --methods refined,cmd1 --environments ring-noise-0.02";
+
+const LEAK_EXAMPLES: &str = "\
+Examples:
+  isochrone reproduce episode-leak --methods cmd1 --updates 100 -o episode-leak-quick
+  isochrone reproduce episode-leak -o episode-leak
+  isochrone reproduce episode-leak --methods cmd1,qrl --rows-per-episode 1,16,128";
+
+/// Returns the examples of a study that has a recipe.
+fn study_examples(study: &str) -> String {
+    let folder = Path::new(study).file_stem().unwrap_or_default().display();
+    // A quick version has a directory of its own, because its datasets may be smaller.
+    format!(
+        "Examples:\n  isochrone reproduce {study} --quick -o {folder}-quick\n  isochrone reproduce {study} -o {folder}"
+    )
+}
+
 impl Subcommand for StudyArg {
     fn augment_subcommands(mut command: Command) -> Command {
         for (name, _) in BUILT_IN {
             let recipe = Recipe::built_in(name).expect("it is built in");
-            let study = StudyArgs::augment_args(Command::new(name)).about(recipe.summary.clone());
+            let study = StudyArgs::augment_args(Command::new(name))
+                .about(recipe.summary.clone())
+                .after_help(study_examples(name));
             let methods = recipe.methods();
             command =
                 command.subcommand(study.mut_arg("methods", |arg| arg.value_parser(parser_of(&methods))));
@@ -247,7 +282,8 @@ impl FromArgMatches for StudyArg {
                 }
                 let recipe = Recipe::load(path).map_err(|error| refuse(error.to_string()))?;
                 let rest = matches.get_many::<OsString>("").into_iter().flatten().cloned();
-                let command = StudyArgs::augment_args(Command::new("reproduce"));
+                let command =
+                    StudyArgs::augment_args(Command::new("reproduce")).after_help(study_examples(name));
                 let words = std::iter::once(OsString::from(name)).chain(rest);
                 (recipe, StudyArgs::from_arg_matches(&command.try_get_matches_from(words)?)?)
             }

@@ -17,7 +17,7 @@ use std::{
 
 /// List and compare runs: progress, best evaluation, last metrics and training curves
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Run directories, or directories that contain runs
     #[arg(value_name = "RUN", default_value = "runs")]

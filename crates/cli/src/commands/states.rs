@@ -301,7 +301,7 @@ fn dataset_states(place: &str, data: &Dataset, stride: usize) -> anyhow::Result<
         place.split_once(':').map_or((place, None), |(episode, rows)| (episode, Some(rows)));
     let episode = number(episode)?;
     if episode >= data.n_episodes() {
-        bail!("'@{place}': there are {} episodes; hint: episodes are counted from 0", data.n_episodes());
+        bail!("'@{place}': no episode {episode}; hint: episodes are 0 to {}", data.n_episodes() - 1);
     }
     let states = data.index().steps(episode) + 1;
     let rows: Range<usize> = match rows.map(|rows| (rows, rows.split_once(".."))) {

@@ -36,7 +36,11 @@ fn every_command_has_a_manual_page() {
         assert!(pages.contains(path.as_str()), "no {path} in {pages:?}");
         let page = std::fs::read_to_string(folder.path().join(&path)).unwrap();
         assert!(page.contains(".SH OPTIONS") && page.contains(".SH NAME"), "{path}: {page}");
+        let command = name.replace('-', " ");
+        assert!(page.contains(&format!("\\fB{command}\\fR")), "{path} has no synopsis of {command}: {page}");
+        assert!(page.contains("threads") && page.contains(".SH EXAMPLES"), "{path}: {page}");
     }
+    assert!(!outcome.stdout.contains("-help.1"), "{}", outcome.stdout);
 }
 
 /// Returns what is printed with the given value of `NO_COLOR`.

@@ -347,7 +347,7 @@ fn mistakes_are_explained() {
         ("plan runs/a --from 0,0,0 --to 1,1", "--from"),
         ("plan runs/a --from @0 --to 1,1", "states; hint: give one"),
         ("plan runs/a --from @0:0 --to 0=1", "--within is missing"),
-        ("plan runs/a --from @0:0 --to @9999:0", "there are 200 episodes"),
+        ("plan runs/a --from @0:0 --to @9999:0", "no episode 9999; hint: episodes are 0 to 199"),
         ("plan runs/a --from 0,0 --to 1,1 --max-edge-steps 0", "--max-edge-steps 0"),
         ("plan runs/a --from 0,0 --to 1,1 --planner greedy --radius nan", "--radius"),
         ("plan runs/a --from 0,0 --to 1,1 --states 0", "--states 0"),

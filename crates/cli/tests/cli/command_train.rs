@@ -170,7 +170,7 @@ fn mistakes_are_explained() {
         ("train --data x --steps 3 steps=4".to_owned(), "set both by flag"),
         ("train learner.critic.width --data x".to_owned(), "NAME=VALUE"),
         ("distance runs/a --from 0,x --to 1,1".to_owned(), "'0,x'"),
-        ("distance runs/a --from @99:0 --to 1,1".to_owned(), "24 episodes"),
+        ("distance runs/a --from @99:0 --to 1,1".to_owned(), "episodes are 0 to 23"),
         ("distance runs/a --from @0:9999 --to 1,1".to_owned(), "episode 0 has rows"),
         ("distance runs/a --from 0,0 --to 1,1 --checkpoint 7".to_owned(), "step-000000000007"),
         ("distance runs/a --from 0,0 --from 1,1 --to 1,1 --paired".to_owned(), "--paired"),

@@ -10,6 +10,7 @@ mod command_plan;
 mod command_train;
 mod examples;
 mod foreign;
+mod help;
 mod hostile;
 mod kill;
 #[cfg(target_os = "linux")]

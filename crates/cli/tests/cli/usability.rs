@@ -1,6 +1,6 @@
 //! Regression tests of usability problems.
 
-use crate::run::isochrone_in;
+use crate::run::{isochrone_in, workspace};
 use serde_json::Value;
 use std::{fmt::Write as _, fs, path::Path};
 
@@ -75,4 +75,45 @@ fn training_data_of_another_environment_give_a_warning() {
     succeeds(folder, "train --data pointmaze-medium-navigate-v0.npz --size small --steps 5 --run runs/a");
     let (_, warned) = succeeds(folder, "eval runs/a --env nav2d --episodes 2");
     assert!(warned.contains("a dataset of pointmaze-medium") && warned.contains("hint:"), "{warned}");
+}
+
+/// Errors of the parser are in words, and lead to the help of the right command.
+#[test]
+fn wrong_arguments_lead_to_the_help_of_their_command() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("walks.csv"), "episode,x\n0,1\n0,2\n").unwrap();
+    for (arguments, expected) in [
+        ("man", "hint: see isochrone man --help"),
+        ("audit --data nowhere.csv", "hint: see isochrone audit --help"),
+        ("plot map runs/a -o a.svg --cells 0", "0 is not between 10 and 500"),
+        ("reproduce episode-leak --updates 2", "2 is less than 20"),
+        ("--threads x envs list", "not a whole number"),
+        ("train walks.csv", "walks.csv: not a configuration file (.toml); hint: to train on it, use --data"),
+        ("train --list-settings discount=0.9", "cannot be used with"),
+        ("plot map runs/a --to 1,1 -o a.svg --look-ahead 3", "does not apply without"),
+        ("plot map runs/a --to 1,1 -o a.svg --planner greedy", "--planner does not apply without --path"),
+    ] {
+        let outcome = isochrone_in(folder.path(), arguments);
+        assert_eq!(outcome.code, Some(2), "{arguments}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(expected), "{arguments}: {}", outcome.stderr);
+        assert_eq!(outcome.stderr.lines().count(), 1, "{arguments}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("hint: "), "{arguments}: {}", outcome.stderr);
+    }
+}
+
+/// Two runs of one seed are not two seeds.
+#[test]
+fn a_seed_is_drawn_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &str| isochrone_in(folder.path(), arguments);
+    fs::copy(workspace().join("examples/walks.csv"), folder.path().join("walks.csv")).unwrap();
+    for name in ["a", "b"] {
+        let done = run(&format!(
+            "train --data walks.csv --observations x,y --size small --steps 2 --run runs/{name}"
+        ));
+        assert_eq!(done.code, Some(0), "{}", done.stderr);
+    }
+    let drawn = run("plot curves runs -o curves.svg --metric critic/loss");
+    assert_eq!(drawn.code, Some(0), "{}", drawn.stderr);
+    assert!(drawn.stderr.contains("skipped: another run has the same settings"), "{}", drawn.stderr);
 }

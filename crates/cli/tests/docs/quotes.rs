@@ -11,12 +11,12 @@ fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), value| (min.min(value), max.max(value)))
 }
 
-/// Returns the range of a field of the refined distance over the point mazes.
-fn refined_in_point_mazes(field: &str) -> (f64, f64) {
+/// Returns the range of a field of a distance over the point mazes.
+fn in_point_mazes(method: &str, reading: &str, field: &str) -> (f64, f64) {
     let results: Value = serde_json::from_str(&text("docs/results/distances/results.json")).unwrap();
     let is_wanted = |row: &&Value| {
         let environment = row["environment"].as_str().unwrap();
-        environment.starts_with("pointmaze") && row["method"] == "refined" && row["reading"] == "fastest"
+        environment.starts_with("pointmaze") && row["method"] == method && row["reading"] == reading
     };
     let rows: Vec<&Value> = results["rows"].as_array().unwrap().iter().filter(is_wanted).collect();
     assert_eq!(rows.len(), 4, "four point mazes");
@@ -36,8 +36,11 @@ fn ratio_to_isochrone(contender: &str, batch: usize) -> f64 {
 
 #[test]
 fn quoted_numbers_are_those_of_the_results() {
-    let (min_rank, max_rank) = refined_in_point_mazes("spearman");
-    let (min_error, max_error) = refined_in_point_mazes("median_relative_error");
+    let (min_rank, max_rank) = in_point_mazes("refined", "fastest", "spearman");
+    let (min_error, max_error) = in_point_mazes("refined", "fastest", "median_relative_error");
+    let (min_straight, max_straight) = in_point_mazes("euclidean", "raw", "spearman");
+    let (min_straight_error, max_straight_error) =
+        in_point_mazes("euclidean", "raw", "median_relative_error");
     let cmd1 = runs("mazes-planners", "pointmaze-medium-navigate", "cmd1");
     let alone = success_percent(&cmd1, None).unwrap();
     let planned = success_percent(&cmd1, Some("recorded")).unwrap();
@@ -47,6 +50,11 @@ fn quoted_numbers_are_those_of_the_results() {
     let quotes = [
         format!("a rank correlation of {min_rank:.3} to {max_rank:.3} with exact travel times"),
         format!("a median error of {:.0} to {:.0} %", 100.0 * min_error, 100.0 * max_error),
+        format!(
+            "(straight lines: {min_straight:.3} to {max_straight:.3}, and {:.0} to {:.0} %",
+            100.0 * min_straight_error,
+            100.0 * max_straight_error
+        ),
         format!("{alone:.1} % of goals alone and {planned:.1} % along a plan"),
         format!("{:.1} to {:.1} times faster than hand-optimized JAX", by_scan(256), by_scan(1024)),
         format!("{:.0} to {:.0} times faster than broadcasting", broadcast(256), broadcast(1024)),

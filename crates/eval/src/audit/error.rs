@@ -48,7 +48,7 @@ pub enum AuditError {
     },
     /// No two states were recorded within 150 steps of each other.
     #[error(
-        "no two states of the matrix are of one episode and within 150 steps of each other; hint: use every k-th row of complete episodes"
+        "no two states of the matrix are of one episode and within 150 steps of each other; hint: use every Nth state of complete episodes"
     )]
     NoRecordedPair,
 }

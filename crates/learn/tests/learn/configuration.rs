@@ -146,7 +146,7 @@ fn names_and_numbers_may_be_abbreviated_and_typos_get_suggestions() {
         ("xyz=3", "learner"),
     ] {
         let error = resolve("", &[assignment], None).unwrap_err();
-        assert!(error.contains("is not a setting") && error.contains(expected), "{assignment}: {error}");
+        assert!(error.contains("unknown setting") && error.contains(expected), "{assignment}: {error}");
     }
     assert!(resolve("", &["steps=1.5"], None).unwrap_err().contains("steps = 1.5"));
 }

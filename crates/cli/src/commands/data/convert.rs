@@ -15,7 +15,7 @@ use std::{io::Write, path::PathBuf};
 /// memory-mapped instead of loaded), .npz (OGBench), or a new directory (Minari). The output is
 /// written atomically.
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     source: Source,

@@ -18,7 +18,7 @@ use std::{io::Write, path::PathBuf};
 
 /// Summarize a dataset: episodes, lengths, columns and their ranges
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     source: Source,

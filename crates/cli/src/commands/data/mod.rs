@@ -10,6 +10,7 @@ use std::{io::Write, process::ExitCode};
 
 /// Inspect, validate and convert datasets
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(subcommand)]
     command: DataCommand,
@@ -21,6 +22,14 @@ enum DataCommand {
     Validate(Box<validate::Args>),
     Convert(Box<convert::Args>),
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  isochrone data inspect examples/walks.csv --observations x,y
+  isochrone data validate examples/walks.csv --observations x,y
+  isochrone data convert examples/walks.csv --observations x,y -o walks.arrow
+
+Formats: docs/guides/data.md.";
 
 /// Runs the command; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<ExitCode> {

@@ -11,7 +11,7 @@ use std::{io::Write, process::ExitCode};
 /// An error means that training on the data would give wrong results; the exit code is then 1. A
 /// warning needs a manual check: a jump between two states may be a defect, or a teleporter.
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     source: Source,

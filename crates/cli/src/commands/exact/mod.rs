@@ -17,7 +17,7 @@ use std::{io::Write, path::PathBuf};
 /// reached. It is printed in effective steps d / log(1/gamma), which is the true number of steps in
 /// deterministic processes. Every distance has a certified error bound.
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Input: a map (.txt, .map), an MDP file (.json, .npz) or an event log (.csv)
     #[arg(value_name = "FILE")]
@@ -87,7 +87,8 @@ Examples:
   isochrone exact examples/commute.json --goal work --json
   isochrone exact examples/orders.csv --goal delivered --plot orders.png
 
-Maps: '#' wall, '.' free, '^>v<' one-way, equal digits teleport to each other, 'S' start, 'G' goal.
+Maps: '#' wall, '.' free, '^>v<' one-way, 'S' start, 'G' goal;
+equal digits teleport to each other.
 File formats: docs/guides/exact.md.";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

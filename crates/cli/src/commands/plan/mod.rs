@@ -25,11 +25,13 @@ use std::{
 
 /// Plan a path between two states over recorded states
 ///
-/// States are specified as for `isochrone distance`. Without planner flags, the path consists of
-/// the fastest recorded segments and short connections between them, and each waypoint has its row
-/// in the dataset. With planner flags, the path is searched with the learned distance.
+/// States are specified as for `isochrone distance`. By default, the path consists of the fastest
+/// recorded segments and short connections between them, and each waypoint has its row in the
+/// dataset. With `--planner graph` or `--planner greedy`, or a flag of these planners, the path is
+/// searched with the learned distance.
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+// Without a policy, --look-ahead is an error.
+#[command(after_help = EXAMPLES, mut_arg("look_ahead", |flag| flag.hide(true)))]
 pub struct Args {
     #[command(flatten)]
     run: RunArgs,
@@ -70,10 +72,11 @@ const EXAMPLES: &str = "\
 Examples:
   isochrone plan runs/nav2d --from -12,0 --to 0,-20 --plot path.svg
   isochrone plan runs/nav2d --from -12,0 --to 0,-20 --planner graph --max-edge-steps 8
-  isochrone plan runs/nav2d --from -12,0 --to -16,0 --planner greedy --radius 0.8 --states 5000 --plot path.svg
+  isochrone plan runs/nav2d --from -12,0 --to -16,0 --planner greedy --radius 0.8 \\
+    --states 5000 --plot path.svg
   isochrone plan runs/robot --from @3:0 --to @7:last --json
-  isochrone plan runs/robot --from @3:0 --to success              # nearest success state
-  isochrone plan runs/ant --from @0:0 --to x=20,y=12 --within 0.5 # a position, any pose of the legs";
+  isochrone plan runs/robot --from @3:0 --to success    # nearest success state
+  isochrone plan runs/ant --from @0:0 --to x=20,y=12 --within 0.5    # any pose of the legs";
 
 /// The maximum distance to the data, in typical transitions, without a warning.
 const MAX_DISTANCE_TO_DATA: f64 = 5.0;

@@ -122,7 +122,7 @@ pub fn run(
     });
     let connections: f64 = path.hops.iter().sum();
     let facts = json!({
-        "checkpoint_step": loaded.model.step, "planner": "recorded segments", "steps": total, "connection_steps": connections,
+        "checkpoint_step": loaded.model.step, "planner": "recorded", "steps": total, "connection_steps": connections,
     });
     write!(out, "{}", Report::new(facts, columns, rows).print(&args.style))?;
     if args.style.is_text() {

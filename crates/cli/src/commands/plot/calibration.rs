@@ -16,6 +16,7 @@ use std::path::PathBuf;
 /// Suboptimal behavior takes more steps than necessary, so the distance of a good policy lies below
 /// the diagonal.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Run directories, or directories that contain runs
     #[arg(value_name = "RUN", default_value = "runs")]
@@ -41,6 +42,11 @@ pub struct Args {
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  isochrone plot calibration runs/maze-cmd1 runs/maze-qrl -o calibration.svg
+  isochrone plot calibration runs/robot --data held-out.npz -o calibration.png";
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     Figure::check_path(&args.output)?;

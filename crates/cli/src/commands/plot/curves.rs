@@ -1,5 +1,5 @@
 use crate::commands::{
-    output::save,
+    output::{note, save},
     runs::{dataset_label, find_runs},
 };
 use anyhow::bail;
@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 /// Plot a metric over training, averaged over the seeds of each algorithm, with 95 % intervals
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Run directories, or directories that contain runs
     #[arg(value_name = "RUN", default_value = "runs")]
@@ -29,11 +30,18 @@ pub struct Args {
     output: PathBuf,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  isochrone plot curves -o curves.svg
+  isochrone plot curves runs/maze-cmd1 runs/maze-qrl --metric critic/loss -o curves.svg";
+
 pub fn run(args: &Args) -> anyhow::Result<()> {
     Figure::check_path(&args.output)?;
     let runs = find_runs(&args.folders, args.accept_edits)?;
     let mut groups: Vec<CurveGroup> = Vec::new();
-    let (mut keys, mut firsts) = (Vec::new(), Vec::new());
+    // The settings and data of each group, with the seeds of its runs.
+    let mut keys: Vec<((String, String), Vec<u64>)> = Vec::new();
+    let mut firsts = Vec::new();
     let records: Vec<Vec<Record>> = runs.iter().map(Run::records).collect::<Result<_, _>>()?;
     for (run, records) in runs.iter().zip(&records) {
         let curve = metrics::curve(records, &args.metric);
@@ -41,10 +49,17 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         let mut config = run.config().clone();
         (config.seed, config.data.path, config.data.validation) = (0, PathBuf::new(), None);
         let key = (toml::to_string(&config)?, run.manifest().data.content_hash.clone());
-        match keys.iter().position(|other| *other == key) {
-            Some(at) => groups[at].curves.push(curve),
+        match keys.iter().position(|(other, _)| *other == key) {
+            Some(at) if keys[at].1.contains(&run.config().seed) => note(&format!(
+                "warning: {} skipped: another run has the same settings, data and seed",
+                run.folder().display()
+            )),
+            Some(at) => {
+                keys[at].1.push(run.config().seed);
+                groups[at].curves.push(curve);
+            }
             None => {
-                keys.push(key);
+                keys.push((key, vec![run.config().seed]));
                 groups.push(CurveGroup {
                     name: run.manifest().algorithm.clone(),
                     dataset: dataset_label(run),

@@ -1,10 +1,11 @@
 use crate::commands::{
-    output::{file_stem, save},
+    output::{file_stem, note, save},
     plan::recorded_path,
     planner_args::{PlannerArgs, path_or_none},
     query::{DistanceArg, LoadedRun, RunArgs, parse_checkpoint},
     step_map::StepMap,
 };
+use anyhow::bail;
 use clap::ValueEnum as _;
 use isochrone::{
     learn::model::CheckpointSelector,
@@ -18,6 +19,8 @@ use std::path::PathBuf;
 /// wider observations, recorded states are drawn on two axes and colored by their steps; those
 /// without a path are gray.
 #[derive(clap::Args)]
+// Without a policy, --look-ahead has no effect.
+#[command(after_help = EXAMPLES, mut_arg("look_ahead", |flag| flag.hide(true)))]
 pub struct Args {
     #[command(flatten)]
     run: RunArgs,
@@ -30,8 +33,8 @@ pub struct Args {
     #[arg(long, value_name = "STATE", allow_hyphen_values = true)]
     from: Option<String>,
 
-    /// Draw a planned path from --from to --to on the map of steps to the goal; along recorded
-    /// segments, unless planner flags are given
+    /// Draw a planned path from --from to --to on the map of steps to the goal: along recorded
+    /// segments, or searched with the learned distance by the planners graph and greedy
     #[arg(long = "path", requires = "from", requires = "to")]
     draw_path: bool,
 
@@ -64,8 +67,19 @@ pub struct Args {
     checkpoint: CheckpointSelector,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  isochrone plot map runs/nav2d --to 0,-10 -o to.svg
+  isochrone plot map runs/nav2d --from -12,0 --to 0,-20 --path -o path.png
+  isochrone plot map runs/nav2d --from -12,0 --to 0,-20 --path --planner graph -o graph.svg
+  isochrone plot map runs/ant --to @0:last --axes 0,1 --distance learned -o ant.png";
+
 pub fn run(args: &Args) -> anyhow::Result<()> {
     Figure::check_path(&args.output)?;
+    args.planner.check_without_policy()?;
+    if let (false, Some(flag)) = (args.draw_path, args.planner.first_set()) {
+        bail!("{flag} does not apply without --path; hint: add --path, or leave it out");
+    }
     let loaded = LoadedRun::open(&args.run, args.checkpoint, args.data.as_deref())?;
     let map = StepMap::new(&loaded, args.axes.as_deref(), usize::from(args.cells))?;
     let distance = loaded.distance_of(args.distance)?;
@@ -85,8 +99,12 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             MapDirection::From,
         ));
     }
+    if args.draw_path {
+        // The path is drawn on the map of steps to the goal alone.
+        panels.truncate(1);
+    }
     on_one_scale(&mut panels);
-    let mut note = String::new();
+    let mut subtitle = String::new();
     if let (true, Some(from), Some(to)) = (args.draw_path, &from, &to) {
         let (planner, states) = match args.planner.is_recorded() {
             true => ("along recorded segments".to_owned(), recorded_path(&loaded, from, to)?),
@@ -95,15 +113,15 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
                 (args.planner.describe(), path.map(|path| path.states))
             }
         };
-        note = planner;
+        subtitle = planner;
         if states.is_none() {
-            note += "; no path found";
+            subtitle += "; no path found";
+            note("warning: no path found");
         }
-        panels.truncate(1);
         map.draw_path(&mut panels[0], from, states.as_deref());
     }
     let manifest = loaded.run.manifest();
     let (data, step) = (file_stem(&manifest.data.path), loaded.model.step);
     let title = format!("{} on {data}, step {step}", manifest.algorithm);
-    save(&PlaneChart { title, note, axes: map.axes(), panels }.draw(), &args.output)
+    save(&PlaneChart { title, note: subtitle, axes: map.axes(), panels }.draw(), &args.output)
 }

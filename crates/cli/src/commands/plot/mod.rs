@@ -10,7 +10,7 @@ use std::io::Write;
 
 /// Plot maps, training curves and calibration of runs, or write an HTML report
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES, arg_required_else_help = true)]
+#[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub struct Args {
     #[command(subcommand)]
     command: PlotCommand,

@@ -17,6 +17,7 @@ use std::{io::Write, path::PathBuf};
 
 /// Write a self-contained HTML report of one or several runs: settings, curves, calibration, maps
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Run directories, or directories that contain runs
     #[arg(value_name = "RUN", default_value = "runs")]
@@ -30,6 +31,11 @@ pub struct Args {
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  isochrone plot report runs/nav2d -o report.html
+  isochrone plot report runs -o report.html    # all runs in the directory";
 
 /// The number of cells on the longer side of a map.
 const CELLS: usize = 90;

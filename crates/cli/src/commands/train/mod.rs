@@ -37,7 +37,7 @@ use std::{
 /// dotted overrides. All of them are written to config.toml in the run directory. Ctrl-C saves a
 /// checkpoint and stops; a run continued with --resume is bit-identical to an uninterrupted one.
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Configuration file (.toml) and overrides such as learner.critic.width=256
     #[arg(value_name = "CONFIG | NAME=VALUE")]
@@ -51,7 +51,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     validation: Option<PathBuf>,
 
-    /// Algorithm to train
+    /// Algorithm to train [default: cmd1]
     #[arg(long, short, value_name = "NAME", value_parser = parser_of(&Algorithm::ALL))]
     algorithm: Option<Algorithm>,
 
@@ -84,7 +84,7 @@ pub struct Args {
     read: ReadArgs,
 
     /// List all settings of the algorithm with their defaults, without training
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["settings", "data", "resume"])]
     list_settings: bool,
 
     /// Print JSON
@@ -103,9 +103,9 @@ Examples:
 Guide: docs/guides/learning.md.";
 
 const SIZES: [Choice<Preset>; 3] = [
-    ("small", "2 x 64", Preset::Small),
+    ("small", "2 x 64, layer normalization", Preset::Small),
     ("standard", "3 x 256, layer normalization", Preset::Standard),
-    ("paper", "4 x 512, as in the paper", Preset::Paper),
+    ("paper", "4 x 512, no normalization, as in the paper", Preset::Paper),
 ];
 
 /// Returns a parser that reads one of the algorithms by name and lists them in the help.
@@ -138,7 +138,7 @@ fn list_settings(args: &Args, out: &mut dyn Write) -> std::io::Result<()> {
     if args.json {
         let setting = |SettingInfo { name, default, description }| json!({ "name": name, "default": default, "description": description });
         let settings: Vec<serde_json::Value> = settings.into_iter().map(setting).collect();
-        return writeln!(out, "{:#}", json!(settings));
+        return writeln!(out, "{:#}", json!({ "rows": settings }));
     }
     let width = settings.iter().map(|setting| setting.name.len()).max().unwrap_or(0);
     settings.into_iter().try_for_each(|SettingInfo { name, default, description }| {
@@ -236,6 +236,9 @@ fn training(args: &Args) -> anyhow::Result<Training> {
             bail!(
                 "{path}: no such configuration file; hint: write overrides as NAME=VALUE, like learner.critic.width=256"
             )
+        }
+        [path] if Path::new(path).extension().is_none_or(|extension| extension != "toml") => {
+            bail!("{path}: not a configuration file (.toml); hint: to train on it, use --data {path}")
         }
         [path] => training.config_file(path)?,
         [_, second, ..] => {
