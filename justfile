@@ -99,7 +99,7 @@ test *ARGS: mujoco
 # Run the examples of the library. They are built as in `test`, since another set of packages would compile everything again.
 examples: mujoco
     cargo nextest run --workspace {{ features }} --locked --no-run
-    for example in exact_grid read_dataset train_and_query plan custom_environment custom_algorithm; do target/debug/examples/$example; done
+    for example in readme exact_grid read_dataset train_and_query plan custom_environment custom_algorithm; do target/debug/examples/$example; done
 
 # Test that a build without physics reports how to enable it.
 test-light:

@@ -13,10 +13,14 @@ pub struct SettingInfo {
     pub default: Option<Value>,
     /// A one-line description; empty for settings that only algorithms of other crates have.
     pub description: &'static str,
+    /// The value of another setting that this one needs, such as `learner.extraction.kind=awr`;
+    /// `None` if it is part of the default configuration.
+    pub only_with: Option<String>,
 }
 
 impl Algorithm {
-    /// Returns all settings of training with this algorithm.
+    /// Returns all settings of training with this algorithm: those of its default configuration,
+    /// then those of other choices of a head, a policy distribution or an extraction.
     pub fn settings(self, preset: Preset) -> Vec<SettingInfo> {
         let of_run = RUN.iter().map(|&(name, description)| {
             let default = match name {
@@ -28,14 +32,39 @@ impl Algorithm {
                 "data.scaling" => Value::try_from(ScalingConfig::default()).ok(),
                 _ => None,
             };
-            SettingInfo { name: name.to_owned(), default, description }
+            SettingInfo { name: name.to_owned(), default, description, only_with: None }
         });
-        let own = settings::leaves(self.preset(preset).settings()).into_iter().map(|(name, value)| {
+        let info = |(name, value): (String, Value), only_with: Option<String>| {
             let description = describe(&name).unwrap_or_default();
-            SettingInfo { name: format!("learner.{name}"), default: Some(value), description }
-        });
-        of_run.chain(own).collect()
+            SettingInfo { name: format!("learner.{name}"), default: Some(value), description, only_with }
+        };
+        let config = self.preset(preset);
+        let own = settings::leaves(config.settings());
+        let mut infos: Vec<SettingInfo> =
+            of_run.chain(own.iter().cloned().map(|leaf| info(leaf, None))).collect();
+        for (name, _) in &own {
+            for kind in kinds(name) {
+                let Ok(other) = config.clone().with(name, *kind) else { continue };
+                let is_new = |(name, _): &(String, Value)| own.iter().all(|(known, _)| known != name);
+                let only_with = format!("learner.{name}={kind}");
+                let leaves = settings::leaves(other.settings()).into_iter().filter(is_new);
+                infos.extend(leaves.map(|leaf| info(leaf, Some(only_with.clone()))));
+            }
+        }
+        infos
     }
+}
+
+/// The settings that choose between variants, and the names of the variants.
+const KINDS: [(&str, &[&str]); 3] = [
+    ("head.kind", &["mrn", "iqe", "max_relu"]),
+    ("distribution.kind", &["fixed_std", "tanh_gaussian"]),
+    ("extraction.kind", &["ddpg_bc", "awr"]),
+];
+
+/// Returns the variants that a setting chooses from; empty if it is not such a setting.
+fn kinds(name: &str) -> &'static [&'static str] {
+    KINDS.iter().find(|(end, _)| name.ends_with(end)).map_or(&[], |(_, kinds)| kinds)
 }
 
 /// Settings of every run.
@@ -126,17 +155,12 @@ mod tests {
     #[test]
     fn all_settings_are_described() {
         let mut used = Vec::new();
-        let kinds =
-            [("head.kind", "iqe"), ("distribution.kind", "tanh_gaussian"), ("extraction.kind", "awr")];
-        for algorithm in Algorithm::ALL {
-            let mut configs: Vec<_> = Preset::ALL.map(|preset| algorithm.preset(preset)).into();
-            // Settings of variants that no preset uses.
-            for (name, _) in settings::leaves(configs[0].settings()) {
-                let kind = kinds.iter().find(|(end, _)| name.ends_with(end));
-                configs.extend(kind.map(|(_, kind)| configs[0].clone().with(&name, *kind).unwrap()));
-            }
-            for (name, _) in configs.iter().flat_map(|config| settings::leaves(config.settings())) {
-                used.push(describe(&name).unwrap_or_else(|| panic!("{algorithm}: {name}")));
+        for (algorithm, preset) in
+            Algorithm::ALL.into_iter().flat_map(|a| Preset::ALL.map(|preset| (a, preset)))
+        {
+            for SettingInfo { name, description, .. } in algorithm.settings(preset) {
+                assert!(!description.is_empty(), "{algorithm}: {name} is not described");
+                used.push(description);
             }
         }
         for (end, description) in DESCRIPTIONS {

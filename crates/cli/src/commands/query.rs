@@ -73,8 +73,8 @@ pub enum DistanceArg {
     Refined,
     /// Recorded time with the median of the segments instead of the fastest: typical behavior
     Typical,
-    /// Learned distance under the behavior policy; saturates where the behavior has mixed,
-    /// defined everywhere
+    /// Distance of the trained network, defined everywhere; CMD and CRL learn that of the behavior
+    /// policy, which saturates at distances beyond the horizon of the discount
     Learned,
     /// Learned distance, calibrated to the steps observed within episodes
     Calibrated,
@@ -146,7 +146,7 @@ impl LoadedRun {
                     "recorded time between {landmarks} landmarks with a radius of up to {radius:.1} steps; {checked}"
                 )
             }
-            _ => format!("learned under the behavior policy; {checked}"),
+            _ => format!("learned by {}; {checked}", self.run.manifest().algorithm),
         })
     }
 

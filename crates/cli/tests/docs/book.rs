@@ -22,3 +22,12 @@ fn the_readme_is_short() {
     let lines = text("README.md").lines().count();
     assert!(lines <= 150, "README.md has {lines} lines; the book is the place for more");
 }
+
+/// The Rust program of the README is an example that CI runs.
+#[test]
+fn the_program_of_the_readme_is_an_example() {
+    let readme = text("README.md");
+    let program = readme.split("```rust\n").nth(1).unwrap().split("```").next().unwrap();
+    let example = text("crates/isochrone/examples/readme.rs").replace("\n    ", "\n");
+    assert!(example.contains(program), "README.md and examples/readme.rs differ:\n{program}");
+}

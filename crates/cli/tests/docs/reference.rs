@@ -100,25 +100,18 @@ fn dotted(table: &toml::Table, prefix: &str, names: &mut BTreeSet<String>) {
 fn the_reference_has_every_key_that_a_run_writes() {
     let page = text("docs/reference/config.md");
     let folder = tempfile::tempdir().unwrap();
-    for algorithm in algorithms() {
-        let run = folder.path().join(&algorithm);
-        output(&[
-            "train",
-            "--data",
-            "examples/walks.csv",
-            "--observations",
-            "x,y",
-            "--actions",
-            "action_x,action_y",
-            "--algorithm",
-            &algorithm,
-            "--size",
-            "small",
-            "--steps",
-            "1",
-            "--run",
-            run.to_str().unwrap(),
-        ]);
+    let mut choices: Vec<(String, Option<&str>)> =
+        algorithms().into_iter().map(|algorithm| (algorithm, None)).collect();
+    for choice in ["extraction.kind=awr", "critic.head.kind=iqe", "policy.distribution.kind=tanh_gaussian"] {
+        choices.push(("cmd1".to_owned(), Some(choice)));
+    }
+    for (at, (algorithm, choice)) in choices.into_iter().enumerate() {
+        let run = folder.path().join(at.to_string());
+        let data = "train --data examples/walks.csv --observations x,y --actions action_x,action_y --size small --steps 1";
+        let mut arguments: Vec<&str> = data.split(' ').collect();
+        arguments.extend(["--algorithm", &algorithm, "--run", run.to_str().unwrap()]);
+        arguments.extend(choice);
+        output(&arguments);
         let config: toml::Table = std::fs::read_to_string(run.join("config.toml")).unwrap().parse().unwrap();
         let mut names = BTreeSet::new();
         dotted(&config, "", &mut names);

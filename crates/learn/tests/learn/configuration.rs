@@ -56,10 +56,17 @@ fn assignments_override_the_file_and_the_file_overrides_defaults() {
 
 #[test]
 fn every_listed_default_can_be_set() {
+    let of_awr =
+        Algorithm::Cmd1.settings(Preset::Small).into_iter().find(|s| s.name == "learner.extraction.alpha");
+    assert_eq!(of_awr.unwrap().only_with.as_deref(), Some("learner.extraction.kind=awr"));
     for algorithm in Algorithm::ALL {
         for setting in algorithm.settings(Preset::Small) {
             let Some(default) = setting.default else { continue };
-            let training = Training::new(algorithm).preset(Preset::Small).set(&setting.name, default);
+            let mut training = Training::new(algorithm).preset(Preset::Small);
+            if let Some((choice, value)) = setting.only_with.as_ref().and_then(|with| with.split_once('=')) {
+                training = training.set(choice, value);
+            }
+            let training = training.set(&setting.name, default);
             training.config(&walks(10, 300)).unwrap_or_else(|error| panic!("{algorithm}: {error}"));
         }
     }

@@ -73,7 +73,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             ];
             let note = match which {
                 DistanceArg::Refined => "refined distance: recorded time",
-                _ => "learned distance: steps under the behavior policy",
+                _ => "learned distance: of the trained network",
             };
             let title = file_name(loaded.run.folder());
             let chart = PlaneChart { title, note: note.to_owned(), axes: map.axes(), panels };

@@ -136,14 +136,18 @@ const INTERRUPTED: u8 = 130;
 fn list_settings(args: &Args, out: &mut dyn Write) -> std::io::Result<()> {
     let settings = args.algorithm.unwrap_or(Algorithm::Cmd1).settings(args.size);
     if args.json {
-        let setting = |SettingInfo { name, default, description }| json!({ "name": name, "default": default, "description": description });
+        let setting = |setting: SettingInfo| {
+            let SettingInfo { name, default, description, only_with } = setting;
+            json!({ "name": name, "default": default, "description": description, "only_with": only_with })
+        };
         let settings: Vec<serde_json::Value> = settings.into_iter().map(setting).collect();
         return writeln!(out, "{:#}", json!({ "rows": settings }));
     }
     let width = settings.iter().map(|setting| setting.name.len()).max().unwrap_or(0);
-    settings.into_iter().try_for_each(|SettingInfo { name, default, description }| {
+    settings.into_iter().try_for_each(|SettingInfo { name, default, description, only_with }| {
         let default = default.map_or_else(|| "automatic".to_owned(), |value| value.to_string());
-        writeln!(out, "{name:width$}  {default:14}  {description}")
+        let condition = only_with.map(|choice| format!(" (with {choice})")).unwrap_or_default();
+        writeln!(out, "{name:width$}  {default:14}  {description}{condition}")
     })
 }
 
