@@ -1,5 +1,6 @@
 //! The choice of a goal for maps.
 
+use crate::state_map::evenly_spaced;
 use isochrone_core::{TemporalDistance, statistics::median};
 use isochrone_data::Dataset;
 
@@ -26,9 +27,7 @@ impl CentralState {
     /// of both numbers; among equals, the one with the smallest median distance in both directions.
     /// Samples are evenly spaced over the dataset. Returns `None` if the dataset is empty.
     pub fn find(data: &Dataset, distance: &dyn TemporalDistance) -> Option<Self> {
-        let index = data.index();
-        let n = index.n_states().min(CANDIDATES);
-        let numbers: Vec<u64> = (0..n).map(|number| number * index.n_states() / n).collect();
+        let numbers = evenly_spaced(data, CANDIDATES);
         let states: Vec<f32> = numbers.iter().flat_map(|&number| data.state(number)).copied().collect();
         let steps = distance.all_pairs_steps(&states, &states).expect("observations are full states");
         let n = numbers.len();
@@ -43,10 +42,10 @@ impl CentralState {
         };
         let (goal, to, from, _) = (0..n).map(candidate).min_by(better)?;
         let number = numbers[goal];
-        let episode = (0..data.n_episodes()).find(|&episode| index.states(episode).contains(&number))?;
+        let (episode, step) = data.index().row_of_state(number);
         Some(Self {
             episode,
-            step: (number - index.states(episode).start) as usize,
+            step,
             state: data.state(number).to_vec(),
             reached_from: to as f64 / n as f64,
             leads_to: from as f64 / n as f64,

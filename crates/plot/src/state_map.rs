@@ -120,9 +120,14 @@ impl StateMap {
 
 /// States of a dataset, `[n, width]`, evenly spaced over all episodes.
 fn sample(data: &Dataset) -> Vec<f32> {
+    evenly_spaced(data, MAX_STATES).into_iter().flat_map(|number| data.state(number)).copied().collect()
+}
+
+/// The numbers of at most `max` states of a dataset, evenly spaced over all episodes.
+pub(crate) fn evenly_spaced(data: &Dataset, max: u64) -> Vec<u64> {
     let n_states = data.index().n_states();
-    let n = n_states.min(MAX_STATES);
-    (0..n).flat_map(|number| data.state(number * n_states / n)).copied().collect()
+    let n = n_states.min(max);
+    (0..n).map(|number| number * n_states / n).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Pairs of states with the exact steps between them.
 
+use isochrone_data::Dataset;
+
 /// Pairs of states, `[n, width]` each, and the exact steps from the first to the second.
 #[derive(Debug, Clone, Default)]
 pub struct ExactPairs {
@@ -13,5 +15,15 @@ impl ExactPairs {
         self.from.extend(from);
         self.to.extend(to);
         self.steps.push(steps);
+    }
+
+    /// Returns the first transition of every episode: one step ahead.
+    pub fn first_steps(data: &Dataset) -> Self {
+        let (mut pairs, width) = (Self::default(), data.spec().observation.width);
+        for episode in 0..data.n_episodes() {
+            let rows = data.episode(episode).observations;
+            pairs.push(&rows[..width], &rows[width..2 * width], 1.0);
+        }
+        pairs
     }
 }

@@ -46,14 +46,7 @@ fn a_policy_is_evaluated_on_one_way_streets() {
         ("eval runs/none --env nav2d", "runs/none"),
         ("eval runs/a --env nav2d --plan --max-edge-steps 0", "--max-edge-steps 0"),
     ] {
-        let refused = run(arguments);
-        assert_eq!(refused.code, Some(2), "{arguments}: {}", refused.stdout);
-        assert!(
-            refused.stderr.contains(part) && refused.stderr.contains("hint:"),
-            "{arguments}: {}",
-            refused.stderr
-        );
-        assert_eq!(refused.stderr.trim_end().lines().count(), 1, "{arguments}: {}", refused.stderr);
+        run(arguments).assert_refused(arguments, part);
     }
 }
 
@@ -203,13 +196,6 @@ fn a_recipe_file_is_run_in_shards_and_merged() {
         ("reproduce distances --methods hiql", "refined, distilled, distilled-mrn, cmd1"),
         ("reproduce distances --environments moon", "ring-noise-0.02"),
     ] {
-        let refused = run(arguments);
-        assert!(
-            refused.code == Some(2) && refused.stderr.contains(expected),
-            "{arguments}: {}",
-            refused.stderr
-        );
-        assert!(refused.stderr.contains("hint:"), "{arguments}: {}", refused.stderr);
-        assert_eq!(refused.stderr.trim_end().lines().count(), 1, "{arguments}: {}", refused.stderr);
+        run(arguments).assert_refused(arguments, expected);
     }
 }

@@ -235,14 +235,7 @@ fn matrices_of_other_programs_are_audited() {
         ("none.npy", "none.npy"),
         ("exact.npy --ends either", "--ends does not apply"),
     ] {
-        let refused = run(arguments);
-        assert_eq!(refused.code, Some(2), "{arguments}: {}", refused.stdout);
-        assert!(
-            refused.stderr.contains(expected) && refused.stderr.contains("hint:"),
-            "{arguments}: {}",
-            refused.stderr
-        );
-        assert_eq!(refused.stderr.trim_end().lines().count(), 1, "{arguments}: {}", refused.stderr);
+        run(arguments).assert_refused(arguments, expected);
     }
     assert_eq!(isochrone_in(folder.path(), "audit --matrix exact.npy").code, Some(2));
     assert_eq!(isochrone_in(folder.path(), "audit").code, Some(2));
@@ -364,14 +357,7 @@ fn mistakes_are_explained() {
         ("plot report runs/a -o x.txt", ".html"),
         ("reproduce nav2d --seeds 0", "--seeds"),
     ] {
-        let refused = isochrone_in(folder.path(), arguments);
-        assert_eq!(refused.code, Some(2), "{arguments}: {}", refused.stdout);
-        assert!(
-            refused.stderr.contains(expected) && refused.stderr.contains("hint:"),
-            "{arguments}: {}",
-            refused.stderr
-        );
-        assert_eq!(refused.stderr.trim_end().lines().count(), 1, "{arguments}: {}", refused.stderr);
+        isochrone_in(folder.path(), arguments).assert_refused(arguments, expected);
     }
 }
 

@@ -1,7 +1,6 @@
 //! The help of every command ends with examples that can be copied.
 
-use crate::run::isochrone_in;
-use std::path::Path;
+use crate::run::{commands, isochrone};
 
 const MAX_COLUMNS: usize = 98;
 
@@ -9,21 +8,6 @@ const MAX_COLUMNS: usize = 98;
 fn section<'a>(help: &'a str, heading: &str) -> Vec<&'a str> {
     let lines = help.lines().skip_while(|line| *line != heading).skip(1);
     lines.take_while(|line| !line.is_empty()).collect()
-}
-
-/// Collects the help of a command and of all its subcommands.
-fn collect_helps(command: &str, helps: &mut Vec<(String, String)>) {
-    let outcome = isochrone_in(Path::new("."), &format!("{command} --help"));
-    assert_eq!(outcome.code, Some(0), "isochrone {command} --help: {}", outcome.stderr);
-    let help = outcome.stdout;
-    for line in section(&help, "Commands:").into_iter().chain(section(&help, "Studies:")) {
-        let name = line.split_whitespace().next().unwrap();
-        // Continuation lines of a description are indented further.
-        if !line.starts_with("   ") && name != "help" {
-            collect_helps(format!("{command} {name}").trim(), helps);
-        }
-    }
-    helps.push((command.to_owned(), help));
 }
 
 /// Returns what is wrong with the examples of a help.
@@ -55,8 +39,7 @@ fn problems(help: &str) -> Vec<String> {
 
 #[test]
 fn every_command_has_examples_that_are_not_wrapped() {
-    let mut helps = Vec::new();
-    collect_helps("", &mut helps);
+    let helps = commands();
     for command in ["", "train", "data inspect", "plot map", "reproduce nav2d", "reproduce merge"] {
         assert!(helps.iter().any(|(known, _)| known == command), "isochrone {command} is not listed");
     }
@@ -70,7 +53,7 @@ fn every_command_has_examples_that_are_not_wrapped() {
 #[test]
 fn short_help_shows_the_examples() {
     for command in ["", "train", "plot map", "reproduce nav2d"] {
-        let help = isochrone_in(Path::new("."), &format!("{command} -h")).stdout;
+        let help = isochrone(&format!("{command} -h")).stdout;
         assert_eq!(problems(&help), Vec::<String>::new(), "isochrone {command} -h");
     }
 }

@@ -24,6 +24,15 @@ impl Outcome {
             format!("exit code: {:?}\n----- stdout\n{}----- stderr\n{}", self.code, self.stdout, self.stderr);
         round_numbers(&text)
     }
+
+    /// Asserts that the command refused wrong input: exit code 2, and one line that contains
+    /// `expected` and a hint.
+    pub fn assert_refused(&self, arguments: &str, expected: &str) {
+        assert_eq!(self.code, Some(2), "{arguments}: {}{}", self.stdout, self.stderr);
+        let is_explained = self.stderr.contains(expected) && self.stderr.contains("hint:");
+        assert!(is_explained, "{arguments}: {}", self.stderr);
+        assert_eq!(self.stderr.trim_end().lines().count(), 1, "{arguments}: {}", self.stderr);
+    }
 }
 
 /// Rounds long decimals to nine places and hides error bounds, because the last digits depend on
@@ -64,4 +73,32 @@ pub fn isochrone_in(folder: &Path, arguments: &str) -> Outcome {
 /// Runs `isochrone` at the root of the workspace.
 pub fn isochrone(arguments: &str) -> Outcome {
     isochrone_in(&workspace(), arguments)
+}
+
+/// Returns the names of the subcommands that a help lists; studies are subcommands of `reproduce`.
+pub fn subcommands(help: &str) -> Vec<&str> {
+    let section = |heading: &'static str| {
+        let lines = help.lines().skip_while(move |line| *line != heading).skip(1);
+        // Continuation lines of a description are indented further.
+        lines.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "))
+    };
+    let names = section("Commands:").chain(section("Studies:"));
+    names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").collect()
+}
+
+/// Returns every command with its help, each before its subcommands; the first is `isochrone`
+/// itself, whose name is empty.
+pub fn commands() -> Vec<(String, String)> {
+    fn add(command: &str, commands: &mut Vec<(String, String)>) {
+        let outcome = isochrone(&format!("{command} --help"));
+        assert_eq!(outcome.code, Some(0), "isochrone {command} --help: {}", outcome.stderr);
+        let help = outcome.stdout;
+        commands.push((command.to_owned(), help.clone()));
+        for name in subcommands(&help) {
+            add(format!("{command} {name}").trim(), commands);
+        }
+    }
+    let mut commands = Vec::new();
+    add("", &mut commands);
+    commands
 }

@@ -1,6 +1,6 @@
 //! Regression tests of usability problems.
 
-use crate::run::{isochrone_in, workspace};
+use crate::run::{commands, isochrone_in, workspace};
 use serde_json::Value;
 use std::{fmt::Write as _, fs, path::Path};
 
@@ -12,18 +12,12 @@ fn succeeds(folder: &Path, arguments: &str) -> (String, String) {
 
 #[test]
 fn every_command_has_the_flag_threads() {
-    let folder = Path::new(".");
-    let (help, _) = succeeds(folder, "--help");
-    let commands = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
-    let commands: Vec<&str> = commands
-        .take_while(|line| !line.is_empty())
-        // Continuation lines are indented further.
-        .filter(|line| !line.starts_with("   "))
-        .filter_map(|line| line.split_whitespace().next())
-        .collect();
-    assert!(commands.contains(&"train") && commands.contains(&"data"), "{help}");
-    for command in commands.into_iter().filter(|command| *command != "help") {
-        assert!(succeeds(folder, &format!("{command} --help")).0.contains("--threads <N>"), "{command}");
+    let commands = commands();
+    for name in ["train", "data inspect"] {
+        assert!(commands.iter().any(|(command, _)| command == name), "isochrone {name} is not listed");
+    }
+    for (command, help) in commands {
+        assert!(help.contains("--threads <N>"), "isochrone {command}");
     }
 }
 
@@ -93,11 +87,7 @@ fn wrong_arguments_lead_to_the_help_of_their_command() {
         ("plot map runs/a --to 1,1 -o a.svg --look-ahead 3", "does not apply without"),
         ("plot map runs/a --to 1,1 -o a.svg --planner greedy", "--planner does not apply without --path"),
     ] {
-        let outcome = isochrone_in(folder.path(), arguments);
-        assert_eq!(outcome.code, Some(2), "{arguments}: {}", outcome.stderr);
-        assert!(outcome.stderr.contains(expected), "{arguments}: {}", outcome.stderr);
-        assert_eq!(outcome.stderr.lines().count(), 1, "{arguments}: {}", outcome.stderr);
-        assert!(outcome.stderr.contains("hint: "), "{arguments}: {}", outcome.stderr);
+        isochrone_in(folder.path(), arguments).assert_refused(arguments, expected);
     }
 }
 

@@ -4,7 +4,10 @@
 //! `<!-- not run: REASON -->` leaves the block out, and
 //! `<!-- numbers vary: REASON -->` accepts any value for every word that contains a digit.
 
-use crate::pages::{files, text, workspace};
+use crate::{
+    pages::{files, text},
+    run::workspace,
+};
 use std::{fmt::Write as _, fs, path::Path};
 
 /// How the output of a block is compared.

@@ -1,6 +1,9 @@
 //! Every relative link of every Markdown file leads to a file, and every anchor to a heading.
 
-use crate::pages::{files, text, workspace};
+use crate::{
+    pages::{files, text},
+    run::workspace,
+};
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
 use std::{collections::BTreeSet, path::Path};
 

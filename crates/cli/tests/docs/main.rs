@@ -10,5 +10,8 @@ mod pages;
 mod quotes;
 mod reference;
 mod results_table;
+#[path = "../cli/run.rs"]
+#[allow(dead_code, reason = "the tests of the command use more of it")]
+mod run;
 mod vocabulary;
 mod width;

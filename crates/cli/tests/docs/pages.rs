@@ -1,15 +1,7 @@
 //! The files of the repository that documentation tests look at.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
-
-/// Returns the root of the workspace.
-pub fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
-}
+use crate::run::workspace;
+use std::{fs, path::Path, process::Command};
 
 /// Returns every file of the repository with one of the extensions, by its path from the root:
 /// what git tracks, and new files that it does not ignore.

@@ -62,7 +62,6 @@ pub fn open(folder: &Path, name: &str, goal_radius: Option<f32>) -> Result<Envir
     let mdp = PointMazeMdp::without_teleporters(maze);
     // A ball moves a place at a step along both axes; an ant is slower.
     let steps_per_place = if goal_radius.is_some() { PUSH / top_speed(&data) } else { 1.0 };
-    let width = held_out.spec().observation.width;
     let mut random = rng::stream(7, 0);
     let n_states = held_out.index().n_states() as usize;
     // Held-out states at places where the ball of the exact solver fits.
@@ -81,11 +80,7 @@ pub fn open(folder: &Path, name: &str, goal_radius: Option<f32>) -> Result<Envir
     for (((from, _), (to, _)), steps) in drawn.iter().zip(steps) {
         pairs.push(from, to, (steps.round() * steps_per_place).round());
     }
-    let mut ahead = ExactPairs::default();
-    for episode in 0..held_out.n_episodes() {
-        let rows = held_out.episode(episode).observations;
-        ahead.push(&rows[..width], &rows[width..2 * width], 1.0);
-    }
+    let ahead = ExactPairs::first_steps(&held_out);
     let is_connected = Box::new(move |from: &[f32], to: &[f32]| is_free(maze, from, to));
     Ok(EnvironmentData {
         data,

@@ -32,7 +32,7 @@ pub fn open(folder: &Path, with_chance: bool) -> Result<EnvironmentData, StudyEr
         if with_chance { steps.collect() } else { steps.map(f64::round).collect() }
     };
     let steps: Vec<Vec<f64>> = (0..n).into_par_iter().map(steps_to).collect();
-    let (mut pairs, mut ahead) = (ExactPairs::default(), ExactPairs::default());
+    let mut pairs = ExactPairs::default();
     let mut random = rng::stream(7, 0);
     let place = |site: usize| env.sites()[site].place.map(|x| x as f32);
     while pairs.steps.len() < PAIRS {
@@ -41,10 +41,7 @@ pub fn open(folder: &Path, with_chance: bool) -> Result<EnvironmentData, StudyEr
             pairs.push(&place(from), &place(to), steps[to][from]);
         }
     }
-    for episode in 0..held_out.n_episodes() {
-        let rows = held_out.episode(episode).observations;
-        ahead.push(&rows[..2], &rows[2..4], 1.0);
-    }
+    let ahead = ExactPairs::first_steps(&held_out);
     let goal_radius = with_chance.then_some(env.map().success_radius as f32);
     // An observation does not identify the exact site: any site near it counts.
     let is_connected = Box::new(move |from: &[f32], to: &[f32]| {
