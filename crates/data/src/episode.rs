@@ -131,7 +131,7 @@ impl EpisodeView<'_> {
     }
 
     /// Rejects numbers that are not finite.
-    pub(crate) fn require_finite(&self, spec: &Spec) -> Result<(), EpisodeError> {
+    pub fn require_finite(&self, spec: &Spec) -> Result<(), EpisodeError> {
         let check = |column: &str, width: usize, values: &mut dyn Iterator<Item = f64>| {
             let found = values.enumerate().find(|(_, value)| !value.is_finite());
             found.map_or(Ok(()), |(at, value)| {

@@ -45,6 +45,14 @@ pub enum EnvError {
         /// The name of the environment.
         env: String,
     },
+    /// The environment needs MuJoCo, whose library cannot be opened.
+    #[error("{env} needs MuJoCo: {problem}")]
+    PhysicsLibrary {
+        /// The name of the environment.
+        env: String,
+        /// Why the library cannot be opened, with a hint.
+        problem: String,
+    },
     /// The sink rejected an episode.
     #[error(transparent)]
     Data(#[from] DataError),
@@ -76,7 +84,7 @@ pub trait EnvDefinition: Send + Sync {
     /// Checks whether this build can make the environment.
     ///
     /// # Errors
-    /// If the environment needs MuJoCo and this build does not include it.
+    /// If the environment needs MuJoCo and this build does not include it, or cannot open it.
     fn check(&self) -> Result<(), EnvError> {
         Ok(())
     }

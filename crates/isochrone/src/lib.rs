@@ -21,6 +21,7 @@
 //! | [`exact`] | exact distances of tabular Markov decision processes, with certified error bounds |
 //! | [`data`] | datasets in memory and in files: reading, validation, conversion and sampling |
 //! | `learn` (feature `learn`) | training: algorithms, runs and models |
+//! | `training` (feature `learn`) | the standard evaluations and folders of runs |
 //! | `nn` (feature `learn`) | networks, quasimetrics and losses |
 //! | [`refined`], [`audit`] | a distance in true steps refined by recorded time, and audits of the accuracy of a distance |
 //! | [`plan`], [`calibration`], [`round_trip`] | planning with any distance, and distances that wrap another distance |
@@ -31,6 +32,8 @@
 //! The `isochrone` command is in the package `isochrone-cli`.
 
 pub mod prelude;
+#[cfg(feature = "learn")]
+pub mod training;
 
 pub use isochrone_core::{
     Discount, DiscountError, EnvFactory, Environment, GoalPolicy, ShapeError, StepResult, TemporalDistance,

@@ -130,19 +130,42 @@ impl Figure {
             .map_err(|source| PlotError::Write { path: path.into(), source })
     }
 
-    /// Renders the figure as a PNG file.
-    pub(crate) fn png(&self) -> Result<Vec<u8>, String> {
+    /// Creates a figure from the SVG document of another one.
+    pub fn from_svg(svg: String) -> Self {
+        Self { svg }
+    }
+
+    /// Renders the figure as the contents of a PNG file.
+    ///
+    /// # Errors
+    /// The message of the renderer, for a document that is not a figure of this crate.
+    pub fn png(&self) -> Result<Vec<u8>, String> {
+        self.pixels(PNG_PIXELS_PER_UNIT)?.encode_png().map_err(|error| error.to_string())
+    }
+
+    /// Renders the figure, one pixel per SVG unit: `[height, width, 3]` bytes, and height and width.
+    ///
+    /// # Errors
+    /// Those of [`png`](Self::png).
+    pub fn rgb(&self) -> Result<(Vec<u8>, [usize; 2]), String> {
+        let pixels = self.pixels(1.0)?;
+        // Figures are opaque: the alpha channel carries nothing.
+        let rgb = pixels.data().chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
+        Ok((rgb, [pixels.height() as usize, pixels.width() as usize]))
+    }
+
+    fn pixels(&self, pixels_per_unit: f32) -> Result<tiny_skia::Pixmap, String> {
         let mut fonts = usvg::fontdb::Database::new();
         fonts.load_font_data(FONT.to_vec());
         let options = usvg::Options { fontdb: Arc::new(fonts), ..Default::default() };
         let tree = usvg::Tree::from_str(&self.svg, &options).map_err(|error| error.to_string())?;
         let size = tree.size();
-        let scale = PNG_PIXELS_PER_UNIT.min(MAX_PNG_SIDE / size.width().max(size.height()));
+        let scale = pixels_per_unit.min(MAX_PNG_SIDE / size.width().max(size.height()));
         let side = |length: f32| (length * scale).ceil() as u32;
         let mut pixels = tiny_skia::Pixmap::new(side(size.width()), side(size.height()))
             .ok_or_else(|| "the figure is empty".to_owned())?;
         resvg::render(&tree, tiny_skia::Transform::from_scale(scale, scale), &mut pixels.as_mut());
-        pixels.encode_png().map_err(|error| error.to_string())
+        Ok(pixels)
     }
 }
 

@@ -4,6 +4,7 @@
 //! declares; see `docs/guides/data.md` for the multiples and the fuzzing that checks them.
 
 pub(crate) mod arrow;
+pub(crate) mod cells;
 mod columns;
 mod csv;
 mod d4rl;
@@ -14,6 +15,7 @@ mod minari;
 mod npz;
 mod options;
 mod parquet;
+mod table;
 
 pub use options::{Ends, Extras, ReadOptions};
 

@@ -1,7 +1,9 @@
 //! Event logs: one row per event, with columns for the case, the activity and the time.
 
 use super::TabularError;
-use crate::Remedy;
+use crate::{Remedy, formats::cells};
+use arrow_array::RecordBatch;
+use arrow_schema::Schema;
 use isochrone_core::exact::{Event, EventChain};
 use std::{collections::HashMap, path::Path};
 
@@ -55,6 +57,8 @@ const CASE_NAMES: &[&str] = &["case", "case_id", "caseid", "case id", "case:conc
 const ACTIVITY_NAMES: &[&str] = &["activity", "concept:name", "event", "event_name"];
 const TIMESTAMP_NAMES: &[&str] =
     &["timestamp", "time:timestamp", "complete timestamp", "start timestamp", "time", "date", "datetime"];
+const TIME_HINT: &str =
+    "write 2024-05-17T09:30:00Z, 2024-05-17 09:30, or seconds (divide milliseconds by 1000)";
 /// A larger number of seconds lies beyond the year 5000, so it must be milliseconds.
 const MAX_SECONDS: f64 = 1e11;
 
@@ -69,18 +73,10 @@ pub fn read_event_log(path: &Path, columns: &LogColumns) -> Result<EventLog, Tab
         TabularError::malformed(path, format!("not a table: {error}"), hint)
     };
     let headers = reader.headers().map_err(|error| not_csv(&error))?.clone();
-    let find = |meaning, wanted: &Option<String>, common| {
-        find_column(path, &headers, meaning, wanted.as_deref(), common)
-    };
-    let case_column = find(("case", Remedy::CaseColumn), &columns.case, CASE_NAMES)?;
-    let activity_column = find(("activity", Remedy::ActivityColumn), &columns.activity, ACTIVITY_NAMES)?;
-    let timestamp_column = find(("timestamp", Remedy::TimestampColumn), &columns.timestamp, TIMESTAMP_NAMES)?;
+    let names: Vec<&str> = headers.iter().collect();
+    let [case_column, activity_column, timestamp_column] = find_columns(path, &names, columns)?;
 
-    let mut case_numbers = HashMap::<String, usize>::new();
-    let mut activity_numbers = HashMap::<String, usize>::new();
-    let mut activities = Vec::new();
-    let mut cases: Vec<Vec<Event>> = Vec::new();
-    let mut n_events = 0;
+    let mut events = Collector::default();
     for record in reader.records() {
         let record = record.map_err(|error| not_csv(&error))?;
         let line = record.position().map_or(0, csv::Position::line);
@@ -94,32 +90,58 @@ pub fn read_event_log(path: &Path, columns: &LogColumns) -> Result<EventLog, Tab
         let time = field(timestamp_column)?;
         let at_seconds = parse_seconds(time).ok_or_else(|| {
             let problem = format!("line {line}: {:?} = {time:?} is not a time", &headers[timestamp_column]);
-            let hint =
-                "write 2024-05-17T09:30:00Z, 2024-05-17 09:30, or seconds (divide milliseconds by 1000)";
-            TabularError::malformed(path, problem, hint)
+            TabularError::malformed(path, problem, TIME_HINT)
         })?;
-        let activity = number_of(field(activity_column)?, &mut activity_numbers);
-        if activity == activities.len() {
-            let name = field(activity_column)?;
-            if [START, END].contains(&name) {
-                let problem = format!(
-                    "line {line}: the activity name {name:?} is reserved for the start or end of a case"
-                );
-                return Err(TabularError::malformed(path, problem, "give the activity another name"));
-            }
-            activities.push(name.to_owned());
-        }
-        let case = number_of(field(case_column)?, &mut case_numbers);
-        if case == cases.len() {
-            cases.push(Vec::new());
-        }
-        cases[case].push(Event { activity, at_seconds });
-        n_events += 1;
+        let add = events.add(field(case_column)?, field(activity_column)?, at_seconds);
+        add.map_err(|problem| {
+            TabularError::malformed(path, format!("line {line}: {problem}"), "give the activity another name")
+        })?;
     }
-    cases.iter_mut().for_each(|case| case.sort_by(|a, b| a.at_seconds.total_cmp(&b.at_seconds)));
-    let chain = EventChain::estimate(activities.len(), &cases)
-        .map_err(|source| TabularError::Log { path: path.into(), source })?;
-    Ok(EventLog { activities, chain, n_cases: cases.len(), n_events })
+    events.log(path)
+}
+
+impl EventLog {
+    /// Reads a table in memory and estimates its Markov chain, as [`read_event_log`] does for a file.
+    /// The times are timestamps, numbers of seconds, or strings.
+    ///
+    /// # Errors
+    /// If a column is missing, or a value is missing or not a time.
+    pub fn from_batches(
+        schema: &Schema,
+        batches: &[RecordBatch],
+        columns: &LogColumns,
+    ) -> Result<Self, TabularError> {
+        let path = Path::new("table");
+        let headers: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        let [case_column, activity_column, timestamp_column] = find_columns(path, &headers, columns)?;
+        let mut events = Collector::default();
+        for batch in batches {
+            let column = |at: usize| {
+                cells::strings(batch.column(at)).map_err(|problem| {
+                    let problem = format!("column {:?}: {problem}", headers[at]);
+                    TabularError::malformed(path, problem, "convert it to strings, numbers or timestamps")
+                })
+            };
+            let (cases, activities) = (column(case_column)?, column(activity_column)?);
+            let times = column(timestamp_column)?;
+            for ((case, activity), time) in cases.iter().zip(&activities).zip(&times) {
+                let row = events.n_events;
+                let fail = |problem: String, hint: &str| {
+                    TabularError::malformed(path, format!("row {row}: {problem}"), hint)
+                };
+                if case.is_empty() || activity.is_empty() {
+                    let problem = "the case or the activity is missing".to_owned();
+                    return Err(fail(problem, "remove the row or fill the field"));
+                }
+                let at_seconds = parse_seconds(time).ok_or_else(|| {
+                    fail(format!("{:?} = {time:?} is not a time", headers[timestamp_column]), TIME_HINT)
+                })?;
+                let add = events.add(case, activity, at_seconds);
+                add.map_err(|problem| fail(problem, "give the activity another name"))?;
+            }
+        }
+        events.log(path)
+    }
 }
 
 /// Returns the delimiter that splits the first line into the most fields.
@@ -130,16 +152,28 @@ fn delimiter(bytes: &[u8]) -> u8 {
     *b",;\t".iter().rev().max_by_key(|&&delimiter| count(delimiter)).expect("not empty")
 }
 
+/// Returns the columns of the case, the activity and the time.
+fn find_columns(path: &Path, headers: &[&str], columns: &LogColumns) -> Result<[usize; 3], TabularError> {
+    let find = |meaning, wanted: &Option<String>, common| {
+        find_column(path, headers, meaning, wanted.as_deref(), common)
+    };
+    Ok([
+        find(("case", Remedy::CaseColumn), &columns.case, CASE_NAMES)?,
+        find(("activity", Remedy::ActivityColumn), &columns.activity, ACTIVITY_NAMES)?,
+        find(("timestamp", Remedy::TimestampColumn), &columns.timestamp, TIMESTAMP_NAMES)?,
+    ])
+}
+
 fn find_column(
     path: &Path,
-    headers: &csv::StringRecord,
+    headers: &[&str],
     (meaning, remedy): (&str, Remedy),
     wanted: Option<&str>,
     common: &[&str],
 ) -> Result<usize, TabularError> {
     let position = |name: &str| headers.iter().position(|header| header.eq_ignore_ascii_case(name));
     let found = match wanted {
-        Some(name) => headers.iter().position(|header| header == name).or_else(|| position(name)),
+        Some(name) => headers.iter().position(|header| *header == name).or_else(|| position(name)),
         None => common.iter().find_map(|name| position(name)),
     };
     found.ok_or_else(|| {
@@ -152,6 +186,45 @@ fn find_column(
             remedy.hint(|option| format!("the columns are {}; choose one with {option}", have.join(", ")));
         TabularError::malformed(path, problem, hint)
     })
+}
+
+/// The cases and activities of a log, in order of first appearance.
+#[derive(Default)]
+struct Collector {
+    case_numbers: HashMap<String, usize>,
+    activity_numbers: HashMap<String, usize>,
+    activities: Vec<String>,
+    cases: Vec<Vec<Event>>,
+    n_events: usize,
+}
+
+impl Collector {
+    fn add(&mut self, case: &str, activity: &str, at_seconds: f64) -> Result<(), String> {
+        let number = number_of(activity, &mut self.activity_numbers);
+        if number == self.activities.len() {
+            if [START, END].contains(&activity) {
+                return Err(format!(
+                    "the activity name {activity:?} is reserved for the start or end of a case"
+                ));
+            }
+            self.activities.push(activity.to_owned());
+        }
+        let case = number_of(case, &mut self.case_numbers);
+        if case == self.cases.len() {
+            self.cases.push(Vec::new());
+        }
+        self.cases[case].push(Event { activity: number, at_seconds });
+        self.n_events += 1;
+        Ok(())
+    }
+
+    fn log(mut self, path: &Path) -> Result<EventLog, TabularError> {
+        self.cases.iter_mut().for_each(|case| case.sort_by(|a, b| a.at_seconds.total_cmp(&b.at_seconds)));
+        let chain = EventChain::estimate(self.activities.len(), &self.cases)
+            .map_err(|source| TabularError::Log { path: path.into(), source })?;
+        let (n_cases, n_events) = (self.cases.len(), self.n_events);
+        Ok(EventLog { activities: self.activities, chain, n_cases, n_events })
+    }
 }
 
 fn number_of(name: &str, numbers: &mut HashMap<String, usize>) -> usize {

@@ -2,7 +2,9 @@
 
 #[cfg(feature = "mujoco")]
 use super::physics::MazeModel;
-use super::{Benchmark, Body, Maze, MazeCell, MazeConfig, PointMazeMdp, ant_shape, policies::MazePolicy};
+use super::{
+    Benchmark, Body, Maze, MazeCell, MazeConfig, PointMazeMdp, ant_shape, library, policies::MazePolicy,
+};
 use crate::{BodyShape, CollectionPolicy, EnvDefinition, EnvError, EnvSpec, Rectangle};
 use isochrone_core::EnvFactory;
 use isochrone_data::{EpisodeSink, Spec};
@@ -12,11 +14,10 @@ pub(crate) fn definitions() -> Vec<Box<dyn EnvDefinition>> {
     MazeConfig::all().map(|config| Box::new(config) as Box<dyn EnvDefinition>).collect()
 }
 
-/// Returns the MuJoCo version, on which results depend; `None` if this build does not include
-/// MuJoCo.
+/// Returns the MuJoCo version, on which results depend; `None` if this program cannot call MuJoCo.
 pub fn mujoco_version() -> Option<String> {
     #[cfg(feature = "mujoco")]
-    return Some(mujoco_rs::mujoco_version().to_owned());
+    return library::check("").is_ok().then(|| mujoco_rs::mujoco_version().to_owned());
     #[cfg(not(feature = "mujoco"))]
     None
 }
@@ -63,11 +64,12 @@ impl EnvDefinition for MazeConfig {
     }
 
     fn check(&self) -> Result<(), EnvError> {
-        if cfg!(feature = "mujoco") { Ok(()) } else { Err(EnvError::NoPhysics { env: self.name() }) }
+        library::check(&self.name())
     }
 
     #[cfg(feature = "mujoco")]
     fn make(&self) -> Result<EnvFactory, EnvError> {
+        self.check()?;
         let model = MazeModel::new(*self);
         Ok(Box::new(move || Box::new(model.environment())))
     }

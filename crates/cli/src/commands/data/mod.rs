@@ -6,7 +6,7 @@ mod source;
 mod validate;
 
 use clap::Subcommand;
-use std::{io::Write, process::ExitCode};
+use std::io::Write;
 
 /// Inspect, validate and convert datasets
 #[derive(clap::Args)]
@@ -32,10 +32,10 @@ Examples:
 Formats: docs/guides/data.md.";
 
 /// Runs the command; data goes to `out`.
-pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     match &args.command {
-        DataCommand::Inspect(args) => inspect::run(args, out).map(|()| ExitCode::SUCCESS),
+        DataCommand::Inspect(args) => inspect::run(args, out).map(|()| 0),
         DataCommand::Validate(args) => validate::run(args, out),
-        DataCommand::Convert(args) => convert::run(args, out).map(|()| ExitCode::SUCCESS),
+        DataCommand::Convert(args) => convert::run(args, out).map(|()| 0),
     }
 }

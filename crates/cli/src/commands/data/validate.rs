@@ -4,7 +4,7 @@ use super::source::Source;
 use crate::commands::{hints::in_flags, output::count, read_args::read_spinner};
 use isochrone::data::validate::{Finding, Severity, Validation, validate_with_progress};
 use serde_json::json;
-use std::{io::Write, process::ExitCode};
+use std::io::Write;
 
 /// Check a dataset for common problems and report where they are
 ///
@@ -30,7 +30,7 @@ Examples:
 List of checks: docs/guides/data.md.";
 
 /// Runs the command; data goes to `out`.
-pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     let bar = read_spinner();
     let mut advance = |steps: usize| bar.inc(steps as u64);
     let found = validate_with_progress(
@@ -52,7 +52,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     } else {
         write!(out, "{}", in_flags(&text(&found, &args.source.name())))?;
     }
-    Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if is_clean { 0 } else { 1 })
 }
 
 /// The number of findings printed per rule; JSON has more.

@@ -4,31 +4,27 @@ mod progress;
 
 use crate::commands::{
     choice::{Choice, one_of},
-    output::{file_stem, note},
+    output::note,
     query::open_run,
     read_args::{ReadArgs, read_spinner},
 };
 use anyhow::{Context as _, bail};
 use clap::builder::TypedValueParser;
 use isochrone::{
-    audit::{AcrossEpisodes, Readings},
     data::{Dataset, formats},
     learn::{
         Algorithm, Outcome, Preset, SettingInfo, StopHandle, Training, TrainingResult,
         error::LearnError,
-        evaluation::{DistanceEvaluation, Evaluation},
-        run::{DataConfig, Run, RunConfig},
+        run::{DataConfig, Run},
         settings,
     },
-    refined::{RefinedConfig, RefinedDistance},
+    training::{default_folder, default_validation, with_evaluations},
 };
 use progress::TrainingProgress;
 use serde_json::json;
 use std::{
-    cell::LazyCell,
     io::Write,
     path::{Path, PathBuf},
-    process::ExitCode,
 };
 
 /// Train a temporal distance and a goal-conditioned policy from offline data
@@ -115,10 +111,10 @@ pub fn parser_of(algorithms: &[Algorithm]) -> impl TypedValueParser<Value = Algo
 
 /// Runs the command; data goes to `out`. The exit code of a stopped run is that of a process ended
 /// by Ctrl-C.
-pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     if args.list_settings {
         list_settings(args, out)?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(0);
     }
     isochrone::nn::memory::retain_heap();
     let result = match &args.resume {
@@ -127,7 +123,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     };
     let (run, _lock) = result.run.as_ref().context("the run has no directory")?;
     report(args, run, result.outcome, out)?;
-    Ok(if result.outcome == Outcome::Finished { ExitCode::SUCCESS } else { ExitCode::from(INTERRUPTED) })
+    Ok(if result.outcome == Outcome::Finished { 0 } else { INTERRUPTED })
 }
 
 /// The exit code of a process ended by Ctrl-C.
@@ -193,14 +189,7 @@ fn train(
     data: &Dataset,
 ) -> anyhow::Result<TrainingResult> {
     let validation = config.validation.as_ref().map(|path| load(path, config)).transpose()?;
-    // Validation episodes if their observations match, otherwise the training episodes.
-    let width = |data: &Dataset| data.spec().observation.width;
-    let evaluated = validation.as_ref().filter(|validation| width(validation) == width(data)).unwrap_or(data);
-    let training = training.evaluation(rank_across_episodes(data.clone(), evaluated.clone()));
-    let training = match &validation {
-        Some(validation) => training.validation(validation),
-        None => training.evaluate_training_data(),
-    };
+    let training = with_evaluations(training, data, validation.as_ref());
     let progress = TrainingProgress::new(folder, &config.path, data);
     let stop = stop_on_ctrl_c()?;
     training.callbacks(progress).stop(stop).train(data).map_err(|error| match (error, &config.validation) {
@@ -208,24 +197,6 @@ fn train(
             anyhow::anyhow!("{}: {error} (--validation, --data)", path.display())
         }
         (error, _) => error.into(),
-    })
-}
-
-/// Returns the evaluation that selects the best checkpoint: the rank correlation over pairs of
-/// states of different episodes. Metrics within episodes do not show errors between episodes.
-/// Recorded time is computed at the first evaluation.
-fn rank_across_episodes(data: Dataset, evaluated: Dataset) -> impl Evaluation {
-    let pairs = LazyCell::new(move || {
-        let config = RefinedConfig { landmarks: 500, ..RefinedConfig::default() };
-        // Without recorded time there is no rank correlation, and other metrics select the
-        // checkpoint.
-        let recorded = RefinedDistance::fit(&data, &config).ok()?;
-        let pairs = AcrossEpisodes::new(&Readings::of_distance(&recorded, &evaluated), &recorded, 0);
-        Some((pairs, evaluated))
-    });
-    DistanceEvaluation::new("rank_across_episodes", move |distance| match &*pairs {
-        Some((pairs, evaluated)) => pairs.rank_correlation(&Readings::of_distance(distance, evaluated)),
-        None => f64::NAN,
     })
 }
 
@@ -284,17 +255,6 @@ fn load(path: &Path, config: &DataConfig) -> anyhow::Result<Dataset> {
     let data = Dataset::load(path, &config.read);
     bar.finish_and_clear();
     Ok(data?)
-}
-
-/// Returns `NAME-val.npz` next to `NAME.npz`, if it exists.
-fn default_validation(path: &Path) -> Option<PathBuf> {
-    let (stem, extension) = (path.file_stem()?.to_str()?, path.extension()?.to_str()?);
-    let validation = path.with_file_name(format!("{stem}-val.{extension}"));
-    validation.exists().then_some(validation)
-}
-
-fn default_folder(data: &Path, config: &RunConfig) -> PathBuf {
-    Path::new("runs").join(format!("{}-{}-{}", file_stem(data), config.learner.algorithm(), config.seed))
 }
 
 /// Returns a handle that Ctrl-C (or SIGTERM) stops. The second signal ends the process immediately.

@@ -1,0 +1,67 @@
+//! The extension module of the Python package. Every file translates one part of the facade: no
+//! arithmetic, no decisions.
+
+mod arrays;
+mod audit;
+mod dataset;
+mod distance;
+mod envs;
+mod errors;
+mod exact;
+mod figure;
+mod model;
+#[cfg(feature = "mujoco")]
+mod physics;
+mod planning;
+mod pool;
+mod refined;
+mod run;
+mod training;
+mod values;
+
+use pyo3::prelude::*;
+
+/// The compiled half of the package; import `isochrone` instead.
+#[pymodule]
+mod _isochrone {
+    use super::*;
+
+    #[pymodule_export]
+    use super::{
+        audit::{audit_distance, audit_matrix},
+        dataset::{Builder, Dataset, load_file, load_table},
+        distance::{Distance, calibrate, round_trip},
+        envs::{Env, collect, datasets, environments, episode_steps, mujoco_version},
+        errors::{ConfigError, DataError, DivergedError, IsochroneError, PhysicsError},
+        exact::{EventLog, ExactDistances, solve, solve_all_pairs},
+        figure::Figure,
+        model::Model,
+        planning::{Path, PlannedPolicy, Planner},
+        pool::{get_num_threads, set_num_threads},
+        refined::{RefinedDistance, refine},
+        run::Run,
+        training::{resume_run, start_run},
+    };
+
+    #[cfg(feature = "mujoco")]
+    #[pymodule_export]
+    use super::physics::open_mujoco;
+
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "a name of Python")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        isochrone_cli::stay_silent_about_guarded_panics();
+        #[cfg(feature = "mujoco")]
+        physics::install_loader();
+        Ok(())
+    }
+
+    /// Runs the command with these arguments, the first of which is its name; returns its exit code.
+    #[pyfunction]
+    fn command(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
+        py.detach(|| isochrone_cli::main(arguments))
+    }
+}
