@@ -338,9 +338,7 @@ impl Builder {
             ending,
         };
         let view = episode.view(&self.spec).and_then(|view| view.require_finite(&self.spec).map(|()| view));
-        let view = view.map_err(|error| {
-            invalid_data(&format!("episode {number}: {error}"), &error.hint().to_string())
-        })?;
+        let view = view.map_err(|error| invalid_data(&format!("episode {number}: {error}"), error.hint()))?;
         builder.episode(&view.numbered(*number)).or_raise()?;
         *number += 1;
         Ok(())

@@ -59,7 +59,6 @@ impl ExactDistances {
         Ok(format!("<isochrone.ExactDistances: {n} states, relative error below {bound:.0e}, by {method}>"))
     }
 
-    #[expect(clippy::type_complexity, reason = "the arguments of `new`")]
     fn __reduce__<'py>(
         &self,
         py: Python<'py>,

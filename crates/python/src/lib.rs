@@ -1,6 +1,9 @@
 //! The extension module of the Python package. Every file translates one part of the facade: no
 //! arithmetic, no decisions.
 
+// Doc comments are docstrings in NumPy's style. Pickles are nested tuples.
+#![allow(clippy::doc_markdown, clippy::type_complexity)]
+
 mod arrays;
 mod audit;
 mod dataset;

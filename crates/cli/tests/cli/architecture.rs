@@ -19,6 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("isochrone", &["core", "data", "envs", "eval", "learn", "nn", "plot"]),
     ("isochrone-studies", &["core", "data", "envs", "eval", "learn", "plot"]),
     ("isochrone-cli", &["isochrone", "studies"]),
+    ("isochrone-python", &["isochrone", "cli"]),
 ];
 
 /// Large dependencies, and the crates that must build without them.
