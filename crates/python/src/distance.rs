@@ -112,7 +112,7 @@ impl Metric {
         }
     }
 
-    /// Computes distances; `in_nats` and `in_steps` are two ways to compute the same.
+    /// Computes distances; `in_nats` and `in_steps` compute the same in different units.
     fn in_unit<'py>(
         &self,
         py: Python<'py>,

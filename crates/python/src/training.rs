@@ -55,7 +55,7 @@ struct Reporter {
 
 impl Reporter {
     fn send(&self, report: Report) {
-        // If nobody listens any more, training is being stopped.
+        // Without a receiver, training is being stopped.
         let _ = self.reports.send(report);
     }
 }

@@ -61,7 +61,7 @@ def evaluate(
 ) -> Evaluation:
     """Measure the success rate of a policy in a Gymnasium environment, as OGBench does.
 
-    Every task is attempted ``episodes`` times. The goal is ``info["goal"]`` of ``reset``; an episode
+    Every task has ``episodes`` episodes. The goal is ``info["goal"]`` of ``reset``; an episode
     succeeds if ``info["success"]`` is true at one of its steps (or its last step).
 
     Parameters
@@ -162,7 +162,7 @@ def _rollouts(
         film: list[Any] = []
         for episode in range(episodes):
             options = {} if task_id is None else {"options": {"task_id": task_id}}
-            # One seed per episode: the k-th attempts of all tasks do not repeat each other's noise.
+            # One seed per episode: episodes of different tasks do not share their noise.
             observation, info = env.reset(seed=seed + episode * len(task_ids) + number, **options)
             goal = _goal(observation, info)
             is_done, n_steps, is_success = False, 0, False

@@ -6,7 +6,7 @@
 
 Without an import: ``gymnasium.make("isochrone.gym:isochrone/Nav2d-v0")``.
 
-The conventions are those of OGBench: the goal is ``info["goal"]``, ``info["success"]`` tells whether
+The conventions are those of OGBench: the goal is ``info["goal"]``, ``info["success"]`` is 1 where
 it is reached, and ``reset(options={"task_id": 3})`` chooses a task, counted from 1. The mazes need
 MuJoCo: ``pip install 'isochrone[physics]'``.
 """
