@@ -47,7 +47,8 @@ pub use setting_info::SettingInfo;
 pub use trainer::Outcome;
 pub use training::{Training, TrainingResult};
 
-/// Items for benchmarks of single updates and tests of checkpoints and exported files. Not part of the public API.
+/// Items for benchmarks of single updates and tests of checkpoints and exported files. Not part of
+/// the public API.
 #[doc(hidden)]
 pub mod internals {
     pub use crate::{

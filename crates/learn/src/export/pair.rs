@@ -74,8 +74,8 @@ impl Graph {
     /// Adds [`PairForm::Interval`].
     ///
     /// Intervals are sorted by their starts, as in the kernel. The scan over intervals is a running
-    /// maximum, which takes a logarithmic number of nodes: after the pass with shift `s`, an element
-    /// is the maximum over the `2 s` elements up to it.
+    /// maximum, which takes a logarithmic number of nodes: after the pass with shift `s`, an
+    /// element is the maximum over the `2 s` elements up to it.
     fn interval(&mut self, [groups, width]: [usize; 2], mix: f64, x: &Value, y: &Value) -> Value {
         let (x, y) = (self.groups(x, [groups, width]), self.groups(y, [groups, width]));
         let count = self.integers(&[width as i64]);

@@ -9,9 +9,9 @@ pub enum OnnxPart {
     /// [`paired_steps`]: isochrone_core::TemporalDistance::paired_steps
     Distance,
     /// The policy: `observation` and `goal`, both `[batch, observation width]`, give `action`,
-    /// `[batch, action width]`, in the units of the dataset: the mode of the distribution of
-    /// actions, as [`actions`] returns it. Of a goal, the policy uses the dimensions of the
-    /// dataset's goal space.
+    /// `[batch, action width]`, in the units of the dataset: the deterministic action, as
+    /// [`actions`] returns it. Of a goal, the policy uses the dimensions of the dataset's goal
+    /// space.
     ///
     /// [`actions`]: isochrone_core::GoalPolicy::actions
     Policy,

@@ -76,7 +76,7 @@ fn part_graph(model: &Model, part: OnnxPart) -> Result<proto::Graph, ExportError
             let goal = input(&mut graph, "goal", goal_about);
             let policy = model.policy.as_ref().ok_or(ExportError::NoPolicy)?;
             let actions = policy.onnx(&mut graph, &state, &goal);
-            let about = "The most likely actions, in the units of the dataset.";
+            let about = "The deterministic actions of the policy, in the units of the dataset.";
             graph.output(part.output(), &actions, &[model.spec.action.width], about);
         }
         OnnxPart::Embedding => {
