@@ -1,7 +1,8 @@
 //! Exported models.
 //!
 //! Files are decoded and checked here. With `ISOCHRONE_ONNX_CASES` set to a folder, every file is
-//! also written there with inputs and expected outputs, for `crates/learn/tests/python/onnx_check.py`.
+//! also written there with inputs and expected outputs, which
+//! `crates/learn/tests/python/onnx_check.py` compares with ONNX Runtime.
 
 use crate::support::{states_only, walks};
 use isochrone_core::{GoalPolicy as _, TemporalDistance as _, rng};
@@ -18,8 +19,11 @@ use std::{collections::HashSet, path::Path};
 
 /// The number of pairs that are compared.
 const PAIRS: usize = 5_000;
-/// Enough updates that no parameter has its initial value.
-const STEPS: u64 = 25;
+
+/// The number of updates: enough that no parameter has its initial value.
+fn updates() -> u64 {
+    std::env::var("ISOCHRONE_ONNX_UPDATES").map_or(25, |text| text.parse().expect("a number of updates"))
+}
 
 /// A training whose model is exported.
 struct Case {
@@ -32,7 +36,7 @@ struct Case {
 fn cases() -> Vec<Case> {
     let data = walks(6, 40);
     let training = |algorithm: Algorithm| {
-        Training::new(algorithm).preset(Preset::Small).steps(STEPS).batch_size(32).seed(3)
+        Training::new(algorithm).preset(Preset::Small).steps(updates()).batch_size(32).seed(3)
     };
     let case = |algorithm: Algorithm, variant: &str, settings: &[(&str, &str)]| {
         let set = |training: Training, (name, value): &(&str, &str)| match value.parse::<i64>() {
@@ -152,7 +156,7 @@ fn check(bytes: &[u8], model: &Model, part: OnnxPart, width: usize) {
     let property = |key: &str| &onnx.metadata_props.iter().find(|entry| entry.key == key).unwrap().value;
     assert_eq!(property("algorithm"), model.algorithm.name());
     assert_eq!(property("discount").parse(), Ok(model.discount.gamma()));
-    assert_eq!(property("step").parse(), Ok(STEPS));
+    assert_eq!(property("step").parse(), Ok(updates()));
     assert_eq!((property("part").as_str(), property("unit").as_str()), (part.name(), part.unit()));
     assert_eq!(property("version"), &onnx.producer_version);
 

@@ -14,7 +14,9 @@ import numpy as np
 import onnx
 import onnxruntime
 
-# |a - b| <= TOLERANCE * max(1, |b|): rounding of single precision, in another order.
+# |a - b| <= TOLERANCE * max(1, |b|): rounding of single precision, in another order. After longer
+# training, the distances of CRL exceed it in any implementation, since they are small differences
+# of large likelihoods.
 TOLERANCE = 1e-5
 # The parts of which there must be at least this many files, so that an empty folder is an error.
 MINIMUM = {"distance": 20, "policy": 20, "embedding": 12}
@@ -55,19 +57,22 @@ def check(path):
         (few,) = session.run(None, {name: rows[:n] for name, rows in inputs.items()})
         assert few.shape[0] == n, (path.name, n, few.shape)
         np.testing.assert_allclose(few.reshape(-1, expected.shape[1]), found[:n], rtol=1e-4, atol=1e-4)
-    # An input that is not a number is not hidden.
-    broken = {name: np.full_like(rows[:1], np.nan) for name, rows in inputs.items()}
-    (nan,) = session.run(None, broken)
-    return metadata["part"], relative, np.abs(expected).max(), bool(np.isnan(nan).all())
+    # As in the library, an input that is not a number is not hidden.
+    for name in inputs:
+        broken = {other: rows[:1].copy() for other, rows in inputs.items()}
+        broken[name][:] = np.nan
+        (nan,) = session.run(None, broken)
+        assert np.isnan(nan).all(), (path.name, name, nan)
+    return metadata["part"], relative, np.abs(expected).max()
 
 
 folder = pathlib.Path(sys.argv[1])
 counts, failures = dict.fromkeys(MINIMUM, 0), []
 print(f"onnx {onnx.__version__}, onnxruntime {onnxruntime.__version__}")
 for path in sorted(folder.glob("*.onnx")):
-    part, relative, largest, keeps_nan = check(path)
+    part, relative, largest = check(path)
     counts[part] += 1
-    print(f"{relative:.1e}  {path.stem}  (largest value {largest:.4g}{'' if keeps_nan else ', hides NaN'})")
+    print(f"{relative:.1e}  {path.stem}  (largest value {largest:.4g})")
     if relative > TOLERANCE:
         failures.append(path.stem)
 assert all(counts[part] >= least for part, least in MINIMUM.items()), counts
