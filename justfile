@@ -16,7 +16,7 @@ quick: (timed "fmt" "lint-quick" "test-quick")
 check: (timed "fmt" "typos" "workflows" "book" "mujoco" "lint" "test" "examples" "test-light" "doc" "api" "package")
 
 # Checks that take long or need other packages: licenses, builds from packages, fuzzing, kill tests, the quick study, Python peers. Run it before a release.
-nightly: (timed "deny" "package-verify" "fuzz" "kill-test" "reproduce-quick" "test-python" "test-ogbench")
+nightly: (timed "deny" "package-verify" "fuzz" "kill-test" "reproduce-quick" "test-python" "test-onnx" "test-ogbench")
 
 # Run recipes one after another and print the duration of each.
 [private]
@@ -220,6 +220,15 @@ test-python: python
     cargo nextest run --workspace {{ features }} --locked --no-run
     target/python/bin/python crates/data/tests/fixtures/read_back.py target/debug/isochrone
     target/python/bin/python crates/learn/tests/python/read_run.py target/debug/isochrone
+
+# Run exported models of every algorithm with ONNX Runtime, and compare them with the library. UPDATES is the length of training.
+test-onnx UPDATES="25": mujoco
+    test -x target/onnx/bin/python || python3 -m venv target/onnx
+    target/onnx/bin/pip install --quiet --disable-pip-version-check -r crates/learn/tests/python/requirements-onnx.txt
+    rm -rf target/onnx-cases
+    mkdir -p target/onnx-cases
+    ISOCHRONE_ONNX_CASES="$PWD/target/onnx-cases" ISOCHRONE_ONNX_UPDATES={{ UPDATES }} cargo nextest run --workspace {{ features }} --locked -E 'test(every_algorithm_is_exported)'
+    target/onnx/bin/python crates/learn/tests/python/onnx_check.py target/onnx-cases
 
 # Install the Python packages that the mazes are compared with into target/ogbench.
 ogbench:

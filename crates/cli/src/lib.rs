@@ -54,6 +54,8 @@ enum Command {
     #[cfg(feature = "learn")]
     Eval(Box<commands::eval::Args>),
     Exact(Box<commands::exact::Args>),
+    #[cfg(feature = "learn")]
+    Export(commands::export::Args),
     #[command(display_order = 901)]
     Man(commands::man::Args),
     #[cfg(feature = "learn")]
@@ -112,6 +114,8 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         #[cfg(feature = "learn")]
         Command::Eval(args) => commands::eval::run(&args, out)?,
         Command::Exact(args) => commands::exact::run(&args, out)?,
+        #[cfg(feature = "learn")]
+        Command::Export(args) => commands::export::run(&args, out)?,
         Command::Man(args) => commands::man::run(&args, Cli::command(), out)?,
         #[cfg(feature = "learn")]
         Command::Plan(args) => commands::plan::run(&args, out)?,

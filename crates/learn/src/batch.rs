@@ -117,6 +117,11 @@ impl BatchTransform {
         rows
     }
 
+    /// The dimensions of an observation that are the policy's goal input.
+    pub fn goal(&self) -> Range<usize> {
+        self.goal.clone()
+    }
+
     /// The scaling of the data.
     pub fn scaling(&self) -> &Scaling {
         &self.scaling

@@ -1,6 +1,10 @@
 //! The interface between the trainer and an algorithm.
 
-use crate::{batch::DeviceBatch, metrics::Metrics};
+use crate::{
+    batch::DeviceBatch,
+    export::{Graph, Value},
+    metrics::Metrics,
+};
 use burn::tensor::Tensor;
 use isochrone_data::sampling::GoalDistributionConfig;
 use isochrone_nn::{error::StateError, module::Actor, state_dict::StateDict};
@@ -44,4 +48,28 @@ pub trait TensorDistance: Send + Sync {
     /// # Shapes
     /// `from: [n, observation width]`, `to: [m, observation width]` give `[n, m]`.
     fn all_pairs(&self, from: Tensor<2>, to: Tensor<2>) -> Tensor<2>;
+
+    /// Returns the latent states that are compared; `None` if the distance is not a quasimetric
+    /// between latent states.
+    ///
+    /// # Shapes
+    /// `[n, observation width]` gives `[n, latent width]`.
+    fn embed(&self, _rows: Tensor<2>) -> Option<Tensor<2>> {
+        None
+    }
+
+    /// Adds the computation of [`paired`](Self::paired) to a graph and returns its result; `None`
+    /// if the distance cannot be exported.
+    ///
+    /// # Shapes
+    /// `from, to: [n, observation width]` give `[n]`.
+    fn onnx(&self, _graph: &mut Graph, _from: &Value, _to: &Value) -> Option<Value> {
+        None
+    }
+
+    /// Adds the computation of [`embed`](Self::embed) to a graph and returns its result and the
+    /// latent width; `None` if there is no embedding or it cannot be exported.
+    fn onnx_embedding(&self, _graph: &mut Graph, _rows: &Value) -> Option<(Value, usize)> {
+        None
+    }
 }

@@ -9,6 +9,7 @@
 //! - [`distill`]: distillation of a distance in steps, such as recorded time between landmarks,
 //!   into a network in one file
 //! - [`model`]: trained models, which answer queries for distances and actions
+//! - [`export`]: trained models as ONNX files
 
 mod algorithm;
 pub mod algos;
@@ -19,6 +20,7 @@ mod context;
 pub mod distill;
 pub mod error;
 pub mod evaluation;
+pub mod export;
 pub mod jobs;
 mod learner;
 mod metrics;
@@ -45,11 +47,13 @@ pub use setting_info::SettingInfo;
 pub use trainer::Outcome;
 pub use training::{Training, TrainingResult};
 
-/// Items for benchmarks of single updates and tests of checkpoints. Not part of the public API.
+/// Items for benchmarks of single updates and tests of checkpoints and exported files. Not part of
+/// the public API.
 #[doc(hidden)]
 pub mod internals {
     pub use crate::{
         batch::{BatchTransform, sampler},
+        export::proto::{Graph as OnnxGraph, Model as OnnxModel, Size as OnnxSize},
         restore::{restore, save},
         scaling::Scaling,
     };

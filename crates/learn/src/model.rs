@@ -1,15 +1,17 @@
 //! Trained models, which answer queries without data or optimizers.
 
 use crate::{
+    algorithm::Algorithm,
     batch::BatchTransform,
     error::LearnError,
+    export::{Graph, Value},
     learner::{Learner, TensorDistance},
     restore::restore,
-    run::{Checkpoint, Checkpoints, Run},
+    run::{Checkpoint, Checkpoints, Run, RunConfig},
     scaling::Affine,
 };
 use burn::tensor::{Device, Tensor};
-use isochrone_core::{Discount, GoalPolicy, ShapeError, TemporalDistance};
+use isochrone_core::{Discount, GoalPolicy, ShapeError, TemporalDistance, shape::check_rows};
 use isochrone_data::Spec;
 use isochrone_nn::{module::Actor, state_dict::Mode};
 use std::{path::Path, sync::Arc};
@@ -35,6 +37,10 @@ pub struct Model {
     pub distance: Option<LearnedDistance>,
     /// The policy; `None` if the dataset has no actions.
     pub policy: Option<LearnedPolicy>,
+    /// The algorithm that trained it.
+    pub algorithm: Algorithm,
+    /// The discount per step.
+    pub discount: Discount,
     /// The columns of the dataset.
     pub spec: Spec,
     /// The number of updates.
@@ -47,11 +53,12 @@ impl Model {
     /// Returns the current model of a learner.
     pub fn of(
         learner: &dyn Learner,
+        config: &RunConfig,
         transform: &BatchTransform,
-        discount: Discount,
         spec: &Spec,
         step: u64,
     ) -> Self {
+        let (algorithm, discount) = (config.learner.algorithm(), config.discount());
         let distance = learner.distance();
         let distance = distance.map(|distance| LearnedDistance {
             distance: distance.into(),
@@ -59,7 +66,7 @@ impl Model {
             discount,
         });
         let policy = learner.policy().map(|actor| LearnedPolicy { actor, transform: transform.clone() });
-        Self { distance, policy, spec: spec.clone(), step, warnings: Vec::new() }
+        Self { distance, policy, algorithm, discount, spec: spec.clone(), step, warnings: Vec::new() }
     }
 
     /// Returns the learned distance; [`LearnError::NoDistance`] if the algorithm learns none.
@@ -122,7 +129,7 @@ impl Model {
         let restored = restore(&mut *learner, Mode::Load, snapshot, &context);
         let scaling = restored.map_err(|problem| checkpoints.mismatch(progress.step, &problem))?;
         let transform = BatchTransform::new(&context, scaling);
-        let model = Self::of(&*learner, &transform, config.discount(), spec, progress.step);
+        let model = Self::of(&*learner, config, &transform, spec, progress.step);
         Ok(Self { warnings, ..model })
     }
 }
@@ -146,6 +153,41 @@ impl LearnedDistance {
         let scaled = scaling.scaled(rows);
         let out = scaled.chunks(self.width()).map(|row| row.iter().fold(0f32, |max, x| max.max(x.abs())));
         out.enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b)).unwrap_or((0, 0.0))
+    }
+
+    /// Returns the latent states that the distance compares, `[n, latent width]`, and the latent
+    /// width; `None` if the distance is not a quasimetric between latent states.
+    ///
+    /// Two networks of which the larger distance is used have their latent states side by side.
+    ///
+    /// # Panics
+    /// If the length of `rows` is not a multiple of the width of a state.
+    pub fn embed(&self, rows: &[f32]) -> Option<(Vec<f32>, usize)> {
+        check_rows("rows", rows, self.width()).unwrap_or_else(ShapeError::panic);
+        // Also known if there are no rows.
+        let [_, width] = self.distance.embed(self.tensor(&vec![0.0; self.width()]))?.dims();
+        let mut latent = Vec::with_capacity(rows.len() / self.width() * width);
+        for rows in rows.chunks(CHUNK * self.width()) {
+            latent.extend(numbers(self.distance.embed(self.tensor(rows))?));
+        }
+        Some((latent, width))
+    }
+
+    /// Adds the distance in steps between rows in the units of the data to a graph; `None` if it
+    /// cannot be exported.
+    pub(crate) fn onnx(&self, graph: &mut Graph, from: &Value, to: &Value) -> Option<Value> {
+        let scaling = &self.transform.scaling().observation;
+        let (from, to) = (graph.scaled(scaling, from), graph.scaled(scaling, to));
+        let nats = self.distance.onnx(graph, &from, &to)?;
+        let unit = graph.number(self.discount.nats_per_step());
+        Some(graph.op("Div", &[&nats, &unit]))
+    }
+
+    /// Adds [`embed`](Self::embed) to a graph and returns the latent width; `None` if there is no
+    /// embedding.
+    pub(crate) fn onnx_embedding(&self, graph: &mut Graph, rows: &Value) -> Option<(Value, usize)> {
+        let rows = graph.scaled(&self.transform.scaling().observation, rows);
+        self.distance.onnx_embedding(graph, &rows)
     }
 
     fn tensor(&self, rows: &[f32]) -> Tensor<2> {
@@ -199,6 +241,18 @@ impl TemporalDistance for LearnedDistance {
 pub struct LearnedPolicy {
     actor: Actor,
     transform: BatchTransform,
+}
+
+impl LearnedPolicy {
+    /// Adds the policy to a graph: rows in the units of the data give actions in those units.
+    pub(crate) fn onnx(&self, graph: &mut Graph, observations: &Value, goals: &Value) -> Value {
+        let scaling = self.transform.scaling();
+        let (observations, goals) =
+            (graph.scaled(&scaling.observation, observations), graph.scaled(&scaling.observation, goals));
+        let goals = graph.slice(&goals, 1, self.transform.goal());
+        let actions = graph.policy_mode(&self.actor, &observations, &goals);
+        graph.unscaled(&scaling.action, &actions)
+    }
 }
 
 impl GoalPolicy for LearnedPolicy {

@@ -103,8 +103,8 @@ impl Trainer {
 
     /// Returns the current model.
     pub fn model(&self) -> Model {
-        let (discount, spec) = (self.config.discount(), self.sampler.data().spec());
-        Model::of(&*self.learner, &self.transform, discount, spec, self.progress.step)
+        let spec = self.sampler.data().spec();
+        Model::of(&*self.learner, &self.config, &self.transform, spec, self.progress.step)
     }
 
     /// Returns the run, if there is one.

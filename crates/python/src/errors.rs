@@ -6,7 +6,10 @@ use isochrone::{
     data::{self, tabular::TabularError},
     envs::EnvError,
     exact::{EventChainError, MdpError, SolveError},
-    learn::error::{Divergence, LearnError},
+    learn::{
+        error::{Divergence, LearnError},
+        export::ExportError,
+    },
     plan::PlanError,
     plot::PlotError,
     refined::RefinedError,
@@ -127,6 +130,15 @@ impl IntoPython for EnvError {
         match self {
             Self::Data(error) => error.into_python(),
             error => with_hint(&error.to_string(), PhysicsError::new_err),
+        }
+    }
+}
+
+impl IntoPython for ExportError {
+    fn into_python(self) -> PyErr {
+        match self {
+            Self::File(error) => error.into_python(),
+            error => with_hint(&error.to_string(), IsochroneError::new_err),
         }
     }
 }

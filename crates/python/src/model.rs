@@ -8,11 +8,11 @@ use crate::{
 };
 use isochrone::{
     GoalPolicy as _, TemporalDistance as _,
-    data::Spec,
     learn::{
         error::LearnError,
+        export::{OnnxPart, write_onnx},
         model::{self, CheckpointSelector, LearnedDistance, LearnedPolicy},
-        run::Run,
+        run::{Run, write_file},
     },
 };
 use numpy::PyArrayDyn;
@@ -30,14 +30,10 @@ use std::{
 /// Made by `isochrone.fit`, `Run.model` or `Model.load`.
 #[pyclass(frozen, module = "isochrone", weakref)]
 pub struct Model {
-    distance: Option<Arc<LearnedDistance>>,
-    policy: Option<Arc<LearnedPolicy>>,
-    spec: Spec,
-    step: u64,
-    algorithm: String,
+    model: model::Model,
     /// The files of the run that hold the model, by their paths in its folder: a model can be
     /// pickled, exported or saved after the run changed.
-    files: Arc<Vec<(String, Vec<u8>)>>,
+    files: Vec<(String, Vec<u8>)>,
 }
 
 /// Parses "last", "best" or a step.
@@ -80,34 +76,29 @@ impl Model {
         for warning in &model.warnings {
             warn.call1((warning,))?;
         }
-        let algorithm = run.manifest().algorithm.clone();
-        let files = Arc::new(model_files(&run, model.step)?);
-        let model::Model { distance, policy, spec, step, .. } = model;
-        Ok(Self {
-            distance: distance.map(Arc::new),
-            policy: policy.map(Arc::new),
-            spec,
-            step,
-            algorithm,
-            files,
-        })
+        let files = model_files(&run, model.step)?;
+        Ok(Self { model, files })
     }
 
-    pub fn known_distance(&self) -> PyResult<&Arc<LearnedDistance>> {
-        self.distance.as_ref().ok_or_else(|| {
-            let problem = format!("{} learns no distance", self.algorithm);
+    fn algorithm_name(&self) -> &'static str {
+        self.model.algorithm.name()
+    }
+
+    pub fn known_distance(&self) -> PyResult<&LearnedDistance> {
+        self.model.distance.as_ref().ok_or_else(|| {
+            let problem = format!("{} learns no distance", self.algorithm_name());
             invalid(&problem, "train with another algorithm, or use isochrone.refine(data)")
         })
     }
 
-    pub fn known_policy(&self) -> PyResult<&Arc<LearnedPolicy>> {
-        self.policy.as_ref().ok_or_else(|| {
+    pub fn known_policy(&self) -> PyResult<&LearnedPolicy> {
+        self.model.policy.as_ref().ok_or_else(|| {
             invalid("a dataset without actions teaches no policy", "train on data with actions")
         })
     }
 
     pub fn metric(&self) -> PyResult<Metric> {
-        Ok(Metric::new(self.known_distance()?.clone(), &self.spec))
+        Ok(Metric::new(Arc::new(self.known_distance()?.clone()), &self.model.spec))
     }
 }
 
@@ -121,13 +112,12 @@ distance_methods!(Model, self => self.metric(), {
     }
 
     /// Returns the rows of the latent space in which the quasimetric is computed.
-    #[cfg(any())]
     fn embed<'py>(&self, py: Python<'py>, observation: Rows<'py>) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
         let distance = self.known_distance()?;
         let rows = observation.of_width(distance.width(), "observation")?;
         let latent = compute(py, observation.n() <= SMALL_ROWS, || distance.embed(rows));
         let Some((latent, width)) = latent else {
-            let problem = format!("the distance of {} is not a quasimetric on a latent space", self.algorithm);
+            let problem = format!("the distance of {} is not a quasimetric on a latent space", self.algorithm_name());
             return Err(invalid(&problem, "use cmd1, cmd2 or qrl"));
         };
         array(py, latent, &[observation.leading(), &[width]].concat())
@@ -143,65 +133,93 @@ distance_methods!(Model, self => self.metric(), {
         array(py, actions, &[observation.leading(), &[policy.action_width()]].concat())
     }
 
+    /// Writes the model as a run folder with this checkpoint; `Model.load` and the command open it.
+    fn save(&self, folder: PathBuf) -> PyResult<()> {
+        Run::check_free(&folder).or_raise()?;
+        for (name, contents) in &self.files {
+            let path = folder.join(name);
+            std::fs::create_dir_all(path.parent().unwrap_or(&folder))?;
+            write_file(&path, contents).or_raise()?;
+        }
+        Ok(())
+    }
+
+    /// Writes a part of the model as an ONNX file: "distance", "policy" or "embedding".
+    ///
+    /// The inputs are `observation` and `goal`, in the units of the dataset. The output is
+    /// `distance` in steps, `action`, or `embedding`. The number of rows is free.
+    #[pyo3(signature = (path, part="distance"))]
+    fn export(&self, py: Python<'_>, path: PathBuf, part: &str) -> PyResult<()> {
+        let parts = [OnnxPart::Distance, OnnxPart::Policy, OnnxPart::Embedding];
+        let Some(part) = parts.into_iter().find(|known| known.name() == part) else {
+            return Err(invalid(&format!("part='{part}'"), "use 'distance', 'policy' or 'embedding'"));
+        };
+        if path.extension().is_none_or(|extension| extension != "onnx") {
+            let hint = "use the extension .onnx";
+            return Err(invalid(&format!("{}: not an ONNX file", path.display()), hint));
+        }
+        py.detach(|| write_onnx(&self.model, part, &path)).or_raise()
+    }
+
     /// The number of updates.
     #[getter]
     fn step(&self) -> u64 {
-        self.step
+        self.model.step
     }
 
     /// The name of the algorithm.
     #[getter]
     fn algorithm(&self) -> &str {
-        &self.algorithm
+        self.algorithm_name()
     }
 
     /// The discount that steps are measured with; None without a distance.
     #[getter]
     fn discount(&self) -> Option<f64> {
-        self.distance.as_ref().map(|distance| distance.discount().gamma())
+        self.model.distance.as_ref().map(|distance| distance.discount().gamma())
     }
 
     /// The number of values in an action.
     #[getter]
     fn action_width(&self) -> usize {
-        self.spec.action.width
+        self.model.spec.action.width
     }
 
     /// Whether the model has a distance.
     #[getter]
     fn has_distance(&self) -> bool {
-        self.distance.is_some()
+        self.model.distance.is_some()
     }
 
     /// Whether the model has a policy.
     #[getter]
     fn has_policy(&self) -> bool {
-        self.policy.is_some()
+        self.model.policy.is_some()
     }
 
     /// The files of the run that hold the model, by name.
     #[getter]
     fn _files<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let files = PyDict::new(py);
-        for (name, contents) in &*self.files {
+        for (name, contents) in &self.files {
             files.set_item(name, PyBytes::new(py, contents))?;
         }
         Ok(files)
     }
 
     fn __repr__(&self) -> String {
-        let learned = match (&self.distance, &self.policy) {
+        let learned = match (&self.model.distance, &self.model.policy) {
             (Some(_), Some(_)) => "distance and policy",
             (Some(_), None) => "distance",
             _ => "policy",
         };
-        let (algorithm, step, width) = (&self.algorithm, self.step, self.spec.observation.width);
+        let (algorithm, step, width) = (self.algorithm_name(), self.model.step, self.model.spec.observation.width);
         format!("<isochrone.Model: {learned} of {algorithm} at step {step}, observations of width {width}>")
     }
 
     /// Pickles by value: the files of one checkpoint.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>, u64))> {
         let function = py.import("isochrone._pickle")?.getattr("model_of_files")?;
-        Ok((function, (self._files(py)?, self.step)))
+        Ok((function, (self._files(py)?, self.model.step)))
     }
 });

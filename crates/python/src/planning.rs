@@ -20,7 +20,6 @@ use pyo3::{
     prelude::*,
     types::{PyDict, PyTuple},
 };
-use std::sync::Arc;
 
 /// A path of states from a start to a goal.
 #[pyclass(frozen, module = "isochrone", get_all)]
@@ -334,7 +333,7 @@ pub fn repeated<'a>(
 pub struct PlannedPolicy {
     planner: Py<Planner>,
     model: Py<Model>,
-    policy: Arc<LearnedPolicy>,
+    policy: LearnedPolicy,
 }
 
 #[pymethods]
@@ -345,7 +344,7 @@ impl PlannedPolicy {
         observation: Rows<'py>,
         goal: Rows<'py>,
     ) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
-        let (planner, policy) = (self.planner.get(), &*self.policy);
+        let (planner, policy) = (self.planner.get(), &self.policy);
         let width = policy.observation_width();
         let here = observation.of_width(width, "observation")?;
         let there = repeated(goal.of_width(width, "goal")?, &observation, &goal)?;

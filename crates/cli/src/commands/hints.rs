@@ -1,7 +1,10 @@
 //! Translates hints of the library into flags of the command.
 
 #[cfg(feature = "learn")]
-use isochrone::{audit::AuditError, learn::error::LearnError};
+use isochrone::{
+    audit::AuditError,
+    learn::{error::LearnError, export::ExportError},
+};
 use isochrone::{data::Remedy, exact::MapError};
 
 /// Replaces names of the library in a message by the corresponding flags.
@@ -22,8 +25,15 @@ pub fn addition(error: &anyhow::Error) -> &'static str {
     }
     #[cfg(feature = "learn")]
     match error.chain().find_map(|cause| cause.downcast_ref()) {
+        Some(ExportError::NoDistance { .. }) => return " (--part policy)",
+        Some(ExportError::NoPolicy) => return " (--part distance, and train --actions)",
+        Some(ExportError::NoEmbedding { .. }) => return " (--part distance, and train --algorithm)",
+        _ => {}
+    }
+    #[cfg(feature = "learn")]
+    match error.chain().find_map(|cause| cause.downcast_ref()) {
         Some(LearnError::Edited { .. }) => {
-            return " (--accept-edits of train --resume, distance, plan, eval, audit, plot and runs)";
+            return " (--accept-edits of train --resume, distance, plan, eval, audit, export, plot and runs)";
         }
         Some(LearnError::RunExists { .. }) => return " (train --resume, or another --run)",
         Some(LearnError::NotFinite { .. } | LearnError::Diverged(_)) => return " (isochrone data validate)",

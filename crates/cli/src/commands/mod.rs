@@ -14,6 +14,8 @@ pub mod envs;
 pub mod eval;
 pub mod exact;
 #[cfg(feature = "learn")]
+pub mod export;
+#[cfg(feature = "learn")]
 mod goal_steps;
 pub mod hints;
 pub mod man;

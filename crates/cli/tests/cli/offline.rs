@@ -19,6 +19,7 @@ const COMMANDS: &[&str] = &[
     "runs runs",
     "distance runs/nav2d --from 0,0 --to 1,0",
     "distill runs/nav2d --updates 20",
+    "export runs/nav2d -o nav2d.onnx",
     "audit runs/nav2d",
     "plan runs/nav2d --from @0:0 --to @0:5",
     "eval runs/nav2d --env nav2d --episodes 2",

@@ -221,6 +221,7 @@ fn names_the_command(text: &str) -> bool {
         "envs",
         "eval",
         "exact",
+        "export",
         "plan",
         "plot",
         "reproduce",

@@ -2,6 +2,7 @@
 //! embedded goal is the log-likelihood ratio of reaching the goal.
 
 use super::{CriticInput, Preset};
+use crate::export::{Graph, Value};
 use burn::{module::Module, tensor::Tensor};
 use isochrone_nn::{
     error::ConfigError,
@@ -70,5 +71,14 @@ impl Embedding {
         let (phi, psi) = (self.phi.forward(rows), self.psi.forward(goals));
         let scale = (phi.dims()[1] as f32).sqrt();
         (phi * psi).sum_dim(1).reshape([n]) / scale
+    }
+
+    /// Adds [`rowwise`](Self::rowwise) to a graph, with `psi` of the goals.
+    pub fn onnx(&self, graph: &mut Graph, rows: &Value, psi: &Value) -> Value {
+        let phi = graph.encoder(&self.phi, rows);
+        let [_, width] = self.phi.out().weight.dims();
+        let products = graph.op("Mul", &[&phi, psi]);
+        let (sum, scale) = (graph.reduce("ReduceSum", &products, 1), graph.number((width as f64).sqrt()));
+        graph.op("Div", &[&sum, &scale])
     }
 }

@@ -1,6 +1,10 @@
 //! Inputs of a critic: a state, with or without an action.
 
-use crate::{batch::DeviceBatch, context::LearnerContext};
+use crate::{
+    batch::DeviceBatch,
+    context::LearnerContext,
+    export::{Graph, Value},
+};
 use burn::tensor::{Tensor, TensorData};
 use isochrone_core::rng;
 
@@ -46,6 +50,14 @@ impl CriticInput {
         }
         let zeros = Tensor::zeros([n, self.action_width + 1], &observations.device());
         Tensor::cat(vec![observations, zeros], 1)
+    }
+
+    /// Adds [`states`](Self::states) to a graph.
+    pub fn onnx_states(&self, graph: &mut Graph, observations: &Value) -> Value {
+        match self.action_width {
+            0 => observations.clone(),
+            width => graph.pad_columns(observations, width + 1),
+        }
     }
 
     /// Returns rows of states with actions.

@@ -1,7 +1,10 @@
 //! Distances between states that are derived from critics.
 
-use super::{CriticInput, Embedding, Values, nats_of_value};
-use crate::learner::TensorDistance;
+use super::{CriticInput, Embedding, Values, nats_of_value, onnx_nats_of_value};
+use crate::{
+    export::{Graph, Value},
+    learner::TensorDistance,
+};
 use burn::tensor::Tensor;
 use isochrone_core::Discount;
 use isochrone_nn::module::{Actor, Metric};
@@ -23,6 +26,20 @@ impl TensorDistance for MetricDistance {
     fn all_pairs(&self, from: Tensor<2>, to: Tensor<2>) -> Tensor<2> {
         self.metric.all_pairs(self.input.states(from), self.input.states(to))
     }
+
+    fn embed(&self, rows: Tensor<2>) -> Option<Tensor<2>> {
+        Some(latent(&self.metric, &self.input.states(rows)))
+    }
+
+    fn onnx(&self, graph: &mut Graph, from: &Value, to: &Value) -> Option<Value> {
+        let (from, to) = (self.input.onnx_states(graph, from), self.input.onnx_states(graph, to));
+        Some(graph.metric(&self.metric, &from, &to))
+    }
+
+    fn onnx_embedding(&self, graph: &mut Graph, rows: &Value) -> Option<(Value, usize)> {
+        let rows = self.input.onnx_states(graph, rows);
+        Some(graph.embedding(&self.metric, &rows))
+    }
 }
 
 /// The distance of a quasimetric that is in steps.
@@ -41,6 +58,26 @@ impl TensorDistance for StepMetricDistance {
     fn all_pairs(&self, from: Tensor<2>, to: Tensor<2>) -> Tensor<2> {
         self.metric.all_pairs(from, to) * self.discount.nats_per_step()
     }
+
+    fn embed(&self, rows: Tensor<2>) -> Option<Tensor<2>> {
+        Some(latent(&self.metric, &rows))
+    }
+
+    fn onnx(&self, graph: &mut Graph, from: &Value, to: &Value) -> Option<Value> {
+        let steps = graph.metric(&self.metric, from, to);
+        let unit = graph.number(self.discount.nats_per_step());
+        Some(graph.op("Mul", &[&steps, &unit]))
+    }
+
+    fn onnx_embedding(&self, graph: &mut Graph, rows: &Value) -> Option<(Value, usize)> {
+        Some(graph.embedding(&self.metric, rows))
+    }
+}
+
+/// Returns the latent rows of all members of a metric side by side, `[n, members * latent]`. The
+/// distance is the maximum over members of the head on their part of the columns.
+fn latent(metric: &Metric, rows: &Tensor<2>) -> Tensor<2> {
+    Tensor::cat(metric.members().iter().map(|member| member.encoder.forward(rows.clone())).collect(), 1)
 }
 
 /// The distance of a contrastive critic: `d(s, g) = f(g, g) - f(s, g)`.
@@ -72,6 +109,19 @@ impl TensorDistance for ContrastiveDistance {
             at_goal.reshape([1, m]) - phi.matmul(psi.transpose()) / scale
         });
         sum.reduce(|sum, next| sum + next).expect("there is at least one") / self.members.len() as f32
+    }
+
+    fn onnx(&self, graph: &mut Graph, from: &Value, to: &Value) -> Option<Value> {
+        let (from, at_goal) = (self.input.onnx_states(graph, from), self.input.onnx_states(graph, to));
+        let distances: Vec<Value> = (self.members.iter())
+            .map(|member| {
+                let psi = graph.encoder(&member.psi, to);
+                let (at_goal, at_state) =
+                    (member.onnx(graph, &at_goal, &psi), member.onnx(graph, &from, &psi));
+                graph.op("Sub", &[&at_goal, &at_state])
+            })
+            .collect();
+        Some(graph.combined("Mean", &distances))
     }
 }
 
@@ -105,5 +155,17 @@ impl TensorDistance for ValueDistance {
             self.paired(from.clone(), goal).reshape([n, 1])
         });
         Tensor::cat(columns.collect(), 1)
+    }
+
+    fn onnx(&self, graph: &mut Graph, from: &Value, to: &Value) -> Option<Value> {
+        let values = match &self.actor {
+            None => self.values.onnx_min(graph, &[from, to]),
+            Some((actor, goal)) => {
+                let goals = graph.slice(to, 1, goal.clone());
+                let actions = graph.policy_mode(actor, from, &goals);
+                self.values.onnx_min(graph, &[from, &actions, to])
+            }
+        };
+        Some(onnx_nats_of_value(graph, &values, self.discount))
     }
 }

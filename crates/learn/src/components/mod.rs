@@ -19,4 +19,4 @@ pub use metric::QuasimetricConfig;
 pub use policy::{Extraction, Policy, PolicyConfig};
 pub use preset::Preset;
 pub use target::polyak_update;
-pub use value::{ValueConfig, Values, hindsight_goals, nats_of_value, value_of_reward};
+pub use value::{ValueConfig, Values, hindsight_goals, nats_of_value, onnx_nats_of_value, value_of_reward};

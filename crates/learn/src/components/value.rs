@@ -1,7 +1,10 @@
 //! Goal-conditioned value functions: minus the discounted number of steps to the goal.
 
 use super::Preset;
-use crate::context::LearnerContext;
+use crate::{
+    context::LearnerContext,
+    export::{Graph, Value},
+};
 use burn::{module::Module, tensor::Tensor};
 use isochrone_core::Discount;
 use isochrone_data::sampling::{GoalDistributionConfig, GoalMixture};
@@ -22,6 +25,17 @@ const MIN_DISCOUNTED: f32 = 1e-6;
 pub fn nats_of_value(value: Tensor<1>, discount: Discount) -> Tensor<1> {
     let discounted = value * (1.0 - discount.gamma()) + 1.0;
     discounted.clamp(MIN_DISCOUNTED, 1.0).log().neg()
+}
+
+/// Adds [`nats_of_value`] to a graph.
+pub fn onnx_nats_of_value(graph: &mut Graph, value: &Value, discount: Discount) -> Value {
+    let (per_step, one) = (graph.number(1.0 - discount.gamma()), graph.number(1.0));
+    let scaled = graph.op("Mul", &[value, &per_step]);
+    let discounted = graph.op("Add", &[&scaled, &one]);
+    let min = graph.number(f64::from(MIN_DISCOUNTED));
+    let clamped = graph.op("Clip", &[&discounted, &min, &one]);
+    let log = graph.op("Log", &[&clamped]);
+    graph.op("Neg", &[&log])
 }
 
 /// Returns the Bellman target: `0` at the goal, otherwise `-1 + gamma V(s', g)`.
@@ -89,5 +103,13 @@ impl Values {
     /// Returns the minimum over members, `[n]`, so that a policy does not exploit overestimates.
     pub fn min(&self, parts: Vec<Tensor<2>>) -> Tensor<1> {
         self.all(parts).into_iter().reduce(Tensor::min_pair).expect("there is at least one")
+    }
+
+    /// Adds [`min`](Self::min) to a graph.
+    pub fn onnx_min(&self, graph: &mut Graph, parts: &[&Value]) -> Value {
+        let rows = graph.concat(1, parts);
+        let values: Vec<Value> = self.members.iter().map(|member| graph.encoder(member, &rows)).collect();
+        let (min, column) = (graph.combined("Min", &values), graph.integers(&[1]));
+        graph.op("Squeeze", &[&min, &column])
     }
 }

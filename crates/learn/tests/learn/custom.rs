@@ -9,6 +9,7 @@ use isochrone_learn::{
     StateDict, StopHandle, TensorDistance, Training,
     components::{OptimizerConfig, TrainState},
     error::{ConfigError, StateError},
+    export::{OnnxPart, onnx_bytes},
     model::CheckpointSelector,
     run::{OpenOptions, Run},
 };
@@ -117,6 +118,10 @@ fn algorithms_of_other_crates_are_trained_by_the_same_trainer() {
         Run::open_with(&run, &OpenOptions { algorithms: vec![custom], ..OpenOptions::default() }).unwrap();
     assert_eq!(opened.config().learner.algorithm(), custom);
     assert_eq!(nats(&Model::of_run(&opened, CheckpointSelector::Last).unwrap()), nats(&uninterrupted));
+
+    // Without a definition of its export, the error names what is missing.
+    let error = onnx_bytes(&resumed, OnnxPart::Distance).unwrap_err().to_string();
+    assert!(error.contains("step-regression") && error.contains("TensorDistance::onnx"), "{error}");
 
     let error = training().set("encoder.widht", 3).fit(&data).err().unwrap().to_string();
     assert!(error.contains("learner.encoder.widht") && error.contains("`width`"), "{error}");

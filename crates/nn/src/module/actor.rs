@@ -118,6 +118,17 @@ impl Actor {
             }
         }
     }
+
+    /// Returns the network of observations and goals. The mode of every distribution is `tanh` of
+    /// its first [`actions`](Self::actions) outputs.
+    pub fn network(&self) -> &Encoder {
+        &self.network
+    }
+
+    /// Returns the width of an action.
+    pub fn actions(&self) -> usize {
+        self.actions
+    }
 }
 
 /// A distribution of actions for each of `n` rows, `[n, actions]`.

@@ -114,4 +114,19 @@ impl Encoder {
         }
         self.out.forward(x, Activation::Identity)
     }
+
+    /// Returns the hidden layers in order, each with its normalization if there is one.
+    pub fn hidden(&self) -> impl Iterator<Item = (&Dense, Option<&Norm>)> {
+        self.layers.iter().enumerate().map(|(index, layer)| (layer, self.norms.get(index)))
+    }
+
+    /// Returns the output layer, which has no activation.
+    pub fn out(&self) -> &Dense {
+        &self.out
+    }
+
+    /// Returns the activation after every hidden layer.
+    pub fn activation(&self) -> Activation {
+        self.activation
+    }
 }
