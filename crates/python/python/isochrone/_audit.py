@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from isochrone._isochrone import Dataset, audit_distance, audit_matrix
 
@@ -74,10 +74,11 @@ def audit(
     0.0
     """
     if hasattr(distance, "distance") or callable(distance):
-        found = audit_distance(distance, data, seed)
+        found = audit_distance(cast("Any", distance), data, seed)
     else:
         found = _audit_matrix(distance, data, rows, seed)
-    return Audit(**{**found, "problems": tuple(found["problems"])})
+    problems: tuple[str, ...] = tuple(found.pop("problems"))
+    return Audit(**found, problems=problems)
 
 
 def _audit_matrix(matrix: ArrayLike, data: Dataset, rows: Sequence[int] | None, seed: int) -> dict[str, Any]:

@@ -225,7 +225,7 @@ def from_arrays(
     width = 0 if acts is None else acts.shape[1]
     builder = _builder(states.shape[1], width, pays is not None, fps, goal, action_range)
     first = 0
-    for last in cast("list[int]", np.flatnonzero(ends).tolist()):
+    for last in np.flatnonzero(ends).tolist():
         if last > first:
             builder.push(
                 states[first : last + 1],
@@ -265,6 +265,7 @@ def from_episodes(
     <isochrone.Dataset: 1 episodes, 3 transitions, observations of width 3, actions of width 2>
     """
     builder: Builder | None = None
+    widths = (0, 0)
     for number, episode in enumerate(episodes):
         states = _rows(_field(episode, "observations"), observation, f"episode {number}: observations")
         acts = _field(episode, "actions")
@@ -273,7 +274,13 @@ def from_episodes(
         action_rows = None if acts is None else _rows(acts, observation, f"episode {number}: actions")
         if builder is None:
             width = 0 if action_rows is None else action_rows.shape[1]
-            builder = _builder(states.shape[1], width, pays is not None, fps, goal, action_range)
+            widths = (states.shape[1], width)
+            builder = _builder(*widths, pays is not None, fps, goal, action_range)
+        # The builder sees plain numbers: rows of twice the width would pass as twice as many rows.
+        for name, rows, width in (("observations", states, widths[0]), ("actions", action_rows, widths[1])):
+            if rows is not None and rows.shape[1] != width:
+                problem = f"episode {number}: {name} have width {rows.shape[1]} instead of {width}"
+                raise _invalid(problem, "all episodes have the widths of the first")
         builder.push(
             states,
             None if action_rows is None else _transitions(action_rows, steps),
@@ -306,7 +313,7 @@ def from_minari(
         As for `load`.
     """
     if isinstance(dataset, str):
-        import minari  # pyright: ignore[reportMissingTypeStubs]
+        import minari  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
         source: Any = minari.load_dataset(dataset)
     else:
@@ -327,11 +334,15 @@ def _builder(
     goal: tuple[int, int] | None,
     action_range: tuple[float, float] | None,
 ) -> Builder:
+    if fps is not None and not 0.0 < fps < float("inf"):
+        raise _invalid(f"fps={fps}", "pass a positive number")
     action: dict[str, Any] = {"name": "actions", "width": action_width}
     if action_range is not None:
         low, high = action_range
+        if not low < high:
+            raise _invalid(f"action_range={action_range}", "pass the smallest and the largest value")
         action["bounds"] = [{"low": low, "high": high}] * action_width
-    spec = {
+    spec: dict[str, Any] = {
         "observation": {"name": "observations", "width": observation_width},
         "action": action,
         "has_rewards": has_rewards,

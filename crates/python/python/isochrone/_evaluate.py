@@ -93,8 +93,8 @@ def evaluate(
     --------
     >>> import numpy as np
     >>> result = isochrone.evaluate("isochrone/Nav2d-v0", lambda observation, goal: np.zeros(2), episodes=2)
-    >>> result.success
-    0.0
+    >>> result.success  # the street carries the state to one of both goals
+    0.5
     """
     closes = isinstance(env, str)
     if closes:
@@ -190,15 +190,17 @@ def _rollouts(
 
 
 def _plain(observation: Any) -> Any:
-    return observation["observation"] if isinstance(observation, dict) else observation
+    entries: Any = observation
+    return entries["observation"] if isinstance(observation, dict) else observation
 
 
 def _goal(observation: Any, info: dict[str, Any]) -> Any:
     if "goal" in info:
         return info["goal"]
     # The convention of Gymnasium-Robotics.
-    if isinstance(observation, dict) and "desired_goal" in observation:
-        return observation["desired_goal"]
+    entries: Any = observation
+    if isinstance(observation, dict) and "desired_goal" in entries:
+        return entries["desired_goal"]
     raise ValueError("the environment has no goal: reset() returns neither info['goal'] nor 'desired_goal'")
 
 

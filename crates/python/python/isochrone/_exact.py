@@ -60,11 +60,15 @@ def exact(
     --------
     >>> import numpy as np
     >>> isochrone.exact(np.array([[0.0, 1.0, 0.0], [0.5, 0.0, 0.5], [0.0, 0.0, 1.0]]), goal=2).steps.round(2)
-    array([3.94, 2.94, 0.  ])
+    array([3.96, 2.96, 0.  ])
     """
     import numpy as np
 
     goals = cast("list[int]", np.atleast_1d(np.asarray(goal)).tolist())
+    if negative := [state for state in goals if state < 0]:
+        error = IsochroneError(f"goal {negative[0]} is out of range")
+        error.add_note("hint: states are numbered from 0")
+        raise error
     return solve(_rows(transitions), goals, discount, tolerance, method)
 
 
@@ -81,6 +85,14 @@ def exact_all_pairs(
     ----------
     transitions, discount, tolerance, method
         As for `exact`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> isochrone.exact_all_pairs(np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 1.0]])).round(2)
+    array([[ 0.,  1.,  2.],
+           [inf,  0.,  1.],
+           [inf, inf,  0.]])
     """
     return solve_all_pairs(_rows(transitions), discount, tolerance, method)
 
@@ -131,10 +143,9 @@ def _rows(transitions: Any) -> _Rows:
         return _of_gymnasium(cast("Mapping[int, Any]", transitions))
     if hasattr(transitions, "tocsr"):
         return _of_sparse([transitions])
-    if isinstance(transitions, Sequence):
-        matrices = cast("Sequence[Any]", transitions)
-        if matrices and all(hasattr(matrix, "tocsr") for matrix in matrices):
-            return _of_sparse(matrices)
+    matrices: Any = transitions
+    if isinstance(transitions, Sequence) and transitions and any(hasattr(matrix, "tocsr") for matrix in matrices):
+        return _of_sparse(matrices)
     return _of_dense(transitions)
 
 
@@ -144,7 +155,7 @@ def _of_dense(transitions: Any) -> _Rows:
     dense = np.asarray(transitions, np.float64)
     if dense.ndim == 2:
         dense = dense[None]
-    if dense.ndim != 3 or dense.shape[1] != dense.shape[2]:
+    if dense.ndim != 3 or dense.shape[1] != dense.shape[2] or not dense.size:
         error = IsochroneError(f"transitions have shape {dense.shape}")
         error.add_note("hint: pass (states, states) or (actions, states, states)")
         raise error
@@ -156,10 +167,12 @@ def _of_dense(transitions: Any) -> _Rows:
 def _of_sparse(matrices: Sequence[Any]) -> _Rows:
     import numpy as np
 
-    parts: list[Any] = [matrix.tocsr() for matrix in matrices]
+    parts: list[Any] = [
+        matrix.tocsr() if hasattr(matrix, "tocsr") else _sparse(matrix) for matrix in matrices
+    ]
     shapes = [tuple(cast("tuple[int, int]", part.shape)) for part in parts]
     n = shapes[0][1]
-    if any(shape[1] != n or shape[0] % n for shape in shapes):
+    if not n or any(shape[1] != n or shape[0] % n for shape in shapes):
         error = IsochroneError(f"transitions have shapes {shapes}")
         error.add_note("hint: pass one (states, states) matrix per action")
         raise error
@@ -170,6 +183,13 @@ def _of_sparse(matrices: Sequence[Any]) -> _Rows:
     return _Rows(n, indptr, indices, probabilities)
 
 
+def _sparse(matrix: Any) -> Any:
+    # One matrix of the list is sparse, so SciPy is installed.
+    from scipy import sparse  # type: ignore[import-untyped, unused-ignore]
+
+    return sparse.csr_array(matrix)
+
+
 def _of_gymnasium(transitions: Mapping[int, Any]) -> _Rows:
     """``P[state][action]`` is a list of ``(probability, next state, reward, terminated)``.
 
@@ -177,28 +197,32 @@ def _of_gymnasium(transitions: Mapping[int, Any]) -> _Rows:
     """
     import numpy as np
 
+    if not transitions:
+        error = IsochroneError("transitions are empty")
+        error.add_note("hint: pass env.unwrapped.P")
+        raise error
     n_states = len(transitions)
     n_actions = max(len(actions) for actions in transitions.values())
-    entries: dict[tuple[int, int], float] = {}
-    absorbing: set[int] = set()
+    absorbing = {
+        int(successor)
+        for actions in transitions.values()
+        for outcomes in actions.values()
+        for _, successor, _, terminated in outcomes
+        if terminated
+    }
+    entries = {(action * n_states + state, state): 1.0 for state in absorbing for action in range(n_actions)}
     for state, actions in transitions.items():
+        if state in absorbing:
+            continue
         for action, outcomes in actions.items():
-            for probability, successor, _, terminated in outcomes:
+            for probability, successor, _, _ in outcomes:
                 key = (action * n_states + state, int(successor))
                 entries[key] = entries.get(key, 0.0) + float(probability)
-                if terminated:
-                    absorbing.add(int(successor))
-    for state in absorbing:
-        for action in range(n_actions):
-            row = action * n_states + state
-            for key in [key for key in entries if key[0] == row]:
-                del entries[key]
-            entries[row, state] = 1.0
     keys = sorted(key for key, probability in entries.items() if probability > 0.0)
-    row = np.array([key[0] for key in keys], np.int64)
-    column = np.array([key[1] for key in keys], np.int64)
+    rows = np.array([key[0] for key in keys], np.int64)
+    columns = np.array([key[1] for key in keys], np.int64)
     probabilities = np.array([entries[key] for key in keys], np.float64)
-    return _compressed(n_states, n_actions * n_states, row, column, probabilities)
+    return _compressed(n_states, n_actions * n_states, rows, columns, probabilities)
 
 
 def _compressed(n_states: int, n_rows: int, row: Any, column: Any, probabilities: Any) -> _Rows:

@@ -163,6 +163,16 @@ def resume(
         The training data, if they are no longer where the run found them.
     threads, progress, callback
         As for `train`.
+
+    Examples
+    --------
+    >>> def stop(record):
+    ...     raise isochrone.StopTraining
+    >>> data = isochrone.collect("nav2d", 20)
+    >>> run = isochrone.train(data, run=tmp / "nav2d", size="small", steps=10, progress=False, callback=stop)
+    >>> run = isochrone.resume(run, progress=False)
+    >>> run.status["step"]
+    10
     """
     folder = run.folder if isinstance(run, Run) else run
     observer = _Observer(progress, callback)
@@ -217,7 +227,7 @@ def _start(
 def _dataset(data: DataSource | None) -> Dataset | None:
     if data is None or isinstance(data, Dataset):
         return data
-    if not isinstance(data, (str, os.PathLike)):
+    if not isinstance(data, (str, os.PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(
             f"data is a {type(data).__name__}: pass a Dataset (see isochrone.from_arrays) or a path"
         )
@@ -234,9 +244,9 @@ class _Observer:
         self.callback = callback
         self.bar: Any = None
         self.shown: dict[str, str] = {}
-        self.folder: str | None = None
+        self.folder: os.PathLike[str] | None = None
 
-    def started(self, step: int, steps: int, folder: str) -> None:
+    def started(self, step: int, steps: int, folder: os.PathLike[str]) -> None:
         self.folder = folder
         log.info("%s: from step %d of %d", folder, step, steps)
         if self.progress:

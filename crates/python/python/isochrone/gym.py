@@ -92,7 +92,7 @@ def _title(name: str) -> str:
 _IDS = {f"isochrone/{_title(name)}-v0": name for name in episode_steps()}
 
 for _id, _name in _IDS.items():
-    gymnasium.register(
+    gymnasium.register(  # pyright: ignore[reportUnknownMemberType]
         _id,
         "isochrone.gym:GoalEnv",
         kwargs={"name": _name},
