@@ -234,6 +234,23 @@ fn every_algorithm_is_exported() {
     }
 }
 
+/// Rows at these bounds are too rare in short training to be compared.
+#[test]
+fn distances_of_values_are_bounded_as_in_the_library() {
+    let data = walks(2, 20);
+    for algorithm in [Algorithm::Gciql, Algorithm::Ddpg] {
+        let model = Training::new(algorithm).preset(Preset::Small).steps(1).batch_size(16);
+        let bytes = onnx_bytes(&model.fit(&data).unwrap(), OnnxPart::Distance).unwrap();
+        let graph = OnnxModel::decode(&bytes[..]).unwrap().graph.unwrap();
+        let clip = graph.node.iter().find(|node| node.op_type == "Clip").unwrap();
+        let constant = |name: &String| {
+            let tensor = graph.initializer.iter().find(|tensor| tensor.name == *name).unwrap();
+            f32::from_le_bytes(tensor.raw_data.clone().try_into().unwrap())
+        };
+        assert_eq!([1, 2].map(|input| constant(&clip.input[input])), [1e-6, 1.0], "{algorithm}");
+    }
+}
+
 /// The distance is a function of the embeddings: equal states have equal ones, and the width is
 /// known without rows.
 #[test]
