@@ -12,6 +12,7 @@ mod envs;
 mod errors;
 mod exact;
 mod figure;
+mod kernel;
 mod model;
 #[cfg(feature = "mujoco")]
 mod physics;
@@ -21,6 +22,7 @@ mod refined;
 mod run;
 mod training;
 mod values;
+mod xla;
 
 use pyo3::prelude::*;
 
@@ -38,12 +40,14 @@ mod _isochrone {
         errors::{ConfigError, DataError, DivergedError, IsochroneError, PhysicsError},
         exact::{EventLog, ExactDistances, solve, solve_all_pairs},
         figure::Figure,
+        kernel::{InfoNceTape, PairTape, all_pairs, all_pairs_backward, infonce, paired, paired_backward},
         model::Model,
         planning::{Path, PlannedPolicy, Planner},
         pool::{get_num_threads, set_num_threads},
         refined::{RefinedDistance, refine},
         run::Run,
         training::{resume_run, start_run},
+        xla::xla_targets,
     };
 
     #[cfg(feature = "mujoco")]

@@ -68,16 +68,19 @@ pub const SMALL_ROWS: usize = 64;
 /// Runs `work` without the interpreter lock: on this thread if it is small, otherwise in the pool.
 /// Results do not depend on the number of threads.
 pub fn compute<T: Send>(py: Python<'_>, is_small: bool, work: impl FnOnce() -> T + Send) -> T {
-    py.detach(|| {
-        // One of our threads calls a Python callable, which may call us.
-        if IS_OURS.get() {
-            work()
-        } else if is_small {
-            CALLER.with(|caller| caller.install(work))
-        } else {
-            pool().install(work)
-        }
-    })
+    py.detach(|| compute_detached(is_small, work))
+}
+
+/// As [`compute`], on a thread that does not hold the interpreter lock.
+pub fn compute_detached<T: Send>(is_small: bool, work: impl FnOnce() -> T + Send) -> T {
+    // One of our threads calls a Python callable, which may call us.
+    if IS_OURS.get() {
+        work()
+    } else if is_small {
+        CALLER.with(|caller| caller.install(work))
+    } else {
+        pool().install(work)
+    }
 }
 
 /// Sets the number of threads that compute; 0 is the number of cores. Results do not depend on it.
