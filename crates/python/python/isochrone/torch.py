@@ -29,7 +29,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
 from isochrone import _isochrone as _core
 from isochrone._pairing import block
@@ -42,9 +41,43 @@ _Directions: TypeAlias = Literal["both", "forward", "backward"]
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
+class _Refused(torch.autograd.Function):
+    """The identity of a gradient that has no derivative."""
+
+    @staticmethod
+    def forward(ctx: Any, *args: Any, **_: Any) -> Any:
+        del ctx
+        return args[0].clone()
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        raise RuntimeError("the kernels of isochrone cannot be differentiated twice")
+
+
 def _once(backward: _F) -> _F:
-    """Let a second derivative raise instead of being wrong."""
-    return cast("Callable[[_F], _F]", once_differentiable)(backward)
+    """Let second derivatives raise.
+
+    ``torch.autograd.function.once_differentiable`` does so only if the incoming gradient requires
+    one itself; otherwise it returns a constant, and a gradient penalty would be silently ignored.
+    """
+
+    def differentiable_once(ctx: Any, *grad_outputs: Any) -> Any:
+        with torch.no_grad():
+            gradients = backward(ctx, *grad_outputs)
+        sources = (*ctx.saved_tensors, *grad_outputs)
+        if not _needs_gradient(*sources):
+            return gradients
+        return tuple(None if g is None else _apply(_Refused, g, *sources) for g in gradients)
+
+    return cast("_F", differentiable_once)
+
+
+def _apply(function: type[torch.autograd.Function], *args: Any) -> Tensor:
+    return cast("Callable[..., Tensor]", function.apply)(*args)
+
+
+def _needs_gradient(*tensors: Tensor) -> bool:
+    return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
 
 
 def _array(tensor: Tensor) -> NDArray[np.float32]:
@@ -117,14 +150,6 @@ class _InfoNce(torch.autograd.Function):
         )
         rows = torch.from_numpy(dx), torch.from_numpy(dy), torch.from_numpy(dpotential)
         return *rows, torch.full_like(mix, dmix), None, None, None, None
-
-
-def _apply(function: type[torch.autograd.Function], *args: Any) -> Tensor:
-    return cast("Callable[..., Tensor]", function.apply)(*args)
-
-
-def _needs_gradient(*tensors: Tensor) -> bool:
-    return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
 
 
 # The compiler calls the kernels instead of looking into them.
