@@ -40,9 +40,11 @@ _Directions: TypeAlias = Literal["both", "forward", "backward"]
 # Whether rows and columns are included, and the weight of the squared log-sum-exps.
 _Objective: TypeAlias = tuple[bool, bool, float]
 
-_capsule = cast("Callable[[ctypes.c_void_p], Any]", jax.ffi.pycapsule)
+# Parts of JAX whose types are not known completely.
+_ffi, _numpy = cast("Any", jax.ffi), cast("Any", jnp)
+
 for _name, _address in _core.xla_targets():
-    jax.ffi.register_ffi_target(_name, _capsule(ctypes.c_void_p(_address)), platform="cpu")
+    _ffi.register_ffi_target(_name, _ffi.pycapsule(ctypes.c_void_p(_address)), platform="cpu")
 
 
 def _call(name: str, shapes: Sequence[tuple[int, ...]], *args: Array, **attributes: Any) -> tuple[Array, ...]:
@@ -50,7 +52,7 @@ def _call(name: str, shapes: Sequence[tuple[int, ...]], *args: Array, **attribut
     struct = cast("Callable[[tuple[int, ...], Any], jax.ShapeDtypeStruct]", jax.ShapeDtypeStruct)
     results = [struct(shape, jnp.float32) for shape in shapes]
     call = jax.ffi.ffi_call(f"isochrone_{name}", results, vmap_method="broadcast_all")
-    return tuple(cast("Sequence[Array]", call(*args, **attributes)))
+    return tuple(call(*args, **attributes))
 
 
 def _of_form(form: _Form) -> dict[str, Any]:
@@ -68,47 +70,47 @@ def _of_objective(objective: _Objective) -> dict[str, Any]:
     }
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _all_pairs(form: _Form, x: Array, y: Array, mix: Array) -> Array:
+def _differentiable(
+    value: Callable[..., Array],
+    forward: Callable[..., tuple[Array, tuple[Array, ...]]],
+    backward: Callable[..., tuple[Array, ...]],
+    static: int,
+) -> Callable[..., Array]:
+    """Return a function with a derivative rule, whose first ``static`` arguments are not arrays."""
+    function = cast("Any", jax.custom_vjp)(value, nondiff_argnums=tuple(range(static)))
+    function.defvjp(forward, backward)
+    return cast("Callable[..., Array]", function)
+
+
+def _all_pairs_value(form: _Form, x: Array, y: Array, mix: Array) -> Array:
     return _call("all_pairs", [(x.shape[0], y.shape[0])], x, y, mix, **_of_form(form))[0]
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _paired(form: _Form, x: Array, y: Array, mix: Array) -> Array:
+def _all_pairs_forward(form: _Form, *rows: Array) -> tuple[Array, tuple[Array, ...]]:
+    return _all_pairs_value(form, *rows), rows
+
+
+def _all_pairs_backward(form: _Form, rows: tuple[Array, ...], gradient: Array) -> tuple[Array, ...]:
+    return _call("all_pairs_backward", [z.shape for z in rows], *rows, gradient, **_of_form(form))
+
+
+def _paired_value(form: _Form, x: Array, y: Array, mix: Array) -> Array:
     return _call("paired", [(x.shape[0],)], x, y, mix, **_of_form(form))[0]
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(0, 1))
-def _infonce(form: _Form, objective: _Objective, x: Array, y: Array, potential: Array, mix: Array) -> Array:
-    attributes = {**_of_form(form), **_of_objective(objective)}
-    return _call("infonce", [()], x, y, potential, mix, **attributes)[0]
+def _paired_forward(form: _Form, *rows: Array) -> tuple[Array, tuple[Array, ...]]:
+    return _paired_value(form, *rows), rows
 
 
-_Rows: TypeAlias = tuple[Array, Array, Array]
+def _paired_backward(form: _Form, rows: tuple[Array, ...], gradient: Array) -> tuple[Array, ...]:
+    return _call("paired_backward", [z.shape for z in rows], *rows, gradient, **_of_form(form))
 
 
-def _all_pairs_forward(form: _Form, x: Array, y: Array, mix: Array) -> tuple[Array, _Rows]:
-    return _all_pairs(form, x, y, mix), (x, y, mix)
+def _infonce_value(form: _Form, objective: _Objective, *args: Array) -> Array:
+    return _call("infonce", [()], *args, **_of_form(form), **_of_objective(objective))[0]
 
 
-def _all_pairs_backward(form: _Form, rows: _Rows, gradient: Array) -> tuple[Array, ...]:
-    shapes = [z.shape for z in rows]
-    return _call("all_pairs_backward", shapes, *rows, gradient, **_of_form(form))
-
-
-def _paired_forward(form: _Form, x: Array, y: Array, mix: Array) -> tuple[Array, _Rows]:
-    return _paired(form, x, y, mix), (x, y, mix)
-
-
-def _paired_backward(form: _Form, rows: _Rows, gradient: Array) -> tuple[Array, ...]:
-    shapes = [z.shape for z in rows]
-    return _call("paired_backward", shapes, *rows, gradient, **_of_form(form))
-
-
-def _infonce_forward(
-    form: _Form, objective: _Objective, x: Array, y: Array, potential: Array, mix: Array
-) -> tuple[Array, tuple[Array, ...]]:
-    args = (x, y, potential, mix)
+def _infonce_forward(form: _Form, objective: _Objective, *args: Array) -> tuple[Array, tuple[Array, ...]]:
     shapes = [(), *(z.shape for z in args)]
     attributes = {**_of_form(form), **_of_objective(objective)}
     loss, *gradients = _call("infonce_gradients", shapes, *args, **attributes)
@@ -122,13 +124,13 @@ def _infonce_backward(
     return tuple(upstream * gradient for gradient in gradients)
 
 
-_all_pairs.defvjp(_all_pairs_forward, _all_pairs_backward)
-_paired.defvjp(_paired_forward, _paired_backward)
-_infonce.defvjp(_infonce_forward, _infonce_backward)
+_all_pairs = _differentiable(_all_pairs_value, _all_pairs_forward, _all_pairs_backward, 1)
+_paired = _differentiable(_paired_value, _paired_forward, _paired_backward, 1)
+_infonce = _differentiable(_infonce_value, _infonce_forward, _infonce_backward, 2)
 
 
 def _checked(name: str, numbers: ArrayLike) -> Array:
-    array = jnp.asarray(numbers)
+    array: Array = _numpy.asarray(numbers)
     if array.dtype != jnp.float32:
         raise TypeError(f"{name} is {array.dtype}: the kernels compute float32; pass {name}.astype('float32')")
     return array
@@ -163,7 +165,7 @@ class Quasimetric:
         return ("iqe", width // multiple, multiple, 0)
 
     def _mix(self) -> Array:
-        alpha = jnp.asarray(self.alpha, jnp.float32)
+        alpha: Array = _numpy.asarray(self.alpha, jnp.float32)
         if alpha.ndim:
             raise ValueError(f"alpha has shape {alpha.shape}: pass a scalar")
         return alpha
@@ -187,7 +189,7 @@ class Quasimetric:
         form, mix = self._form(width), self._mix()
         pairs = block(x.shape, y.shape)
         if pairs is None:
-            shape = jnp.broadcast_shapes(x.shape, y.shape)
+            shape = np.broadcast_shapes(x.shape, y.shape)
             x, y = (jnp.broadcast_to(z, shape).reshape(prod(shape[:-1]), width) for z in (x, y))
             return _paired(form, x, y, mix).reshape(shape[:-1])
         rows = x.reshape(pairs.x_shape).transpose(pairs.x_axes).reshape(pairs.batch, pairs.n, width)
@@ -215,7 +217,7 @@ class Quasimetric:
         --------
         >>> import jax.numpy as jnp
         >>> mrn().all_pairs(jnp.eye(4)[:3], jnp.eye(4)[:2]).tolist()
-        [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
+        [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
         """
         x, y = _rows(x, y)
         if x.ndim < 2 or y.ndim < 2:
@@ -310,7 +312,7 @@ def infonce(
     n = x.shape[0]
     if x.ndim != 2 or x.shape != y.shape or n == 0:
         raise ValueError(f"x and y have shapes {x.shape} and {y.shape}: pass n rows of both")
-    potential = jnp.zeros(n, jnp.float32) if potential is None else _checked("potential", potential)
+    potential = _checked("potential", np.zeros(n, np.float32) if potential is None else potential)
     if potential.shape != (n,):
         raise ValueError(f"potential has shape {potential.shape} instead of ({n},)")
     objective = (directions != "backward", directions != "forward", float(logsumexp_penalty))

@@ -29,7 +29,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
 from isochrone import _isochrone as _core
 from isochrone._pairing import block
@@ -37,18 +36,55 @@ from isochrone._pairing import block
 __all__ = ["IQE", "MRN", "MRNFixed", "Quasimetric", "SplitMRN", "infonce"]
 
 _Form: TypeAlias = tuple[str, int, int, int]
-_Reductions: TypeAlias = Literal["sum", "max", "mean", "maxmean"]
 _Directions: TypeAlias = Literal["both", "forward", "backward"]
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
+class _Refused(torch.autograd.Function):
+    """The identity of a gradient that has no derivative."""
+
+    @staticmethod
+    def forward(ctx: Any, *args: Any, **_: Any) -> Any:
+        del ctx
+        return args[0].clone()
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        raise RuntimeError("the kernels of isochrone cannot be differentiated twice")
+
+
 def _once(backward: _F) -> _F:
-    """Let a second derivative raise instead of being wrong."""
-    return cast("Callable[[_F], _F]", once_differentiable)(backward)
+    """Let second derivatives raise.
+
+    ``torch.autograd.function.once_differentiable`` does so only if the incoming gradient requires
+    one itself; otherwise it returns a constant, and a gradient penalty would be silently ignored.
+    """
+
+    def differentiable_once(ctx: Any, *grad_outputs: Any) -> Any:
+        with torch.no_grad():
+            gradients = backward(ctx, *grad_outputs)
+        sources = (*ctx.saved_tensors, *grad_outputs)
+        if not _needs_gradient(*sources):
+            return gradients
+        return tuple(None if g is None else _apply(_Refused, g, *sources) for g in gradients)
+
+    return cast("_F", differentiable_once)
+
+
+def _apply(function: type[torch.autograd.Function], *args: Any) -> Tensor:
+    return cast("Callable[..., Tensor]", function.apply)(*args)
+
+
+def _needs_gradient(*tensors: Tensor) -> bool:
+    return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
 
 
 def _array(tensor: Tensor) -> NDArray[np.float32]:
     return cast("NDArray[np.float32]", tensor.detach().contiguous().numpy())
+
+
+def _tensor(array: NDArray[np.float32]) -> Tensor:
+    return cast("Tensor", cast("Any", torch).from_numpy(array))
 
 
 def _check(name: str, tensor: Tensor, width: int) -> None:
@@ -68,7 +104,7 @@ class _AllPairs(torch.autograd.Function):
         values, tape = _core.all_pairs(_array(x), _array(y), form, float(mix), keep)
         ctx.save_for_backward(x, y, mix)
         ctx.form, ctx.tape = form, tape
-        return torch.from_numpy(values)
+        return _tensor(values)
 
     @staticmethod
     @_once
@@ -76,7 +112,7 @@ class _AllPairs(torch.autograd.Function):
         x, y, mix = cast("tuple[Tensor, Tensor, Tensor]", ctx.saved_tensors)
         gradient = _array(grad_outputs[0])
         dx, dy, dmix = _core.all_pairs_backward(_array(x), _array(y), ctx.form, float(mix), gradient, ctx.tape)
-        return torch.from_numpy(dx), torch.from_numpy(dy), torch.full_like(mix, dmix), None, None
+        return _tensor(dx), _tensor(dy), torch.full_like(mix, dmix), None, None
 
 
 class _Paired(torch.autograd.Function):
@@ -85,7 +121,7 @@ class _Paired(torch.autograd.Function):
         x, y, mix, form = cast("tuple[Tensor, Tensor, Tensor, _Form]", args)
         ctx.save_for_backward(x, y, mix)
         ctx.form = form
-        return torch.from_numpy(_core.paired(_array(x), _array(y), form, float(mix)))
+        return _tensor(_core.paired(_array(x), _array(y), form, float(mix)))
 
     @staticmethod
     @_once
@@ -93,7 +129,7 @@ class _Paired(torch.autograd.Function):
         x, y, mix = cast("tuple[Tensor, Tensor, Tensor]", ctx.saved_tensors)
         gradient = _array(grad_outputs[0])
         dx, dy, dmix = _core.paired_backward(_array(x), _array(y), ctx.form, float(mix), gradient)
-        return torch.from_numpy(dx), torch.from_numpy(dy), torch.full_like(mix, dmix), None
+        return _tensor(dx), _tensor(dy), torch.full_like(mix, dmix), None
 
 
 class _InfoNce(torch.autograd.Function):
@@ -115,20 +151,16 @@ class _InfoNce(torch.autograd.Function):
         (dx, dy, dmix), dpotential = tape.backward(
             _array(x), _array(y), _array(potential), float(grad_outputs[0])
         )
-        rows = torch.from_numpy(dx), torch.from_numpy(dy), torch.from_numpy(dpotential)
+        rows = _tensor(dx), _tensor(dy), _tensor(dpotential)
         return *rows, torch.full_like(mix, dmix), None, None, None, None
 
 
-def _apply(function: type[torch.autograd.Function], *args: Any) -> Tensor:
-    return cast("Callable[..., Tensor]", function.apply)(*args)
+def _uncompiled(function: _F) -> _F:
+    """Let ``torch.compile`` call the kernels instead of looking into them."""
+    return cast("_F", cast("Any", torch.compiler).disable(function))
 
 
-def _needs_gradient(*tensors: Tensor) -> bool:
-    return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
-
-
-# The compiler calls the kernels instead of looking into them.
-@cast("Callable[[_F], _F]", torch.compiler.disable)
+@_uncompiled
 def _evaluate(x: Tensor, y: Tensor, mix: Tensor, form: _Form) -> Tensor:
     """Return the values of all pairs of rows that ``x`` and ``y`` contain when they are broadcast."""
     pairs = block(x.shape, y.shape)
@@ -137,12 +169,12 @@ def _evaluate(x: Tensor, y: Tensor, mix: Tensor, form: _Form) -> Tensor:
         columns = y.reshape(pairs.y_shape).permute(pairs.y_axes).reshape(pairs.batch, pairs.m, x.shape[-1])
         values = _apply(_AllPairs, rows, columns, mix, form, _needs_gradient(x, y, mix))
         return values.reshape(pairs.value_shape).permute(pairs.value_axes)
-    x, y = torch.broadcast_tensors(x, y)
-    values = _apply(_Paired, x.reshape(-1, x.shape[-1]), y.reshape(-1, y.shape[-1]), mix, form)
-    return values.reshape(x.shape[:-1])
+    shape = np.broadcast_shapes(x.shape, y.shape)
+    rows, columns = (z.expand(shape).reshape(math.prod(shape[:-1]), shape[-1]) for z in (x, y))
+    return _apply(_Paired, rows, columns, mix, form).reshape(shape[:-1])
 
 
-@cast("Callable[[_F], _F]", torch.compiler.disable)
+@_uncompiled
 def _fused_infonce(
     x: Tensor,
     y: Tensor,
@@ -167,7 +199,7 @@ class _Reduction(nn.Module):
             raise NotImplementedError(f"reduction={kind!r}: use 'sum', 'max', 'mean' or 'maxmean'")
         if kind not in ("sum", "max", "mean", "maxmean"):
             raise ValueError(f"reduction={kind!r}: use 'sum', 'max', 'mean' or 'maxmean'")
-        self.kind = cast("_Reductions", kind)
+        self.kind = kind
         self.input_num_components = input_num_components
         if kind == "maxmean":
             self.raw_alpha = nn.Parameter(torch.tensor(-1.0))
@@ -279,9 +311,9 @@ class Quasimetric(nn.Module, abc.ABC):
         --------
         >>> metric = SplitMRN(4)
         >>> metric.all_pairs(torch.eye(4)[:3], torch.eye(4)[:2])
-        tensor([[0.0000, 1.0000],
-                [1.0000, 0.0000],
-                [2.0000, 2.0000]])
+        tensor([[0., 1.],
+                [1., 0.],
+                [1., 1.]])
         """
         return self(x.unsqueeze(-2), y.unsqueeze(-3))
 
@@ -340,7 +372,8 @@ class IQE(Quasimetric):
         self.latent_2d_shape = torch.Size([groups, dim_per_component])
 
     def _kernel(self, rows: Tensor) -> tuple[_Form, Tensor, float] | None:
-        return ("iqe", *self.latent_2d_shape, 0), *self.reduction.mix_and_scale(rows)
+        groups, width = self.latent_2d_shape
+        return ("iqe", groups, width, 0), *self.reduction.mix_and_scale(rows)
 
 
 class SplitMRN(Quasimetric):
@@ -451,11 +484,10 @@ class MRN(Quasimetric):
     def _distance(self, x: Tensor, y: Tensor) -> Tensor:
         if self._kernel(x) is not None:
             return super()._distance(x, y)
-        (x_max, x_l2), (y_max, y_l2) = (z.split(self._width, -1) for z in (x, y))
-        unused = x.new_tensor(0.0)
-        asymmetric = _evaluate(x_max, y_max, unused, ("mrn", 1, self._width, 0))
-        symmetric = _evaluate(x_l2, y_l2, unused, ("mrn", 1, 0, self._width)).pow(self.sym_p)
-        return self.reduction(torch.stack([symmetric, asymmetric], -1))
+        width, unused = self._width, x.new_tensor(0.0)
+        asymmetric = _evaluate(x[..., :width], y[..., :width], unused, ("mrn", 1, width, 0))
+        symmetric = _evaluate(x[..., width:], y[..., width:], unused, ("mrn", 1, 0, width)).pow(self.sym_p)
+        return cast("Tensor", self.reduction(torch.stack([symmetric, asymmetric], -1)))
 
     def extra_repr(self) -> str:
         return f"{super().extra_repr()}, sym_p={self.sym_p}"
@@ -537,8 +569,8 @@ def infonce(
         raise ValueError(f"{directions=}: use 'both', 'forward' or 'backward'")
     if metric.discount is not None:
         raise ValueError(f"infonce needs distances, but the metric has discount={metric.discount}")
-    for name, rows in (("x", x), ("y", y)):
-        _check(name, rows, metric.input_size)
+    _check("x", x, metric.input_size)
+    _check("y", y, metric.input_size)
     n = x.shape[0]
     if x.ndim != 2 or x.shape != y.shape or n == 0:
         raise ValueError(f"x and y have shapes {tuple(x.shape)} and {tuple(y.shape)}: pass n rows of both")
