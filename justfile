@@ -13,10 +13,10 @@ features := "--features mujoco"
 quick: (timed "fmt" "lint-quick" "test-quick")
 
 # Everything that CI runs, cheapest first.
-check: (timed "fmt" "typos" "workflows" "book" "mujoco" "lint" "test" "examples" "test-light" "doc" "api" "package")
+check: (timed "fmt" "typos" "workflows" "book" "mujoco" "lint" "test" "examples" "test-light" "python" "doc" "api" "package")
 
 # Checks that take long or need other packages: licenses, builds from packages, fuzzing, kill tests, the quick study, Python peers. Run it before a release.
-nightly: (timed "deny" "package-verify" "fuzz" "kill-test" "reproduce-quick" "test-python" "test-onnx" "test-ogbench")
+nightly: (timed "deny" "package-verify" "fuzz" "kill-test" "reproduce-quick" "test-python" "test-onnx" "wheel" "test-ogbench")
 
 # Run recipes one after another and print the duration of each.
 [private]
@@ -102,6 +102,36 @@ test *ARGS: mujoco
 examples: mujoco
     cargo nextest run --workspace {{ features }} --locked --no-run
     for example in readme exact_grid read_dataset train_and_query plan custom_environment custom_algorithm; do target/debug/examples/$example; done
+
+# Build the Python package for tests and install it into target/python. Its dependencies are those that `test` compiled.
+python-install: mujoco
+    test -x target/python/bin/python || python3 -m venv target/python
+    target/python/bin/pip install --quiet --disable-pip-version-check -r crates/python/tests/requirements.txt
+    rm -rf target/wheels-dev
+    cd crates/python && ../../target/python/bin/maturin build --quiet --profile dev --features mujoco,shared-build --interpreter ../../target/python/bin/python --out ../../target/wheels-dev
+    target/python/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps target/wheels-dev/isochrone-*.whl
+
+# Test the installed Python package outside the source tree: tests, doctests, types, reference page, notebooks.
+python: python-install
+    mkdir -p target/python-tests && rm -rf target/python-tests/* && cp -r crates/python/tests target/python-tests/
+    cd target/python-tests && ../python/bin/python -m pytest -q tests
+    cd target/python-tests && ../python/bin/python -m mypy --strict -p isochrone && ../python/bin/python -m mypy.stubtest isochrone._isochrone
+    cd target/python-tests && ../python/bin/pyright --project ../../crates/python/pyproject.toml --pythonpath "$PWD/../python/bin/python"
+    target/python/bin/python crates/python/reference.py --check
+    target/python/bin/python examples/notebooks/run.py
+
+# The same with PyTorch, which takes 3 GB.
+python-full: python-install
+    target/python/bin/pip install --quiet --disable-pip-version-check torch "ray[data]"
+    just python
+
+# Build the wheel for release and test it in clean environments of the oldest and the newest CPython that are installed.
+wheel: mujoco
+    test -x target/python/bin/python || python3 -m venv target/python
+    target/python/bin/pip install --quiet --disable-pip-version-check -r crates/python/tests/requirements.txt
+    rm -rf target/wheels
+    cd crates/python && ../../target/python/bin/maturin build --release --out ../../target/wheels
+    crates/python/check_wheel.sh target/wheels/isochrone-*.whl
 
 # Test that a build without physics reports how to enable it.
 test-light:
@@ -206,20 +236,20 @@ reproduce-quick:
     target/debug/isochrone reproduce nav2d --quick --check -o target/nav2d-quick
 
 # Install the Python packages that make the fixtures and read files written by isochrone.
-python:
-    test -x target/python/bin/python || python3 -m venv target/python
-    target/python/bin/pip install --quiet --disable-pip-version-check -r crates/data/tests/fixtures/requirements.txt -r crates/learn/tests/python/requirements.txt
+readers:
+    test -x target/readers/bin/python || python3 -m venv target/readers
+    target/readers/bin/pip install --quiet --disable-pip-version-check -r crates/data/tests/fixtures/requirements.txt -r crates/learn/tests/python/requirements.txt
 
 # Make the fixtures of the tests again.
-fixtures: python
-    target/python/bin/python crates/data/tests/fixtures/make.py ../shared/data
+fixtures: readers
+    target/readers/bin/python crates/data/tests/fixtures/make.py ../shared/data
 
 # Read files written by isochrone with NumPy, Minari, PyArrow, TensorBoard and safetensors.
-test-python: python
+test-python: readers
     # Built as in `test`, since another set of packages would compile everything again.
     cargo nextest run --workspace {{ features }} --locked --no-run
-    target/python/bin/python crates/data/tests/fixtures/read_back.py target/debug/isochrone
-    target/python/bin/python crates/learn/tests/python/read_run.py target/debug/isochrone
+    target/readers/bin/python crates/data/tests/fixtures/read_back.py target/debug/isochrone
+    target/readers/bin/python crates/learn/tests/python/read_run.py target/debug/isochrone
 
 # Run exported models of every algorithm with ONNX Runtime, and compare them with the library. UPDATES is the length of training.
 test-onnx UPDATES="25": mujoco

@@ -173,6 +173,13 @@ impl Dataset {
         Ok(Self::episode_at(&slf, at as usize)?.into_any())
     }
 
+    /// Iterates over the episodes.
+    fn __iter__<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let episodes: PyResult<Vec<_>> =
+            (0..slf.get().data.n_episodes()).map(|number| Self::episode_at(&slf, number)).collect();
+        Ok(episodes?.into_pyobject(slf.py())?.try_iter()?.into_any())
+    }
+
     /// The number of transitions.
     #[getter]
     fn n_transitions(&self) -> u64 {
@@ -226,7 +233,7 @@ impl Dataset {
     }
 
     /// Draws the episodes on two dimensions of an observation.
-    #[pyo3(signature = (dimensions=(0, 1), *, title=""))]
+    #[pyo3(signature = (dimensions=(0, 1), *, title=""), text_signature = "($self, dimensions=(0, 1), *, title='')")]
     fn plot(&self, dimensions: (usize, usize), title: &str) -> PyResult<Figure> {
         let spec = self.data.spec();
         let (axes, width) = ([dimensions.0, dimensions.1], spec.observation.width);

@@ -396,7 +396,17 @@ impl TemporalDistance for Callable {
     }
 }
 
-/// A distance that wraps another one, or a Python callable.
+/// A distance from a callable, or one that wraps another distance.
+///
+/// Parameters
+/// ----------
+/// callable
+///     Maps `(n, width)` and `(n, width)` to `(n,)` steps; an optional method `all_pairs` gives
+///     `(n, m)`.
+/// data
+///     The dataset that defines the observation width and the frame rate.
+/// discount
+///     The discount that converts steps to nats.
 #[pyclass(frozen, module = "isochrone", weakref)]
 pub struct Distance {
     pub metric: Metric,
@@ -477,6 +487,16 @@ distance_methods!(Distance, self => Ok::<_, PyErr>(&self.metric), {
 });
 
 /// Calibrates a distance to the steps observed within the episodes of a dataset.
+///
+/// Parameters
+/// ----------
+/// distance
+///     A `Model`, `RefinedDistance`, `Distance`, or a callable that maps `(n, width)` and
+///     `(n, width)` to `(n,)` steps.
+/// data
+///     The dataset whose episodes are compared.
+/// seed
+///     The random seed of the sampled pairs.
 #[pyfunction]
 #[pyo3(signature = (distance, data, *, seed=0))]
 pub fn calibrate(
@@ -496,6 +516,11 @@ pub fn calibrate(
 }
 
 /// Returns the larger of both directed distances, for paths that can be reversed.
+///
+/// Parameters
+/// ----------
+/// distance, data
+///     As for `calibrate`.
 #[pyfunction]
 pub fn round_trip(
     py: Python<'_>,

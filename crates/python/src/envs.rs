@@ -109,7 +109,7 @@ impl Env {
     }
 }
 
-/// The environments: names and descriptions.
+/// Returns the names and descriptions of the environments.
 #[pyfunction]
 pub fn environments(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);
@@ -119,7 +119,7 @@ pub fn environments(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(all)
 }
 
-/// The datasets that `isochrone.collect` can collect, with their default number of episodes.
+/// Returns the datasets that `collect` can collect, with their default numbers of episodes.
 #[pyfunction]
 pub fn datasets(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);
@@ -141,9 +141,17 @@ pub fn episode_steps(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 
 /// Collects a dataset: episodes of a scripted policy in an environment.
 ///
-/// The name is that of an environment and a policy, such as "nav2d" or
-/// "pointmaze-medium-navigate"; `isochrone.datasets()` lists them. Each episode depends only on the
-/// seed and its number.
+/// Each episode depends only on the seed and its number.
+///
+/// Parameters
+/// ----------
+/// name
+///     An environment and a policy, such as "nav2d" or "pointmaze-medium-navigate";
+///     `isochrone.datasets()` lists them.
+/// episodes
+///     The number of episodes; by default, that of `isochrone.datasets()`.
+/// seed
+///     The random seed.
 #[pyfunction]
 #[pyo3(signature = (name, episodes=None, *, seed=0))]
 pub fn collect(py: Python<'_>, name: &str, episodes: Option<usize>, seed: u64) -> PyResult<Dataset> {
@@ -158,7 +166,7 @@ pub fn collect(py: Python<'_>, name: &str, episodes: Option<usize>, seed: u64) -
     Ok(Dataset { data: py.detach(|| builder.finish()), source: None })
 }
 
-/// The MuJoCo version, or None if it cannot be opened.
+/// Returns the MuJoCo version, or None if MuJoCo cannot be loaded.
 #[pyfunction]
 pub fn mujoco_version() -> Option<String> {
     envs::mujoco_version()

@@ -16,6 +16,7 @@ use numpy::{PyArray1, PyArrayDyn, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::{prelude::*, types::PyDict};
 
 /// Distances from every state to a goal, with a certified bound on their error.
+/// `len(distances)` is the number of states.
 #[pyclass(frozen, module = "isochrone", get_all)]
 pub struct ExactDistances {
     /// Effective steps to the goal, `(states,)`; infinite where it cannot be reached.

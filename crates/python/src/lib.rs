@@ -26,6 +26,26 @@ mod xla;
 
 use pyo3::prelude::*;
 
+/// CPython aligns objects to 16 bytes: a class with a larger alignment would be misaligned.
+macro_rules! aligned {
+    ($($class:ty),* $(,)?) => { $(const _: () = assert!(align_of::<$class>() <= 16);)* };
+}
+aligned!(
+    dataset::Dataset,
+    distance::Distance,
+    envs::Env,
+    exact::EventLog,
+    exact::ExactDistances,
+    figure::Figure,
+    model::Model,
+    planning::Path,
+    planning::PlannedPolicy,
+    planning::Planner,
+    refined::RefinedDistance,
+    run::Run,
+    dataset::Builder,
+);
+
 /// The compiled half of the package; import `isochrone` instead.
 #[pymodule]
 mod _isochrone {

@@ -30,7 +30,8 @@ use std::{
 /// Made by `isochrone.fit`, `Run.model` or `Model.load`.
 #[pyclass(frozen, module = "isochrone", weakref)]
 pub struct Model {
-    model: model::Model,
+    /// Boxed, as all large fields of classes: Python aligns objects to 16 bytes only.
+    model: Box<model::Model>,
     /// The files of the run that hold the model, by their paths in its folder: a model can be
     /// pickled, exported or saved after the run changed.
     files: Vec<(String, Vec<u8>)>,
@@ -77,7 +78,7 @@ impl Model {
             warn.call1((warning,))?;
         }
         let files = model_files(&run, model.step)?;
-        Ok(Self { model, files })
+        Ok(Self { model: Box::new(model), files })
     }
 
     fn algorithm_name(&self) -> &'static str {
@@ -111,7 +112,8 @@ distance_methods!(Model, self => self.metric(), {
         Self::open(py, &run, which)
     }
 
-    /// Returns the rows of the latent space in which the quasimetric is computed.
+    /// Returns the rows of the latent space in which the quasimetric is computed:
+    /// `(..., observation width)` gives `(..., latent width)`.
     fn embed<'py>(&self, py: Python<'py>, observation: Rows<'py>) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
         let distance = self.known_distance()?;
         let rows = observation.of_width(distance.width(), "observation")?;

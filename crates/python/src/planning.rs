@@ -21,7 +21,7 @@ use pyo3::{
     types::{PyDict, PyTuple},
 };
 
-/// A path of states from a start to a goal.
+/// A path of states from a start to a goal. `len(path)` is the number of states.
 #[pyclass(frozen, module = "isochrone", get_all)]
 pub struct Path {
     /// The start, the waypoints, the goal: `(n, observation width)`.
@@ -157,9 +157,11 @@ impl Search {
 ///     Whether the distance is calibrated to observed steps, or the larger of both directions.
 /// look_ahead
 ///     Recorded: how many steps ahead the next waypoint is.
+/// seed
+///     The random seed of the sampled transitions.
 #[pyclass(frozen, module = "isochrone", weakref)]
 pub struct Planner {
-    search: Search,
+    search: Box<Search>,
     metric: Metric,
     /// The arguments, for pickles.
     arguments: (Py<PyTuple>, Py<PyDict>),
@@ -172,7 +174,7 @@ const MAX_STATES: [usize; 2] = [10_000, 1_000_000];
 #[pymethods]
 impl Planner {
     #[new]
-    #[pyo3(signature = (distance, data, method=None, *, max_edge_steps=10.0, radius=None, states=1000, calibrated=false, round_trip=false, look_ahead=RecordedPlanner::LOOK_AHEAD_STEPS, seed=0))]
+    #[pyo3(signature = (distance, data, method=None, *, max_edge_steps=10.0, radius=None, states=1000, calibrated=false, round_trip=false, look_ahead=RecordedPlanner::LOOK_AHEAD_STEPS, seed=0), text_signature = "(distance, data, method=None, *, max_edge_steps=10.0, radius=None, states=1000, calibrated=False, round_trip=False, look_ahead=12.0, seed=0)")]
     #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
     fn new<'py>(
         py: Python<'py>,
@@ -214,8 +216,8 @@ impl Planner {
                     let problem = "the RefinedDistance was made from other data";
                     return Err(invalid(problem, "pass the same dataset, or call isochrone.refine(data)"));
                 }
-                let planner = RecordedPlanner::new(refined.get().distance.clone(), dataset, look_ahead);
-                let search = Search::Recorded(planner, refined.clone().unbind());
+                let planner = RecordedPlanner::new((*refined.get().distance).clone(), dataset, look_ahead);
+                let search = Box::new(Search::Recorded(planner, refined.clone().unbind()));
                 let arguments = ((distance, data).into_pyobject(py)?.unbind(), keywords.unbind());
                 let description = format!("recorded segments, {look_ahead} steps ahead");
                 return Ok(Self { search, metric, arguments, description });
@@ -246,14 +248,14 @@ impl Planner {
         let arguments = ((distance, data).into_pyobject(py)?.unbind(), keywords.unbind());
         let description = format!("{method} over up to {states} recorded states");
         metric.checked(())?;
-        Ok(Self { search: Search::Sampled(planner), metric, arguments, description })
+        Ok(Self { search: Box::new(Search::Sampled(planner)), metric, arguments, description })
     }
 
     /// Returns the path from a start to a goal, or None if there is none.
     fn plan<'py>(&self, py: Python<'py>, start: Rows<'py>, goal: Rows<'py>) -> PyResult<Option<Path>> {
         let width = self.metric.distance.width();
         let (from, to) = (start.one_of_width(width, "start")?, goal.one_of_width(width, "goal")?);
-        let planner = match &self.search {
+        let planner = match &*self.search {
             Search::Recorded(_, refined) => return refined.get().find_path(py, from, to),
             Search::Sampled(planner) => planner,
         };
@@ -298,7 +300,7 @@ impl Planner {
 
     /// Returns the policy of a model that follows the waypoints of this planner.
     fn policy(slf: Bound<'_, Self>, model: &Bound<'_, Model>) -> PyResult<PlannedPolicy> {
-        let policy = model.get().known_policy()?.clone();
+        let policy = Box::new(model.get().known_policy()?.clone());
         Ok(PlannedPolicy { planner: slf.unbind(), model: model.clone().unbind(), policy })
     }
 
@@ -328,12 +330,15 @@ pub fn repeated<'a>(
     }
 }
 
-/// The policy of a model that follows the waypoints of a planner: `policy(observation, goal)`.
+/// The policy of a model that follows the waypoints of a planner.
+///
+/// Made by `Planner.policy`. `policy(observation, goal)` returns actions of shape
+/// `(..., action width)`; one goal may serve all observations.
 #[pyclass(frozen, module = "isochrone", weakref)]
 pub struct PlannedPolicy {
     planner: Py<Planner>,
     model: Py<Model>,
-    policy: LearnedPolicy,
+    policy: Box<LearnedPolicy>,
 }
 
 #[pymethods]
@@ -344,7 +349,7 @@ impl PlannedPolicy {
         observation: Rows<'py>,
         goal: Rows<'py>,
     ) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
-        let (planner, policy) = (self.planner.get(), &self.policy);
+        let (planner, policy) = (self.planner.get(), &*self.policy);
         let width = policy.observation_width();
         let here = observation.of_width(width, "observation")?;
         let there = repeated(goal.of_width(width, "goal")?, &observation, &goal)?;

@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// data contain no path.
 #[pyclass(frozen, module = "isochrone", weakref)]
 pub struct RefinedDistance {
-    pub distance: refined::RefinedDistance,
+    pub distance: Box<refined::RefinedDistance>,
     pub metric: Metric,
     pub data: Py<Dataset>,
     config: RefinedConfig,
@@ -36,7 +36,16 @@ fn reading_of(name: &str) -> PyResult<(Reading, &'static str)> {
 
 /// Builds the refined distance of a dataset: recorded time between landmarks, in true steps.
 ///
-/// With `reading="typical"`, the median of the recorded segments counts instead of the fastest.
+/// Parameters
+/// ----------
+/// data
+///     The dataset.
+/// reading
+///     "fastest" or "typical" (the median) recorded segments.
+/// landmarks
+///     The number of landmarks.
+/// seed
+///     The random seed.
 #[pyfunction]
 #[pyo3(signature = (data, *, reading="fastest", landmarks=None, seed=0))]
 pub fn refine(
@@ -54,6 +63,7 @@ pub fn refine(
         .or_raise()?
         .with_reading(reading);
     let metric = Metric::new(Arc::new(distance.with_reading(reading)), dataset.spec());
+    let distance = Box::new(distance);
     Ok(RefinedDistance { distance, metric, data: data.clone().unbind(), config, reading: name })
 }
 

@@ -93,7 +93,7 @@ def test_a_callable_plans_as_the_model_natively(
         def all_pairs(self, start: np.ndarray, goal: np.ndarray) -> np.ndarray:
             return model.all_pairs(start, goal)
 
-    options = {**options, "max_edge_steps": 8, "states": 60}
+    options = {**options, "max_edge_steps": 30, "states": 100}
     expected = isochrone.Planner(model, walks, **options).plan([1, 1], [9, 9])
     for callable_ in (model.distance, lambda start, goal: model.distance(start, goal), Wrapped()):
         found = isochrone.Planner(callable_, walks, **options).plan([1, 1], [9, 9])
@@ -145,7 +145,7 @@ def test_wrong_results_of_a_callable_are_errors(wrong: Any, walks: isochrone.Dat
 
 
 def test_a_goal_without_a_path_gives_none(islands: isochrone.Dataset) -> None:
-    graph = isochrone.Planner(euclidean, islands, max_edge_steps=3, states=100)
+    graph = isochrone.Planner(euclidean, islands, max_edge_steps=3, states=islands.n_transitions)
     recorded = isochrone.Planner(isochrone.refine(islands), islands)
     for planner in (graph, recorded):
         assert planner.plan([1, 1], [1005, 1005]) is None

@@ -93,7 +93,7 @@ def evaluate(
     --------
     >>> import numpy as np
     >>> result = isochrone.evaluate("isochrone/Nav2d-v0", lambda observation, goal: np.zeros(2), episodes=2)
-    >>> result.success  # the street carries the state to one of both goals
+    >>> result.success
     0.5
     """
     closes = isinstance(env, str)
