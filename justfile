@@ -114,6 +114,7 @@ python-install: mujoco
 # Test the installed Python package outside the source tree: tests, doctests, types, reference page, notebooks.
 python: python-install
     mkdir -p target/python-tests && rm -rf target/python-tests/* && cp -r crates/python/tests target/python-tests/
+    mkdir -p target/python-tests/examples && cp README.md target/python-tests/ && cp examples/walks.csv target/python-tests/examples/
     cd target/python-tests && ../python/bin/python -m pytest -q tests
     cd target/python-tests && ../python/bin/python -m mypy --strict -p isochrone && ../python/bin/python -m mypy.stubtest isochrone._isochrone
     cd target/python-tests && ../python/bin/pyright --project ../../crates/python/pyproject.toml --pythonpath "$PWD/../python/bin/python"
@@ -130,7 +131,7 @@ wheel: mujoco
     test -x target/python/bin/python || python3 -m venv target/python
     target/python/bin/pip install --quiet --disable-pip-version-check -r crates/python/tests/requirements.txt
     rm -rf target/wheels
-    cd crates/python && ../../target/python/bin/maturin build --release --out ../../target/wheels
+    cd crates/python && ../../target/python/bin/maturin build --release --features mujoco --out ../../target/wheels
     crates/python/check_wheel.sh target/wheels/isochrone-*.whl
 
 # Test that a build without physics reports how to enable it.

@@ -195,6 +195,18 @@ def test_copies_are_independent_and_equal(model: isochrone.Model, rows: np.ndarr
         np.testing.assert_array_equal(other.policy(rows, rows[0]), model.policy(rows, rows[0]))
 
 
+def test_a_saved_model_is_loaded(model: isochrone.Model, rows: np.ndarray, tmp_path: Path) -> None:
+    model.save(tmp_path / "model")
+    again = isochrone.Model.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.distance(rows, rows[::-1]), model.distance(rows, rows[::-1]))
+
+
+def test_embeddings_do_not_depend_on_batches(model: isochrone.Model, rows: np.ndarray) -> None:
+    latent = model.embed(rows)
+    assert latent.shape[0] == 1000 and model.embed(rows[0]).shape == latent.shape[1:]
+    np.testing.assert_array_equal(np.concatenate([model.embed(rows[:7]), model.embed(rows[7:])]), latent)
+
+
 def test_checkpoints_are_chosen(run: isochrone.Run, hint: Hint) -> None:
     assert isochrone.Model.load(run.folder, "last").step == run.model(40).step == 40
     with pytest.raises(isochrone.IsochroneError, match="checkpoint='first'") as raised:
