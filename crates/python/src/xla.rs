@@ -592,7 +592,7 @@ unsafe fn error(api: *const Api, code: c_int, message: &str) -> *mut c_void {
     unsafe {
         match api.as_ref().and_then(|api| api.create_error) {
             Some(create) => create(&mut arguments),
-            // A runtime without errors cannot be told: an empty result would be worse than the end.
+            // Every runtime has it. Without it, the caller would use results that were not written.
             None => std::process::abort(),
         }
     }
