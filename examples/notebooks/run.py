@@ -30,7 +30,8 @@ MAX_OUTPUT_BYTES = 300_000
 
 def code_lines(notebook: Any) -> int:
     """Return the number of lines of code, without empty lines and comments."""
-    lines = [line.strip() for cell in notebook.cells if cell.cell_type == "code" for line in cell.source.splitlines()]
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    lines = [line.strip() for cell in cells for line in cell.source.splitlines()]
     return sum(bool(line) and not line.startswith("#") for line in lines)
 
 
@@ -46,7 +47,8 @@ def missing_packages(notebook: Any) -> list[str]:
 
 def normalize(notebook: Any) -> None:
     """Remove what differs between two executions of the same code."""
-    notebook.metadata = {key: notebook.metadata[key] for key in ("isochrone", "kernelspec") if key in notebook.metadata}
+    kept = ("isochrone", "kernelspec")
+    notebook.metadata = {key: notebook.metadata[key] for key in kept if key in notebook.metadata}
     notebook.metadata["language_info"] = {"name": "python"}
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number:02d}"
@@ -116,12 +118,14 @@ def main() -> int:
         notebook = nbformat.read(path, as_version=4)
         if missing := missing_packages(notebook):
             has_failed |= arguments.require
-            print(f"{path.name}: {'failed' if arguments.require else 'skipped'}, needs {', '.join(missing)}", flush=True)
+            result = "failed" if arguments.require else "skipped"
+            print(f"{path.name}: {result}, needs {', '.join(missing)}", flush=True)
             continue
         begin = time.monotonic()
         found = execute(notebook, arguments.timeout)
         seconds = time.monotonic() - begin
-        print(f"{path.name}: {'failed' if found else 'ok'}, {code_lines(notebook)} lines, {seconds:.0f} s", flush=True)
+        result = "failed" if found else "ok"
+        print(f"{path.name}: {result}, {code_lines(notebook)} lines of code, {seconds:.0f} s", flush=True)
         for problem in found:
             print(f"  {problem}")
         has_failed |= bool(found)
