@@ -5,6 +5,7 @@ use crate::{
     column_buffers::ColumnBuffers, episode::Ending, huge_pages::on_huge_pages, mapping::Mapping,
 };
 use arrow_buffer::ScalarBuffer;
+use isochrone_core::statistics;
 use std::{borrow::Borrow, sync::Arc};
 
 /// A dataset of episodes with random access. Clones share the columns.
@@ -105,6 +106,16 @@ impl Dataset {
     /// Returns the description of the columns.
     pub fn spec(&self) -> &Spec {
         &self.columns.spec
+    }
+
+    /// Returns the frame rate of the spec or, without one, that of the median time between the
+    /// states of the first episode.
+    pub fn frames_per_second(&self) -> Option<f64> {
+        let first = (self.n_episodes() > 0).then(|| self.episode(0));
+        let gaps =
+            first.iter().flat_map(|episode| episode.timestamps.windows(2).map(|pair| pair[1] - pair[0]));
+        let gap = statistics::median(gaps.collect());
+        self.spec().frames_per_second.or((gap > 0.0).then(|| 1.0 / gap))
     }
 
     /// Returns the index of the episodes, states and transitions.

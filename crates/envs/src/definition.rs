@@ -1,6 +1,6 @@
 //! The interface of environments in the registry.
 
-use crate::geometry::{Capsule, Rectangle};
+use crate::geometry::{Capsule, Point, Rectangle};
 use isochrone_core::EnvFactory;
 use isochrone_data::{DataError, EpisodeSink, Spec};
 use thiserror::Error;
@@ -115,6 +115,11 @@ pub trait EnvDefinition: Send + Sync {
     /// Returns the walls of the map, for plots. The first two values of an observation are the
     /// position on this map.
     fn walls(&self) -> Vec<Rectangle> {
+        Vec::new()
+    }
+
+    /// Returns the places of a map without walls, for plots.
+    fn places(&self) -> Vec<Point> {
         Vec::new()
     }
 

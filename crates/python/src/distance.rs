@@ -3,7 +3,7 @@
 use crate::{
     arrays::{Rows, array},
     dataset::Dataset,
-    errors::{OrRaise as _, invalid},
+    errors::{OrRaise as _, invalid, invalid_data},
     figure::Figure,
     model::Model,
     planning::Path,
@@ -13,7 +13,7 @@ use crate::{
 use isochrone::{
     Discount, TemporalDistance,
     calibration::Calibrated,
-    data::{self, Spec},
+    data,
     plot::{MapAxis, MapDirection, MapFrame, PlaneChart, PlanePanel, StateMap},
     round_trip::RoundTrip,
 };
@@ -26,6 +26,9 @@ use std::sync::{Arc, Mutex};
 pub struct Metric {
     pub distance: Arc<dyn TemporalDistance>,
     pub frames_per_second: Option<f64>,
+    /// Whether one state against many is compared pair by pair, which gives the same bits as single
+    /// queries; recorded time does so in any case.
+    is_paired: bool,
     /// The Python callable that computes it, if it is one: it may raise.
     callable: Option<Arc<Callable>>,
 }
@@ -41,8 +44,13 @@ enum Unit {
 }
 
 impl Metric {
-    pub fn new(distance: Arc<dyn TemporalDistance>, spec: &Spec) -> Self {
-        Self { distance, frames_per_second: spec.frames_per_second, callable: None }
+    pub fn new(distance: Arc<dyn TemporalDistance>, frames_per_second: Option<f64>) -> Self {
+        Self { distance, frames_per_second, is_paired: false, callable: None }
+    }
+
+    /// A learned distance.
+    pub fn of_model(distance: Arc<dyn TemporalDistance>, frames_per_second: Option<f64>) -> Self {
+        Self { is_paired: true, ..Self::new(distance, frames_per_second) }
     }
 
     /// Converts any object that is a distance: a class of this package, or a callable.
@@ -55,7 +63,7 @@ impl Metric {
         } else if let Ok(distance) = object.cast::<Distance>() {
             distance.get().metric.clone()
         } else if object.is_callable() {
-            Self::of_callable(object, spec, discount)?
+            Self::of_callable(object, &data.data, discount)?
         } else {
             let kind = object.get_type().name()?;
             return Err(PyTypeError::new_err(format!(
@@ -74,17 +82,18 @@ impl Metric {
         Ok(metric)
     }
 
-    pub fn of_callable(object: &Bound<'_, PyAny>, spec: &Spec, discount: Option<f64>) -> PyResult<Self> {
+    fn of_callable(object: &Bound<'_, PyAny>, data: &data::Dataset, discount: Option<f64>) -> PyResult<Self> {
         let all_pairs = object.getattr_opt("all_pairs")?.map(Bound::unbind);
         let callable = Arc::new(Callable {
             call: object.clone().unbind(),
             all_pairs,
-            width: spec.observation.width,
+            width: data.spec().observation.width,
             discount: Discount::new(discount.unwrap_or(0.99)).or_raise()?,
             raised: Mutex::default(),
         });
         let distance: Arc<dyn TemporalDistance> = callable.clone();
-        Ok(Self { distance, frames_per_second: spec.frames_per_second, callable: Some(callable) })
+        let frames_per_second = data.frames_per_second();
+        Ok(Self { distance, frames_per_second, is_paired: false, callable: Some(callable) })
     }
 
     /// Raises what the callable raised while `value` was computed.
@@ -142,16 +151,10 @@ impl Metric {
         let (unit, width) = (self.unit(unit)?, self.distance.width());
         let (from, to) = (start.of_width(width, "start")?, goal.of_width(width, "goal")?);
         let is_small = start.n().max(goal.n()) <= SMALL_ROWS;
-        if start.leading() == goal.leading() {
-            return self.in_unit(
-                py,
-                unit,
-                (is_small, start.leading()),
-                |distance| distance.paired_nats(from, to),
-                |distance| distance.paired_steps(from, to).expect("checked"),
-            );
-        }
-        let shape = match (start.n(), goal.n()) {
+        let (n, m) = (start.n(), goal.n());
+        let shape = match (n, m) {
+            _ if start.leading() == goal.leading() => start.leading(),
+            (1, 1) if start.leading().len() < goal.leading().len() => goal.leading(),
             (_, 1) => start.leading(),
             (1, _) => goal.leading(),
             _ => {
@@ -165,12 +168,34 @@ impl Metric {
                 ));
             }
         };
+        if n != m && !self.is_paired {
+            return self.in_unit(
+                py,
+                unit,
+                (is_small, shape),
+                |distance| distance.all_pairs_nats(from, to),
+                |distance| distance.all_pairs_steps(from, to).expect("checked"),
+            );
+        }
+        let repeated = |rows: &'_ [f32], rows_n: usize| -> Vec<f32> { rows.repeat(n.max(m) / rows_n) };
+        let (all_from, all_to);
+        let (from, to) = match (n, m) {
+            _ if n == m => (from, to),
+            (_, 1) => {
+                all_to = repeated(to, m);
+                (from, &all_to[..])
+            }
+            _ => {
+                all_from = repeated(from, n);
+                (&all_from[..], to)
+            }
+        };
         self.in_unit(
             py,
             unit,
             (is_small, shape),
-            |distance| distance.all_pairs_nats(from, to),
-            |distance| distance.all_pairs_steps(from, to).expect("checked"),
+            |distance| distance.paired_nats(from, to),
+            |distance| distance.paired_steps(from, to).expect("checked"),
         )
     }
 
@@ -429,6 +454,11 @@ macro_rules! distance_methods {
                 $metric?.paired(py, &start, &goal, unit)
             }
 
+            /// `distance(start, goal)`.
+            fn __call__<'py>(&$self, py: Python<'py>, start: Rows<'py>, goal: Rows<'py>) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
+                $metric?.paired(py, &start, &goal, "steps")
+            }
+
             /// Distances from every start to every goal: `(n, width)` and `(m, width)` give `(n, m)`.
             #[pyo3(signature = (start, goal, *, unit="steps"))]
             fn all_pairs<'py>(&$self, py: Python<'py>, start: Rows<'py>, goal: Rows<'py>, unit: &str) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
@@ -506,6 +536,9 @@ pub fn calibrate(
     seed: u64,
 ) -> PyResult<Distance> {
     let metric = Metric::of(distance, data.get(), None)?;
+    if data.get().data.n_transitions() == 0 {
+        return Err(invalid_data("the dataset has no transitions", "pass episodes of at least two states"));
+    }
     let (base, dataset) = (metric.distance.clone(), &data.get().data);
     let calibrated = compute(py, false, || Calibrated::fit(base, dataset, seed));
     Ok(Distance {

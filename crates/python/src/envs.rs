@@ -89,11 +89,27 @@ impl Env {
     /// Draws the map, the goal and the path so far: `(height, width, 3)` bytes.
     fn render<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u8>>> {
         let state = self.state();
+        let (walls, places) = (self.id.walls(), self.id.places());
+        // Noise may leave the map: all frames of an environment have the same size.
+        let inside = |point: &[f64; 2]| {
+            let mut point = *point;
+            for (axis, value) in point.iter_mut().enumerate() {
+                let known = || walls.iter().flatten().chain(&places).map(|place| place[axis]);
+                *value = value
+                    .max(known().fold(f64::INFINITY, f64::min))
+                    .min(known().fold(f64::NEG_INFINITY, f64::max));
+            }
+            point
+        };
+        let mut points: Vec<[f64; 2]> = state.path.iter().map(inside).collect();
+        // A path of one point has no entry in the legend.
+        points.extend(points.first().copied().filter(|_| points.len() == 1));
         let panel = PlanePanel {
-            walls: self.id.walls().iter().map(|wall| [wall[0], wall[1]]).collect(),
-            starts: state.path.first().copied().into_iter().collect(),
-            goals: vec![position(state.environment.goal())],
-            paths: vec![RolloutPath { points: state.path.clone(), success: state.success }],
+            starts: points.first().copied().into_iter().collect(),
+            goals: vec![inside(&position(state.environment.goal()))],
+            paths: vec![RolloutPath { points, success: state.success }],
+            dots: places.iter().map(|place| (*place, None)).collect(),
+            walls: walls.clone(),
             ..PlanePanel::default()
         };
         let title = format!("{}, step {}", self.id.name(), state.path.len().saturating_sub(1));

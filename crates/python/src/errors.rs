@@ -58,10 +58,9 @@ const PYTHON_NAMES: [(&str, &str); 13] = [
 fn with_hint(message: &str, make: impl FnOnce(String) -> PyErr) -> PyErr {
     let message =
         PYTHON_NAMES.iter().fold(message.to_owned(), |text, (rust, python)| text.replace(rust, python));
-    let (problem, hint) = match message.split_once("; hint: ") {
-        Some((problem, hint)) => (problem, Some(hint)),
-        None => (message.as_str(), None),
-    };
+    // Some errors have their hint on a line of its own.
+    let parts = ["; hint: ", "\nhint: "].iter().find_map(|before| message.split_once(before));
+    let (problem, hint) = parts.map_or((message.as_str(), None), |(problem, hint)| (problem, Some(hint)));
     let error = make(problem.to_owned());
     if let Some(hint) = hint {
         Python::attach(|py| {

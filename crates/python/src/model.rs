@@ -99,7 +99,7 @@ impl Model {
     }
 
     pub fn metric(&self) -> PyResult<Metric> {
-        Ok(Metric::new(Arc::new(self.known_distance()?.clone()), &self.model.spec))
+        Ok(Metric::of_model(Arc::new(self.known_distance()?.clone()), self.model.spec.frames_per_second))
     }
 }
 

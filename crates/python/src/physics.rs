@@ -91,7 +91,13 @@ fn open(path: &Path) -> Result<(), String> {
         }
         let symbols: Vec<*mut c_void> = SLOTS.iter().map(|(name, _)| dlsym(library, name.as_ptr())).collect();
         let version = dlsym(library, c"mj_versionString".as_ptr());
-        if version.is_null() {
+        // Our own module has the symbols too.
+        if version.is_null()
+            || std::ptr::fn_addr_eq(
+                mj_versionString as unsafe extern "C" fn(),
+                std::mem::transmute::<*mut c_void, unsafe extern "C" fn()>(version),
+            )
+        {
             return Err(format!("{}: not MuJoCo; hint: pip install mujoco==3.17.0", path.display()));
         }
         let version: extern "C" fn() -> *const c_char = std::mem::transmute(version);

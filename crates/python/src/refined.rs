@@ -62,7 +62,7 @@ pub fn refine(
     let distance = compute(py, false, || refined::RefinedDistance::fit(dataset, &config))
         .or_raise()?
         .with_reading(reading);
-    let metric = Metric::new(Arc::new(distance.with_reading(reading)), dataset.spec());
+    let metric = Metric::new(Arc::new(distance.with_reading(reading)), dataset.frames_per_second());
     let distance = Box::new(distance);
     Ok(RefinedDistance { distance, metric, data: data.clone().unbind(), config, reading: name })
 }

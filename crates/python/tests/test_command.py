@@ -25,7 +25,7 @@ def test_an_error_is_one_line_with_a_hint(python: Python, tmp_path: Path) -> Non
 
 
 def test_wrong_arguments_have_their_own_exit_code(python: Python) -> None:
-    for arguments in (["trian"], ["train", "--stepz", "3"], []):
+    for arguments in (["trayn"], ["train", "--stepz", "3"], []):
         assert python("isochrone", *arguments).returncode == 2, arguments
 
 

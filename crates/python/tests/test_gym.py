@@ -91,7 +91,6 @@ def test_renders_arrays(name: str) -> None:
         isochrone.gym.GoalEnv(isochrone.gym.ids()[name], render_mode="human")
 
 
-@pytest.mark.xfail(reason="the legend of the figure grows with the path", strict=True)
 def test_all_frames_have_the_same_shape() -> None:
     env = gymnasium.make("isochrone/Nav2d-v0", render_mode="rgb_array")
     env.reset(seed=0)

@@ -223,7 +223,6 @@ def test_settings_are_checked_before_anything_is_written(walks: isochrone.Datase
     assert not (tmp_path / "run" / "data.arrow").exists()
 
 
-@pytest.mark.xfail(reason="LearnError::Config separates the hint by a line break", strict=True)
 @pytest.mark.parametrize("settings", [{"steps": "many"}, {"batch_size": 0}, {"learner.critic.widht": 3}], ids=str)
 def test_invalid_values_of_settings_have_a_hint(walks: isochrone.Dataset, settings: dict[str, Any], hint: Hint) -> None:
     with pytest.raises(isochrone.ConfigError) as raised:

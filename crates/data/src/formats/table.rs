@@ -61,7 +61,8 @@ mod tests {
     use super::*;
     use crate::tabular::{EventLog, LogColumns};
     use arrow_array::{
-        ArrayRef, DictionaryArray, FixedSizeListArray, Float64Array, StringViewArray, TimestampMillisecondArray,
+        ArrayRef, DictionaryArray, FixedSizeListArray, Float64Array, StringViewArray,
+        TimestampMillisecondArray,
         types::{Float32Type, Int32Type},
     };
     use std::sync::Arc;

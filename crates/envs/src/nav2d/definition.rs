@@ -1,7 +1,10 @@
 //! The navigation environment as an entry of the registry.
 
 use super::streets::Nav2d;
-use crate::definition::{CollectionPolicy, EnvDefinition, EnvError, EnvSpec};
+use crate::{
+    definition::{CollectionPolicy, EnvDefinition, EnvError, EnvSpec},
+    geometry::Point,
+};
 use isochrone_core::EnvFactory;
 use isochrone_data::{EpisodeSink, Spec};
 
@@ -48,5 +51,9 @@ impl EnvDefinition for Standard {
         sink: &mut dyn EpisodeSink,
     ) -> Result<(), EnvError> {
         Ok(Nav2d::standard().collect(episodes, seed, sink)?)
+    }
+
+    fn places(&self) -> Vec<Point> {
+        Nav2d::standard().sites().iter().map(|site| site.place).collect()
     }
 }

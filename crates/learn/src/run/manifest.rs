@@ -1,7 +1,6 @@
 //! The provenance of a run, from which it can be reproduced.
 
 use crate::algorithm::LearnerConfig;
-use isochrone_core::statistics;
 use isochrone_data::{Dataset, Spec};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -80,15 +79,6 @@ pub struct DatasetInfo {
     pub spec: Spec,
 }
 
-/// Returns the frame rate that the dataset specifies or, without one, that of the median time
-/// between the states of its first episode.
-fn frames_per_second(data: &Dataset) -> Option<f64> {
-    let first = (data.n_episodes() > 0).then(|| data.episode(0));
-    let gaps = first.iter().flat_map(|episode| episode.timestamps.windows(2).map(|pair| pair[1] - pair[0]));
-    let gap = statistics::median(gaps.collect());
-    data.spec().frames_per_second.or((gap > 0.0).then(|| 1.0 / gap))
-}
-
 impl DatasetInfo {
     /// Describes a dataset that was read from `path`.
     pub fn of(path: &Path, data: &Dataset) -> Self {
@@ -97,7 +87,7 @@ impl DatasetInfo {
             content_hash: data.content_hash().to_owned(),
             episodes: data.n_episodes(),
             transitions: data.n_transitions(),
-            spec: Spec { frames_per_second: frames_per_second(data), ..data.spec().clone() },
+            spec: Spec { frames_per_second: data.frames_per_second(), ..data.spec().clone() },
         }
     }
 }

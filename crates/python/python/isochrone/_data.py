@@ -250,7 +250,7 @@ def from_episodes(
     ----------
     episodes
         Mappings, or objects with attributes: ``observations`` and, if present, ``actions``,
-        ``rewards``, ``terminations`` and ``truncations``. If there are as many actions as
+        ``rewards``, ``terminations`` and ``truncations``; or arrays of observations alone. If there are as many actions as
         observations, the last action is ignored.
     observation
         The entry to use if observations are dictionaries.
@@ -364,6 +364,8 @@ def _column(values: ArrayLike, name: str, n: int) -> Floats:
 
 
 def _field(episode: Any, name: str) -> Any:
+    if hasattr(episode, "__array__") or isinstance(episode, (list, tuple)):
+        return cast("Any", episode) if name == "observations" else None
     if isinstance(episode, Mapping):
         return cast("Mapping[str, Any]", episode).get(name)
     return getattr(episode, name, None)

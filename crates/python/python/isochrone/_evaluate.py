@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from isochrone._isochrone import Model
+from isochrone._isochrone import Model, Planner
 
 Policy: TypeAlias = "Model | Callable[..., Any]"
 
@@ -34,17 +34,19 @@ class Evaluation:
         return sum(self.success_by_task.values()) / len(self.success_by_task)
 
     @property
-    def standard_error(self) -> float:
-        """The standard error of `success`, from the variance within tasks."""
-        n = sum(len(task) for task in self.successes)
-        variance = sum(rate * (1.0 - rate) for rate in self.success_by_task.values())
-        return math.sqrt(variance / len(self.success_by_task) / n)
+    def interval(self) -> tuple[float, float]:
+        """The 95 % Wilson interval of `success` over all episodes."""
+        n, z = sum(len(task) for task in self.successes), 1.96
+        center = (self.success + z * z / (2 * n)) / (1 + z * z / n)
+        radius = z * math.sqrt(self.success * (1 - self.success) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+        return max(0.0, center - radius), min(1.0, center + radius)
 
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><td>{task}</td><td>{100 * rate:.1f} %</td></tr>" for task, rate in self.success_by_task.items()
         )
-        total = f"<tr><th>all</th><th>{100 * self.success:.1f} ± {100 * self.standard_error:.1f} %</th></tr>"
+        low, high = self.interval
+        total = f"<tr><th>all</th><th>{100 * self.success:.1f} % [{100 * low:.1f}, {100 * high:.1f}]</th></tr>"
         return f"<table><tr><th>task</th><th>success</th></tr>{rows}{total}</table>"
 
 
@@ -76,7 +78,8 @@ def evaluate(
     tasks
         The number of tasks; by default, that of the environment.
     seed
-        The seed of the first episode.
+        The seed of the first episode. Environments of OGBench also draw from NumPy's global
+        generator: call ``numpy.random.seed`` before, for repeatable results.
     success
         Whether an episode succeeds if the goal is reached at any step, or at its last step.
     render
@@ -116,6 +119,8 @@ def evaluate(
 
 
 def _check_callable(act: Any) -> None:
+    if isinstance(act, Planner):
+        raise TypeError("a Planner has no actions: pass planner.policy(model)")
     if not callable(act):
         raise TypeError(f"{type(act).__name__} is not a policy: pass a Model or a callable (observation, goal)")
     try:
