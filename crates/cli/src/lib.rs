@@ -73,8 +73,8 @@ enum Command {
 /// The exit code of an error.
 const FAILURE: u8 = 2;
 
-/// Runs the command with these arguments, the first of which is the name of the program, and returns
-/// its exit code.
+/// Runs the command with these arguments, the first of which is the name of the program, and
+/// returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     stay_silent_about_guarded_panics();
     let arguments: Vec<OsString> = arguments.into_iter().collect();

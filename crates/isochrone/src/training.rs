@@ -20,8 +20,8 @@ use std::{
 const LANDMARKS: usize = 500;
 
 /// Adds the standard evaluations: the rank correlation with recorded time across episodes, which
-/// selects the best checkpoint, and observed steps within episodes. They use the validation dataset,
-/// if there is one.
+/// selects the best checkpoint, and observed steps within episodes. They use the validation
+/// dataset, if there is one.
 pub fn with_evaluations(training: Training, data: &Dataset, validation: Option<&Dataset>) -> Training {
     // Validation episodes if their observations match, otherwise the training episodes.
     let width = |data: &Dataset| data.spec().observation.width;

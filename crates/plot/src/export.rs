@@ -143,7 +143,8 @@ impl Figure {
         self.pixels(PNG_PIXELS_PER_UNIT)?.encode_png().map_err(|error| error.to_string())
     }
 
-    /// Renders the figure, one pixel per SVG unit: `[height, width, 3]` bytes, and height and width.
+    /// Renders the figure, one pixel per SVG unit: `[height, width, 3]` bytes, and height and
+    /// width.
     ///
     /// # Errors
     /// Those of [`png`](Self::png).

@@ -459,7 +459,8 @@ macro_rules! distance_methods {
                 $metric?.paired(py, &start, &goal, "steps")
             }
 
-            /// Distances from every start to every goal: `(n, width)` and `(m, width)` give `(n, m)`.
+            /// Distances from every start to every goal: `(n, width)` and `(m, width)` give `(n,
+            /// m)`.
             #[pyo3(signature = (start, goal, *, unit="steps"))]
             fn all_pairs<'py>(&$self, py: Python<'py>, start: Rows<'py>, goal: Rows<'py>, unit: &str) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
                 $metric?.all_pairs(py, &start, &goal, unit)

@@ -226,8 +226,9 @@ impl EventLog {
         Ok(Self { log })
     }
 
-    /// Statistics of every state with respect to a goal, as columns: `activity`, `steps_if_reached`,
-    /// `reach_probability`, `seconds_if_reached`, `distance_steps` and `visits`.
+    /// Statistics of every state with respect to a goal, as columns: `activity`,
+    /// `steps_if_reached`, `reach_probability`, `seconds_if_reached`, `distance_steps` and
+    /// `visits`.
     fn to_goal<'py>(
         &self,
         py: Python<'py>,

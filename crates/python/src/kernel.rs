@@ -111,7 +111,8 @@ fn array<'py>(py: Python<'py>, numbers: Vec<f32>, shape: &[usize]) -> PyResult<B
     crate::arrays::array(py, numbers, shape)
 }
 
-/// Returns the values of all pairs, `(batch, n, m)`, and a tape if it is requested and not too large.
+/// Returns the values of all pairs, `(batch, n, m)`, and a tape if it is requested and not too
+/// large.
 #[pyfunction]
 pub fn all_pairs<'py>(
     py: Python<'py>,

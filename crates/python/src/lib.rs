@@ -86,7 +86,8 @@ mod _isochrone {
         Ok(())
     }
 
-    /// Runs the command with these arguments, the first of which is its name; returns its exit code.
+    /// Runs the command with these arguments, the first of which is its name; returns its exit
+    /// code.
     #[pyfunction]
     fn command(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
         py.detach(|| isochrone_cli::main(arguments))

@@ -15,7 +15,8 @@ use std::{
     sync::atomic::{AtomicBool, AtomicPtr, Ordering},
 };
 
-/// The only version that mujoco-rs 7.0.0 supports: the layout of its structs is that of this version.
+/// The only version that mujoco-rs 7.0.0 supports: the layout of its structs is that of this
+/// version.
 const VERSION: &CStr = c"3.17.0";
 
 static IS_OPEN: AtomicBool = AtomicBool::new(false);

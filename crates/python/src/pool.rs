@@ -1,9 +1,9 @@
 //! The threads that compute, in this process and in processes forked from it.
 //!
-//! Rayon's global pool does not survive `fork`: the child has its locks and none of its threads, and
-//! the first parallel loop waits forever (`multiprocessing` on Linux before Python 3.14, workers of a
-//! `DataLoader`). So everything here runs in a pool of our own, and a child process that finds the
-//! pool of its parent starts another.
+//! Rayon's global pool does not survive `fork`: the child has its locks and none of its threads,
+//! and the first parallel loop waits forever (`multiprocessing` on Linux before Python 3.14,
+//! workers of a `DataLoader`). So everything here runs in a pool of our own, and a child process
+//! that finds the pool of its parent starts another.
 
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};

@@ -215,7 +215,8 @@ impl<'a> Call<'a> {
             }
         });
         let results = results.iter().enumerate().map(|(index, &name)| {
-            // SAFETY: results overlap neither each other nor arguments, since no aliases were declared.
+            // SAFETY: results overlap neither each other nor arguments, since no aliases were
+            // declared.
             unsafe {
                 let (dims, count, data) = buffer_of(&frame.results, index, name)?;
                 Ok(Output { name, dims, numbers: std::slice::from_raw_parts_mut(data, count) })
@@ -262,7 +263,8 @@ impl<'a> Call<'a> {
     #[expect(unsafe_code, reason = "structs of C")]
     fn scalar<T: Copy>(&self, name: &str, dtype: c_int) -> Checked<T> {
         let (kind, value) = self.attribute(name)?;
-        // SAFETY: a scalar has a type and points to a number of that type; callers pass the type of `T`.
+        // SAFETY: a scalar has a type and points to a number of that type; callers pass the type of
+        // `T`.
         unsafe {
             let scalar = value.cast::<Scalar>();
             if kind != ATTRIBUTE_SCALAR || (*scalar).dtype != dtype {
@@ -524,7 +526,8 @@ handlers! {
 /// Answers a call of XLA: a query for metadata, or a computation. Returns null or an error.
 #[expect(unsafe_code, reason = "structs of C")]
 fn answer(frame: *mut CallFrame, handler: &Handler) -> *mut c_void {
-    // SAFETY: XLA passes a frame that lives as long as the call. Its first fields are in every version.
+    // SAFETY: XLA passes a frame that lives as long as the call. Its first fields are in every
+    // version.
     let Some(frame) = (unsafe { frame.as_ref() }) else { return null_mut() };
     // SAFETY: an extension pointer is null or valid.
     if let Some(extension) = unsafe { frame.extension.as_ref() }

@@ -1,5 +1,5 @@
-//! The columns of Arrow tables: numbers, strings, and lists of numbers of the same length. Shared by
-//! Parquet files and tables in memory.
+//! The columns of Arrow tables: numbers, strings, and lists of numbers of the same length. Shared
+//! by Parquet files and tables in memory.
 
 use super::columns::{Chunk, TableColumn};
 use crate::DataError;

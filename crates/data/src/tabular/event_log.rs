@@ -101,8 +101,8 @@ pub fn read_event_log(path: &Path, columns: &LogColumns) -> Result<EventLog, Tab
 }
 
 impl EventLog {
-    /// Reads a table in memory and estimates its Markov chain, as [`read_event_log`] does for a file.
-    /// The times are timestamps, numbers of seconds, or strings.
+    /// Reads a table in memory and estimates its Markov chain, as [`read_event_log`] does for a
+    /// file. The times are timestamps, numbers of seconds, or strings.
     ///
     /// # Errors
     /// If a column is missing, or a value is missing or not a time.
