@@ -217,7 +217,40 @@ def main() -> None:
         }
     arguments.folder.mkdir(parents=True, exist_ok=True)
     (arguments.folder / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+    (arguments.folder / "README.md").write_text(page(results))
     print(json.dumps(results, indent=1))
+
+
+def page(results: dict[str, Any]) -> str:
+    """Return the page of the results."""
+    calls, ratio = results["calls"], results["training"]["package seconds / command seconds"]
+    rows = [
+        *((name, f"{value:.0f} µs") for name, value in calls["microseconds"].items()),
+        *((name, f"{value:.1f} ms") for name, value in calls["milliseconds"].items()),
+        ("import, over a bare interpreter", f"{results['import']['isochrone ms']:.0f} ms (NumPy: {results['import']['numpy ms']:.0f} ms)"),
+        ("training, time of the package / time of the command", f"{ratio:.2f}"),
+        *((f"Ctrl-C to the end of the process, {size} network", f"{found['seconds']:.2f} s") for size, found in results["interrupt"].items()),
+        ("2 million pairs: memory beyond the input", f"{results['copies']['peak beyond the input MiB']:.0f} MiB (input {results['copies']['input MiB']:.0f}, output {results['copies']['output MiB']:.0f})"),
+    ]
+    if "onnxruntime" in calls:
+        for name in ("1 pair", "1000 pairs"):
+            rows.append((f"{name}: time of ONNX Runtime / ours", f"{calls['onnxruntime'][f'{name}, its time / ours']:.1f}"))
+    table = "\n".join(f"| {name} | {value} |" for name, value in rows)
+    equal = "are" if all(results["equal_bits"].values()) else "are **not**"
+    same = "are" if results["training"]["weights are byte-identical"] else "are **not**"
+    return f"""# Calls, training and Ctrl-C in Python
+
+Measured by `benches/python/calls.py` with the release wheel of version {results["version"]} on CPython {results["python"]} and {results["machine"]["cores"]} cores ({results["machine"]["cpu"]}, load {results["machine"]["load"]:.1f}).
+The model is {results["network"]}.
+Times are the best of alternated repetitions, and ratios are measured side by side; the raw numbers are in `results.json`.
+
+| what | measured |
+|---|---|
+{table}
+
+Distances {equal} bit-identical for 1, 2 and 3 threads, for batches of 1 to 1000 pairs, and for one goal against many states.
+The weights of a run of the package {same} byte-identical to those of the command.
+"""
 
 
 def cpu() -> str:

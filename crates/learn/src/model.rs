@@ -14,10 +14,14 @@ use burn::tensor::{Device, Tensor};
 use isochrone_core::{Discount, GoalPolicy, ShapeError, TemporalDistance, shape::check_rows};
 use isochrone_data::Spec;
 use isochrone_nn::{module::Actor, state_dict::Mode};
+use rayon::prelude::*;
 use std::{path::Path, sync::Arc};
 
 /// Rows per forward pass, so that networks of typical size need some tens of megabytes.
 const CHUNK: usize = 2048;
+/// The number of pairs that one thread compares at a time: threads do not wait for each other after
+/// every layer of a small network.
+const PAIRED_CHUNK: usize = 256;
 
 /// Selects a checkpoint of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -206,11 +210,12 @@ impl TemporalDistance for LearnedDistance {
 
     fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
         self.check_paired(from, to).unwrap_or_else(ShapeError::panic);
-        let chunk = CHUNK * self.width();
-        let chunks = from.chunks(chunk).zip(to.chunks(chunk));
-        chunks
-            .flat_map(|(from, to)| numbers(self.distance.paired(self.tensor(from), self.tensor(to))))
-            .collect()
+        let chunk = PAIRED_CHUNK * self.width();
+        let chunks = from.par_chunks(chunk).zip(to.par_chunks(chunk));
+        let distances: Vec<Vec<f32>> = chunks
+            .map(|(from, to)| numbers(self.distance.paired(self.tensor(from), self.tensor(to))))
+            .collect();
+        distances.concat()
     }
 
     fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {

@@ -73,6 +73,14 @@ __all__ = [
     "solve",
     "solve_all_pairs",
     "start_run",
+    "InfoNceTape",
+    "PairTape",
+    "all_pairs",
+    "all_pairs_backward",
+    "infonce",
+    "paired",
+    "paired_backward",
+    "xla_targets",
 ]
 
 __version__: str
@@ -367,3 +375,36 @@ def start_run(
     request: Mapping[str, Any],
     observer: _Observer,
 ) -> Run: ...
+
+_Form: TypeAlias = tuple[str, int, int, int]
+_Floats: TypeAlias = NDArray[np.float32]
+_Gradients: TypeAlias = tuple[_Floats, _Floats, float]
+
+@final
+class PairTape: ...
+
+@final
+class InfoNceTape:
+    def backward(
+        self, x: _Floats, y: _Floats, potential: _Floats, upstream: float
+    ) -> tuple[_Gradients, _Floats]: ...
+
+def all_pairs(
+    x: _Floats, y: _Floats, form: _Form, mix: float, store_tape: bool
+) -> tuple[_Floats, PairTape | None]: ...
+def all_pairs_backward(
+    x: _Floats, y: _Floats, form: _Form, mix: float, gradient: _Floats, tape: PairTape | None = None
+) -> _Gradients: ...
+def paired(x: _Floats, y: _Floats, form: _Form, mix: float) -> _Floats: ...
+def paired_backward(x: _Floats, y: _Floats, form: _Form, mix: float, gradient: _Floats) -> _Gradients: ...
+def infonce(
+    x: _Floats,
+    y: _Floats,
+    potential: _Floats,
+    form: _Form,
+    mix: float,
+    slope: float,
+    objective: tuple[bool, bool, float],
+    store_tape: bool,
+) -> tuple[float, InfoNceTape | None]: ...
+def xla_targets() -> list[tuple[str, int]]: ...
