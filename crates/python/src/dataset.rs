@@ -103,7 +103,21 @@ pub fn load_table(py: Python<'_>, table: &Bound<'_, PyAny>, options: Options) ->
         invalid_data(&format!("the table cannot be read: {error}"), "convert it with pyarrow.table")
     })?;
     let data = compute(py, false, || data::Dataset::from_batches(&schema, batches, &options)).or_raise()?;
+    require_finite(py, &data)?;
     Ok(Dataset { data, source: None })
+}
+
+/// Raises an error if a value is missing or not finite: recorded time would silently be wrong.
+pub fn require_finite(py: Python<'_>, data: &data::Dataset) -> PyResult<()> {
+    let spec = data.spec();
+    let mut episodes = (0..data.n_episodes()).map(|number| (number, data.episode(number)));
+    let found = py.detach(|| {
+        episodes.find_map(|(number, episode)| Some((number, episode.require_finite(spec).err()?)))
+    });
+    match found {
+        None => Ok(()),
+        Some((number, error)) => Err(invalid_data(&format!("episode {number}: {error}"), error.hint())),
+    }
 }
 
 /// Takes the Arrow stream of an object.

@@ -2,7 +2,7 @@
 
 use crate::{
     arrays::{Rows, array},
-    dataset::Dataset,
+    dataset::{Dataset, require_finite},
     distance::{Metric, distance_methods},
     errors::{OrRaise as _, invalid},
     planning::Path,
@@ -36,6 +36,10 @@ fn reading_of(name: &str) -> PyResult<(Reading, &'static str)> {
 
 /// Builds the refined distance of a dataset: recorded time between landmarks, in true steps.
 ///
+/// States near each other are connected by short hops, also where no recorded transition leads: a
+/// wall that is thinner than about two steps is invisible. `Path.rows` shows which states of a path
+/// are recorded.
+///
 /// Parameters
 /// ----------
 /// data
@@ -59,6 +63,7 @@ pub fn refine(
     let defaults = RefinedConfig::default();
     let config = RefinedConfig { landmarks: landmarks.unwrap_or(defaults.landmarks), seed, ..defaults };
     let dataset = &data.get().data;
+    require_finite(py, dataset)?;
     let distance = compute(py, false, || refined::RefinedDistance::fit(dataset, &config))
         .or_raise()?
         .with_reading(reading);

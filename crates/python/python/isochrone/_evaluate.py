@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from isochrone._isochrone import Model, Planner
+from isochrone._isochrone import Distance, Model, Planner, RefinedDistance
 
 Policy: TypeAlias = "Model | Callable[..., Any]"
 
@@ -70,7 +70,8 @@ def evaluate(
     ----------
     env
         A Gymnasium environment whose ``reset`` accepts ``options={"task_id": 1}`` and returns
-        ``info["goal"]``, as those of OGBench and `isochrone.gym`; or the name of one.
+        ``info["goal"]``, as those of OGBench and `isochrone.gym`; or the name of one, such as
+        ``"pointmaze-medium"`` or a Gymnasium id.
     policy
         A `Model`, a `PlannedPolicy`, or a callable that maps ``(observation, goal)`` to an action.
     episodes
@@ -105,8 +106,8 @@ def evaluate(
 
         import isochrone.gym as _gym  # registers the environments
 
-        del _gym
-        env = gymnasium.make(env, render_mode="rgb_array" if render else None)
+        names = {name: id for id, name in _gym.ids().items()}
+        env = gymnasium.make(names.get(env, env), render_mode="rgb_array" if render else None)
     if episodes < 1:
         raise ValueError(f"episodes={episodes}: at least one is needed")
     act = policy.policy if isinstance(policy, Model) else policy
@@ -121,6 +122,8 @@ def evaluate(
 def _check_callable(act: Any) -> None:
     if isinstance(act, Planner):
         raise TypeError("a Planner has no actions: pass planner.policy(model)")
+    if isinstance(act, (RefinedDistance, Distance)):
+        raise TypeError("a distance has no actions: pass a Model, or planner.policy(model)")
     if not callable(act):
         raise TypeError(f"{type(act).__name__} is not a policy: pass a Model or a callable (observation, goal)")
     try:

@@ -138,10 +138,17 @@ def fit(
     <isochrone.Model: distance and policy of cmd1 at step 10, observations of width 2>
     """
     with tempfile.TemporaryDirectory(prefix="isochrone-") as folder:
-        run = _start(
-            data, os.path.join(folder, "run"), algorithm, size, steps, seed, discount, batch_size,
-            validation, config, settings, threads, progress, callback, keeps_data=False,
-        )  # fmt: skip
+        try:
+            run = _start(
+                data, os.path.join(folder, "run"), algorithm, size, steps, seed, discount, batch_size,
+                validation, config, settings, threads, progress, callback, keeps_data=False,
+            )  # fmt: skip
+        except BaseException as error:
+            # The folder is removed: there is nothing to resume.
+            notes = [note for note in getattr(error, "__notes__", []) if "isochrone.resume" not in note]
+            if hasattr(error, "__notes__"):
+                error.__notes__ = notes
+            raise
         return run.model()
 
 
