@@ -302,15 +302,22 @@ def name_blocks(module: ModuleType, name: str, level: int = 3) -> list[str]:
     raise SystemExit(f"{module.__name__}.{name}: no definition in the sources")
 
 
-def page() -> str:
-    """Return the page."""
+def known_section(known: str, module_name: str) -> list[str]:
+    """Return the section of a module that cannot be imported here."""
+    heading = f"## `{module_name}`"
+    sections = [section for section in known.split("\n\n## ") if f"## {section}".startswith(heading)]
+    return [f"## {section}".rstrip("\n") for section in sections]
+
+
+def page(known: str) -> str:
+    """Return the page; `known` is the current one."""
     blocks = [INTRODUCTION.rstrip()]
     for module_name in MODULES:
         try:
             module = importlib.import_module(module_name)
         except ImportError as error:
-            # A page without a module would look current and be incomplete.
-            print(f"{module_name}: not on the page: {error}", file=sys.stderr)
+            print(f"{module_name}: its section is left as it is: {error}", file=sys.stderr)
+            blocks += known_section(known, module_name)
             continue
         blocks += [f"## `{module_name}`", *markdown(module.__doc__)]
         public: list[str] = list(module.__all__)
@@ -338,12 +345,12 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="exit with 1 if the page is not current")
     parser.add_argument("--page", type=pathlib.Path, default=PAGE, help="the page")
     arguments = parser.parse_args()
-    text = page()
     path: pathlib.Path = arguments.page
+    known = path.read_text(encoding="utf-8") if path.exists() else ""
+    text = page(known)
     if not arguments.check:
         path.write_text(text, encoding="utf-8")
         return
-    known = path.read_text(encoding="utf-8") if path.exists() else ""
     if known == text:
         return
     lines, expected = known.splitlines(), text.splitlines()
