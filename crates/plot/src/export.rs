@@ -45,6 +45,14 @@ pub enum PlotError {
     },
 }
 
+/// The reason why a figure could not be rendered.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("the figure cannot be rendered: {reason}; hint: use its SVG instead")]
+pub struct RenderError {
+    /// The renderer's message.
+    pub reason: String,
+}
+
 /// A drawn figure.
 #[derive(Debug, Clone)]
 pub struct Figure {
@@ -123,7 +131,9 @@ impl Figure {
     /// Writes the figure in the format of the file's extension.
     pub fn save(&self, path: &Path) -> Result<(), PlotError> {
         let bytes = match is_png(path)? {
-            true => self.png().map_err(|reason| PlotError::Render { path: path.into(), reason })?,
+            true => {
+                self.png().map_err(|error| PlotError::Render { path: path.into(), reason: error.reason })?
+            }
             false => self.svg.clone().into_bytes(),
         };
         isochrone_data::atomic::write(path, &bytes)
@@ -138,9 +148,10 @@ impl Figure {
     /// Renders the figure as the contents of a PNG file.
     ///
     /// # Errors
-    /// The message of the renderer, for a document that is not a figure of this crate.
-    pub fn png(&self) -> Result<Vec<u8>, String> {
-        self.pixels(PNG_PIXELS_PER_UNIT)?.encode_png().map_err(|error| error.to_string())
+    /// If the document is not a figure of this crate.
+    pub fn png(&self) -> Result<Vec<u8>, RenderError> {
+        let pixels = self.pixels(PNG_PIXELS_PER_UNIT)?;
+        pixels.encode_png().map_err(|error| RenderError { reason: error.to_string() })
     }
 
     /// Renders the figure, one pixel per SVG unit: `[height, width, 3]` bytes, and height and
@@ -148,23 +159,24 @@ impl Figure {
     ///
     /// # Errors
     /// Those of [`png`](Self::png).
-    pub fn rgb(&self) -> Result<(Vec<u8>, [usize; 2]), String> {
+    pub fn rgb(&self) -> Result<(Vec<u8>, [usize; 2]), RenderError> {
         let pixels = self.pixels(1.0)?;
         // Figures are opaque: the alpha channel carries nothing.
         let rgb = pixels.data().chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
         Ok((rgb, [pixels.height() as usize, pixels.width() as usize]))
     }
 
-    fn pixels(&self, pixels_per_unit: f32) -> Result<tiny_skia::Pixmap, String> {
+    fn pixels(&self, pixels_per_unit: f32) -> Result<tiny_skia::Pixmap, RenderError> {
         let mut fonts = usvg::fontdb::Database::new();
         fonts.load_font_data(FONT.to_vec());
         let options = usvg::Options { fontdb: Arc::new(fonts), ..Default::default() };
-        let tree = usvg::Tree::from_str(&self.svg, &options).map_err(|error| error.to_string())?;
+        let tree = usvg::Tree::from_str(&self.svg, &options)
+            .map_err(|error| RenderError { reason: error.to_string() })?;
         let size = tree.size();
         let scale = pixels_per_unit.min(MAX_PNG_SIDE / size.width().max(size.height()));
         let side = |length: f32| (length * scale).ceil() as u32;
         let mut pixels = tiny_skia::Pixmap::new(side(size.width()), side(size.height()))
-            .ok_or_else(|| "the figure is empty".to_owned())?;
+            .ok_or_else(|| RenderError { reason: "the figure is empty".to_owned() })?;
         resvg::render(&tree, tiny_skia::Transform::from_scale(scale, scale), &mut pixels.as_mut());
         Ok(pixels)
     }

@@ -41,7 +41,7 @@ pub use calibration_chart::{CalibrationSeries, calibration_chart};
 pub use curve_chart::{CurveGroup, MIN_SEEDS, curve_chart};
 pub use curves::LineChart;
 pub use distance_map::{MapDirection, MapFrame, on_one_scale};
-pub use export::{Figure, PlotError};
+pub use export::{Figure, PlotError, RenderError};
 pub use field::{FieldMap, Glyph};
 pub use filmstrip::{Filmstrip, Frame, Limb};
 pub use map_goal::CentralState;

@@ -119,8 +119,9 @@ impl Env {
             axes: ["x".to_owned(), "y".to_owned()],
             panels: vec![panel],
         };
-        let (pixels, [height, width]) =
-            py.detach(|| chart.draw().rgb()).map_err(|problem| invalid(&problem, "use render_mode=None"))?;
+        let (pixels, [height, width]) = py
+            .detach(|| chart.draw().rgb())
+            .map_err(|error| invalid(&error.reason, "use render_mode=None"))?;
         crate::arrays::array(py, pixels, &[height, width, 3])
     }
 }

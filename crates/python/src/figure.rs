@@ -21,7 +21,8 @@ impl Figure {
 
     /// The figure as the contents of a PNG file.
     fn png<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let png = py.detach(|| self.figure.png()).map_err(|reason| invalid(&reason, "use `svg` instead"))?;
+        let png =
+            py.detach(|| self.figure.png()).map_err(|error| invalid(&error.reason, "use `svg` instead"))?;
         Ok(PyBytes::new(py, &png))
     }
 

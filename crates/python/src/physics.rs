@@ -7,6 +7,7 @@
 //! `isochrone::envs` calls the loader before every use.
 
 use crate::errors::PhysicsError;
+use isochrone::envs::maze::MujocoError;
 use pyo3::prelude::*;
 use std::{
     arch::naked_asm,
@@ -120,7 +121,7 @@ fn open(path: &Path) -> Result<(), String> {
 }
 
 /// Opens MuJoCo where Python finds it; does nothing if it is open.
-fn load() -> Result<(), String> {
+fn load() -> Result<(), MujocoError> {
     if IS_OPEN.load(Ordering::Acquire) {
         return Ok(());
     }
@@ -128,9 +129,11 @@ fn load() -> Result<(), String> {
         py.import("isochrone._physics")?.call_method0("library")?.extract()
     });
     match path {
-        Ok(Some(path)) => open(&path),
-        Ok(None) => Err("it is not installed; hint: pip install 'isochrone[physics]'".to_owned()),
-        Err(error) => Err(format!("{error}; hint: pip install 'isochrone[physics]'")),
+        Ok(Some(path)) => open(&path).map_err(MujocoError),
+        Ok(None) => {
+            Err(MujocoError("it is not installed; hint: pip install 'isochrone[physics]'".to_owned()))
+        }
+        Err(error) => Err(MujocoError(format!("{error}; hint: pip install 'isochrone[physics]'"))),
     }
 }
 

@@ -5,9 +5,15 @@
 
 use crate::EnvError;
 use std::sync::RwLock;
+use thiserror::Error;
 
 /// Opens MuJoCo, or returns why it cannot be opened, with a hint; it is called before every use.
-pub type MujocoLoader = fn() -> Result<(), String>;
+pub type MujocoLoader = fn() -> Result<(), MujocoError>;
+
+/// The reason why MuJoCo cannot be opened, with a hint.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct MujocoError(pub String);
 
 static LOADER: RwLock<Option<MujocoLoader>> = RwLock::new(None);
 
@@ -24,6 +30,6 @@ pub(super) fn check(env: &str) -> Result<(), EnvError> {
     let loader = *LOADER.read().unwrap_or_else(std::sync::PoisonError::into_inner);
     match loader.map_or(Ok(()), |load| load()) {
         Ok(()) => Ok(()),
-        Err(problem) => Err(EnvError::PhysicsLibrary { env: env.to_owned(), problem }),
+        Err(MujocoError(problem)) => Err(EnvError::PhysicsLibrary { env: env.to_owned(), problem }),
     }
 }

@@ -18,7 +18,7 @@ pub use config::{Benchmark, Body, MazeConfig, PUSH, STEPS_PER_SECOND};
 pub use definition::mujoco_version;
 pub use exact::PointMazeMdp;
 pub use layout::{CELL, Layout, MazeCell};
-pub use library::{MujocoLoader, set_mujoco_loader};
+pub use library::{MujocoError, MujocoLoader, set_mujoco_loader};
 pub use maps::{Maze, Task};
 pub use mjcf::{ANKLE_SIGNS, MOTORS, ant_model, point_model};
 
