@@ -6,6 +6,7 @@ use numpy::{
     ndarray::{ArrayView, Dimension},
 };
 use pyo3::{intern, prelude::*, sync::PyOnceLock};
+use std::borrow::Cow;
 
 /// Rows of `f32`, `[..., width]`: the memory of the caller if it is C-contiguous float32, otherwise
 /// one converted copy.
@@ -104,6 +105,11 @@ impl Rows<'_> {
             n => Err(invalid(&format!("{name}: {n} rows instead of one"), "pass a single observation")),
         }
     }
+}
+
+/// Returns one row, of which there are `n`, as often as needed; as many rows as needed unchanged.
+pub fn repeated(rows: &[f32], n: usize, needed: usize) -> Cow<'_, [f32]> {
+    if n == needed { rows.into() } else { rows.repeat(needed).into() }
 }
 
 /// Returns owned numbers as an array of a shape, without a copy.

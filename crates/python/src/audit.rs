@@ -9,17 +9,32 @@ use crate::{
 };
 use isochrone::{
     audit::{AcrossEpisodes, Consistency, DistanceMatrix, Readings},
-    refined::{self, RefinedConfig},
+    data,
+    refined::{self, RefinedConfig, RefinedError},
 };
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods as _};
 use pyo3::{prelude::*, types::PyDict};
 
-/// Compares readings with recorded time.
+/// Audits readings on their dataset; `is_recorded` says that they are recorded time, which is not
+/// compared with itself.
 fn report<'py>(
     py: Python<'py>,
-    readings: &(dyn Fn() -> (Consistency, f64) + Sync),
+    readings: &Readings<'_>,
+    data: &data::Dataset,
+    is_recorded: bool,
+    seed: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (found, rank) = compute(py, false, readings);
+    let found = compute(py, false, || -> Result<_, RefinedError> {
+        let rank = match is_recorded {
+            true => f64::NAN,
+            false => {
+                let recorded = refined::RefinedDistance::fit(data, &RefinedConfig::default())?;
+                AcrossEpisodes::new(readings, &recorded, seed).rank_correlation(readings)
+            }
+        };
+        Ok((Consistency::of_readings(readings, seed), rank))
+    });
+    let (found, rank) = found.or_raise()?;
     let dict = PyDict::new(py);
     for (name, value) in [
         ("one_step", found.one_step),
@@ -46,22 +61,9 @@ pub fn audit_distance<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let metric = Metric::of(distance, data.get(), None)?;
     let dataset = &data.get().data;
-    // Recorded time is not compared with itself.
     let is_recorded = distance.cast::<RefinedDistance>().is_ok();
-    let recorded = match is_recorded {
-        true => None,
-        false => Some(
-            compute(py, false, || refined::RefinedDistance::fit(dataset, &RefinedConfig::default()))
-                .or_raise()?,
-        ),
-    };
-    let found = report(py, &|| {
-        let readings = Readings::of_distance(&*metric.distance, dataset);
-        let rank = recorded.as_ref().map_or(f64::NAN, |recorded| {
-            AcrossEpisodes::new(&readings, recorded, seed).rank_correlation(&readings)
-        });
-        (Consistency::of_readings(&readings, seed), rank)
-    });
+    let readings = Readings::of_distance(&*metric.distance, dataset);
+    let found = report(py, &readings, dataset, is_recorded, seed);
     metric.checked(())?;
     found
 }
@@ -83,11 +85,5 @@ pub fn audit_matrix<'py>(
         ));
     }
     let matrix = DistanceMatrix::new(dataset, &rows, matrix.as_slice()?.to_vec()).or_raise()?;
-    let recorded = compute(py, false, || refined::RefinedDistance::fit(dataset, &RefinedConfig::default()))
-        .or_raise()?;
-    report(py, &|| {
-        let readings = Readings::of_matrix(&matrix, dataset);
-        let rank = AcrossEpisodes::new(&readings, &recorded, seed).rank_correlation(&readings);
-        (Consistency::of_readings(&readings, seed), rank)
-    })
+    report(py, &Readings::of_matrix(&matrix, dataset), dataset, false, seed)
 }

@@ -11,6 +11,7 @@ use arrow_array::{
     RecordBatch, RecordBatchReader as _,
     ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader},
 };
+use arrow_schema::SchemaRef;
 use isochrone::{
     data::{
         self, Bounds, DataError, DatasetBuilder, Ending, EpisodeSink as _, EpisodeView, Spec,
@@ -24,7 +25,11 @@ use pyo3::{
     prelude::*,
     types::{PyCapsule, PyDict, PySlice},
 };
-use std::{path::PathBuf, ptr::NonNull, sync::Mutex};
+use std::{
+    path::{Path, PathBuf},
+    ptr::NonNull,
+    sync::Mutex,
+};
 
 /// The number of episodes that a figure shows.
 const MAX_DRAWN: usize = 200;
@@ -96,12 +101,7 @@ pub fn load_file(py: Python<'_>, path: PathBuf, options: Options) -> PyResult<Da
 #[pyfunction]
 pub fn load_table(py: Python<'_>, table: &Bound<'_, PyAny>, options: Options) -> PyResult<Dataset> {
     let options = options.read_options()?;
-    let reader = stream_of(table)?;
-    let schema = reader.schema();
-    let batches: Result<Vec<RecordBatch>, _> = reader.collect();
-    let batches = batches.map_err(|error| {
-        invalid_data(&format!("the table cannot be read: {error}"), "convert it with pyarrow.table")
-    })?;
+    let (schema, batches) = record_batches(table)?;
     let data = compute(py, false, || data::Dataset::from_batches(&schema, batches, &options)).or_raise()?;
     require_finite(py, &data)?;
     Ok(Dataset { data, source: None })
@@ -120,8 +120,8 @@ pub fn require_finite(py: Python<'_>, data: &data::Dataset) -> PyResult<()> {
     }
 }
 
-/// Takes the Arrow stream of an object.
-pub fn stream_of(table: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> {
+/// Returns the schema and the record batches of a table with the Arrow PyCapsule interface.
+pub fn record_batches(table: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch>)> {
     if !table.hasattr("__arrow_c_stream__")? {
         let kind = table.get_type().name()?;
         return Err(PyTypeError::new_err(format!(
@@ -134,9 +134,29 @@ pub fn stream_of(table: &Bound<'_, PyAny>) -> PyResult<RecordBatchStreamReader> 
     // behind has no release callback, as the interface demands of consumers.
     #[expect(unsafe_code, reason = "the Arrow C stream interface")]
     let stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.as_ptr()) };
-    RecordBatchStreamReader::try_new(stream).map_err(|error| {
+    let read = RecordBatchStreamReader::try_new(stream)
+        .and_then(|reader| Ok((reader.schema(), reader.collect::<Result<Vec<RecordBatch>, _>>()?)));
+    read.map_err(|error| {
         invalid_data(&format!("the table cannot be read: {error}"), "convert it with pyarrow.table")
     })
+}
+
+/// Writes a dataset in the format of the file's name.
+pub fn write(py: Python<'_>, data: &data::Dataset, path: &Path) -> PyResult<()> {
+    py.detach(|| -> Result<(), DataError> {
+        let mut writer = Writer::for_path(path)?;
+        data.send(&mut writer)?;
+        writer.finish()
+    })
+    .or_raise()
+}
+
+/// Checks that dimensions of an observation exist.
+pub fn check_axes(axes: [usize; 2], width: usize) -> PyResult<[usize; 2]> {
+    match axes.iter().find(|axis| **axis >= width) {
+        Some(axis) => Err(invalid(&format!("dimension {axis} of {width}"), "dimensions are counted from 0")),
+        None => Ok(axes),
+    }
 }
 
 impl Dataset {
@@ -161,6 +181,10 @@ impl Dataset {
         }
         dict.set_item("ending", episode.ending.name())?;
         Ok(dict)
+    }
+
+    fn episodes<'py>(slf: &Bound<'py, Self>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        (0..slf.get().data.n_episodes()).map(|number| Self::episode_at(slf, number)).collect()
     }
 }
 
@@ -189,9 +213,7 @@ impl Dataset {
 
     /// Iterates over the episodes.
     fn __iter__<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let episodes: PyResult<Vec<_>> =
-            (0..slf.get().data.n_episodes()).map(|number| Self::episode_at(&slf, number)).collect();
-        Ok(episodes?.into_pyobject(slf.py())?.try_iter()?.into_any())
+        Ok(Self::episodes(&slf)?.into_pyobject(slf.py())?.try_iter()?.into_any())
     }
 
     /// The number of transitions.
@@ -238,22 +260,15 @@ impl Dataset {
 
     /// Writes the dataset to a file: .arrow, .npz, or a folder in Minari's format.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| -> Result<(), DataError> {
-            let mut writer = Writer::for_path(&path)?;
-            self.data.send(&mut writer)?;
-            writer.finish()
-        })
-        .or_raise()
+        write(py, &self.data, &path)
     }
 
     /// Draws the episodes on two dimensions of an observation.
     #[pyo3(signature = (dimensions=(0, 1), *, title=""), text_signature = "($self, dimensions=(0, 1), *, title='')")]
     fn plot(&self, dimensions: (usize, usize), title: &str) -> PyResult<Figure> {
         let spec = self.data.spec();
-        let (axes, width) = ([dimensions.0, dimensions.1], spec.observation.width);
-        if let Some(axis) = axes.iter().find(|axis| **axis >= width) {
-            return Err(invalid(&format!("dimension {axis} of {width}"), "dimensions are counted from 0"));
-        }
+        let width = spec.observation.width;
+        let axes = check_axes([dimensions.0, dimensions.1], width)?;
         let n = self.data.n_episodes();
         let drawn = (0..n).step_by(n.div_ceil(MAX_DRAWN).max(1));
         let path = |episode: EpisodeView<'_>| {
@@ -304,9 +319,7 @@ impl Dataset {
             let parts = (path, json(serde_json::to_value(options))?);
             return Ok((module.getattr("load_with")?, parts).into_pyobject(py)?.into_any());
         }
-        let episodes: PyResult<Vec<_>> =
-            (0..this.data.n_episodes()).map(|number| Self::episode_at(&slf, number)).collect();
-        let parts = (json(serde_json::to_value(this.data.spec()))?, episodes?);
+        let parts = (json(serde_json::to_value(this.data.spec()))?, Self::episodes(&slf)?);
         Ok((module.getattr("dataset_of")?, parts).into_pyobject(py)?.into_any())
     }
 }

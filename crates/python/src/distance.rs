@@ -1,8 +1,8 @@
 //! Distances of any origin: of models, of recorded time, or Python callables.
 
 use crate::{
-    arrays::{Rows, array},
-    dataset::Dataset,
+    arrays::{Rows, array, repeated},
+    dataset::{Dataset, check_axes},
     errors::{OrRaise as _, invalid, invalid_data},
     figure::Figure,
     model::Model,
@@ -43,6 +43,15 @@ enum Unit {
     Nats,
 }
 
+/// Which rows are compared.
+#[derive(Clone, Copy)]
+enum Pairing {
+    /// Row `i` with row `i`.
+    Rows,
+    /// Every row with every row.
+    All,
+}
+
 impl Metric {
     pub fn new(distance: Arc<dyn TemporalDistance>, frames_per_second: Option<f64>) -> Self {
         Self { distance, frames_per_second, is_paired: false, callable: None }
@@ -57,7 +66,7 @@ impl Metric {
     pub fn of(object: &Bound<'_, PyAny>, data: &Dataset, discount: Option<f64>) -> PyResult<Self> {
         let spec = data.data.spec();
         let metric = if let Ok(model) = object.cast::<Model>() {
-            model.get().metric()?
+            model.get().metric()?.clone()
         } else if let Ok(refined) = object.cast::<RefinedDistance>() {
             refined.get().metric.clone()
         } else if let Ok(distance) = object.cast::<Distance>() {
@@ -121,24 +130,31 @@ impl Metric {
         }
     }
 
-    /// Computes distances; `in_nats` and `in_steps` compute the same in different units.
-    fn in_unit<'py>(
+    /// Computes distances between rows that were checked.
+    fn values(
         &self,
-        py: Python<'py>,
-        unit: Unit,
-        (is_small, shape): (bool, &[usize]),
-        in_nats: impl FnOnce(&dyn TemporalDistance) -> Vec<f32> + Send,
-        in_steps: impl FnOnce(&dyn TemporalDistance) -> Vec<f64> + Send,
-    ) -> PyResult<FloatArray<'py>> {
+        py: Python<'_>,
+        (unit, pairing): (Unit, Pairing),
+        is_small: bool,
+        (from, to): (&[f32], &[f32]),
+    ) -> PyResult<Vec<f32>> {
         let distance = &*self.distance;
-        let values = compute(py, is_small, || match unit {
-            Unit::Nats => in_nats(distance),
-            Unit::Steps => in_steps(distance).into_iter().map(|steps| steps as f32).collect(),
-            Unit::Seconds(rate) => {
-                in_steps(distance).into_iter().map(|steps| (steps / rate) as f32).collect()
+        let values = compute(py, is_small, || {
+            let in_steps = || {
+                let steps = match pairing {
+                    Pairing::Rows => distance.paired_steps(from, to),
+                    Pairing::All => distance.all_pairs_steps(from, to),
+                };
+                steps.expect("checked").into_iter()
+            };
+            match (unit, pairing) {
+                (Unit::Nats, Pairing::Rows) => distance.paired_nats(from, to),
+                (Unit::Nats, Pairing::All) => distance.all_pairs_nats(from, to),
+                (Unit::Steps, _) => in_steps().map(|steps| steps as f32).collect(),
+                (Unit::Seconds(rate), _) => in_steps().map(|steps| (steps / rate) as f32).collect(),
             }
         });
-        array(py, self.checked(values)?, shape)
+        self.checked(values)
     }
 
     pub fn paired<'py>(
@@ -150,7 +166,6 @@ impl Metric {
     ) -> PyResult<FloatArray<'py>> {
         let (unit, width) = (self.unit(unit)?, self.distance.width());
         let (from, to) = (start.of_width(width, "start")?, goal.of_width(width, "goal")?);
-        let is_small = start.n().max(goal.n()) <= SMALL_ROWS;
         let (n, m) = (start.n(), goal.n());
         let shape = match (n, m) {
             _ if start.leading() == goal.leading() => start.leading(),
@@ -168,35 +183,30 @@ impl Metric {
                 ));
             }
         };
-        if n != m && !self.is_paired {
-            return self.in_unit(
-                py,
-                unit,
-                (is_small, shape),
-                |distance| distance.all_pairs_nats(from, to),
-                |distance| distance.all_pairs_steps(from, to).expect("checked"),
-            );
-        }
-        let repeated = |rows: &'_ [f32], rows_n: usize| -> Vec<f32> { rows.repeat(n.max(m) / rows_n) };
-        let (all_from, all_to);
-        let (from, to) = match (n, m) {
-            _ if n == m => (from, to),
-            (_, 1) => {
-                all_to = repeated(to, m);
-                (from, &all_to[..])
+        let is_small = n.max(m) <= SMALL_ROWS;
+        let values = match n == m || self.is_paired {
+            // One row against many is repeated.
+            true => {
+                let pairs = if n == 1 { m } else { n };
+                let (from, to) = (repeated(from, n, pairs), repeated(to, m, pairs));
+                self.values(py, (unit, Pairing::Rows), is_small, (&from, &to))
             }
-            _ => {
-                all_from = repeated(from, n);
-                (&all_from[..], to)
-            }
+            false => self.values(py, (unit, Pairing::All), is_small, (from, to)),
         };
-        self.in_unit(
-            py,
-            unit,
-            (is_small, shape),
-            |distance| distance.paired_nats(from, to),
-            |distance| distance.paired_steps(from, to).expect("checked"),
-        )
+        array(py, values?, shape)
+    }
+
+    /// Computes all pairs, row by row.
+    fn matrix(
+        &self,
+        py: Python<'_>,
+        start: &Rows<'_>,
+        (goal, name): (&Rows<'_>, &str),
+        unit: &str,
+    ) -> PyResult<Vec<f32>> {
+        let (unit, width) = (self.unit(unit)?, self.distance.width());
+        let rows = (start.of_width(width, "start")?, goal.of_width(width, name)?);
+        self.values(py, (unit, Pairing::All), start.n().max(goal.n()) <= SMALL_ROWS, rows)
     }
 
     pub fn all_pairs<'py>(
@@ -206,15 +216,7 @@ impl Metric {
         goal: &Rows<'py>,
         unit: &str,
     ) -> PyResult<FloatArray<'py>> {
-        let (unit, width) = (self.unit(unit)?, self.distance.width());
-        let (from, to) = (start.of_width(width, "start")?, goal.of_width(width, "goal")?);
-        self.in_unit(
-            py,
-            unit,
-            (start.n().max(goal.n()) <= SMALL_ROWS, &[start.n(), goal.n()]),
-            |distance| distance.all_pairs_nats(from, to),
-            |distance| distance.all_pairs_steps(from, to).expect("checked"),
-        )
+        array(py, self.matrix(py, start, (goal, "goal"), unit)?, &[start.n(), goal.n()])
     }
 
     /// The distance to the nearest of several goals.
@@ -225,22 +227,13 @@ impl Metric {
         goals: &Rows<'py>,
         unit: &str,
     ) -> PyResult<FloatArray<'py>> {
-        let (unit, width) = (self.unit(unit)?, self.distance.width());
-        let (from, to) = (start.of_width(width, "start")?, goals.of_width(width, "goals")?);
-        let n_goals = goals.n();
-        if n_goals == 0 {
+        if goals.n() == 0 {
             return Err(invalid("goals: an empty set", "pass at least one goal"));
         }
-        self.in_unit(
-            py,
-            unit,
-            (start.n().max(n_goals) <= SMALL_ROWS, start.leading()),
-            |distance| nearest(&distance.all_pairs_nats(from, to), n_goals, f32::min, f32::INFINITY),
-            |distance| {
-                let all = distance.all_pairs_steps(from, to).expect("checked");
-                nearest(&all, n_goals, f64::min, f64::INFINITY)
-            },
-        )
+        let all = self.matrix(py, start, (goals, "goals"), unit)?;
+        let nearest =
+            all.chunks_exact(goals.n()).map(|row| row.iter().copied().fold(f32::INFINITY, f32::min));
+        array(py, nearest.collect(), start.leading())
     }
 
     /// Draws the steps to a goal or from a start over two dimensions of the data.
@@ -290,10 +283,6 @@ impl Metric {
     }
 }
 
-fn nearest<T: Copy>(all: &[T], n_goals: usize, min: fn(T, T) -> T, infinity: T) -> Vec<T> {
-    all.chunks_exact(n_goals).map(|row| row.iter().copied().fold(infinity, min)).collect()
-}
-
 /// What to draw on a map.
 pub struct MapRequest<'py> {
     pub goal: Option<Rows<'py>>,
@@ -310,12 +299,7 @@ impl MapRequest<'_> {
         let goal = data.spec().goal_space();
         let first = if goal.len() >= 2 { goal.start } else { 0 };
         let axes = self.dimensions.map_or([first, first + 1], |(x, y)| [x, y]);
-        match axes.iter().find(|axis| **axis >= width) {
-            Some(axis) => {
-                Err(invalid(&format!("dimension {axis} of {width}"), "dimensions are counted from 0"))
-            }
-            None => Ok(axes),
-        }
+        check_axes(axes, width)
     }
 }
 

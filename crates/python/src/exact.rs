@@ -2,11 +2,10 @@
 
 use crate::{
     arrays::array,
-    dataset::stream_of,
-    errors::{OrRaise as _, invalid, invalid_data},
+    dataset::record_batches,
+    errors::{OrRaise as _, invalid},
     pool::compute,
 };
-use arrow_array::{RecordBatch, RecordBatchReader as _};
 use isochrone::{
     Discount,
     data::tabular::{self, LogColumns},
@@ -215,12 +214,7 @@ impl EventLog {
         activity: Option<String>,
         timestamp: Option<String>,
     ) -> PyResult<Self> {
-        let reader = stream_of(table)?;
-        let schema = reader.schema();
-        let batches: Result<Vec<RecordBatch>, _> = reader.collect();
-        let batches = batches.map_err(|error| {
-            invalid_data(&format!("the table cannot be read: {error}"), "convert it with pyarrow.table")
-        })?;
+        let (schema, batches) = record_batches(table)?;
         let columns = LogColumns { case, activity, timestamp };
         let log = py.detach(|| tabular::EventLog::from_batches(&schema, &batches, &columns)).or_raise()?;
         Ok(Self { log })

@@ -4,6 +4,7 @@ use crate::{
     arrays::{Rows, array},
     distance::{Metric, distance_methods},
     errors::{OrRaise as _, invalid},
+    planning::with_goals,
     pool::{SMALL_ROWS, compute},
 };
 use isochrone::{
@@ -11,7 +12,7 @@ use isochrone::{
     learn::{
         error::LearnError,
         export::{OnnxPart, write_onnx},
-        model::{self, CheckpointSelector, LearnedDistance, LearnedPolicy},
+        model::{self, CheckpointSelector, LearnedPolicy},
         run::{Run, write_file},
     },
 };
@@ -32,6 +33,7 @@ use std::{
 pub struct Model {
     /// Boxed, as all large fields of classes: Python aligns objects to 16 bytes only.
     model: Box<model::Model>,
+    metric: Option<Metric>,
     /// The files of the run that hold the model, by their paths in its folder: a model can be
     /// pickled, exported or saved after the run changed.
     files: Vec<(String, Vec<u8>)>,
@@ -78,18 +80,19 @@ impl Model {
             warn.call1((warning,))?;
         }
         let files = model_files(&run, model.step)?;
-        Ok(Self { model: Box::new(model), files })
+        let metric = model.distance.clone();
+        let metric =
+            metric.map(|distance| Metric::of_model(Arc::new(distance), model.spec.frames_per_second));
+        Ok(Self { model: Box::new(model), metric, files })
     }
 
     fn algorithm_name(&self) -> &'static str {
         self.model.algorithm.name()
     }
 
-    pub fn known_distance(&self) -> PyResult<&LearnedDistance> {
-        self.model.distance.as_ref().ok_or_else(|| {
-            let problem = format!("{} learns no distance", self.algorithm_name());
-            invalid(&problem, "train with another algorithm, or use isochrone.refine(data)")
-        })
+    fn no_distance(&self) -> PyErr {
+        let problem = format!("{} learns no distance", self.algorithm_name());
+        invalid(&problem, "train with another algorithm, or use isochrone.refine(data)")
     }
 
     pub fn known_policy(&self) -> PyResult<&LearnedPolicy> {
@@ -98,8 +101,8 @@ impl Model {
         })
     }
 
-    pub fn metric(&self) -> PyResult<Metric> {
-        Ok(Metric::of_model(Arc::new(self.known_distance()?.clone()), self.model.spec.frames_per_second))
+    pub fn metric(&self) -> PyResult<&Metric> {
+        self.metric.as_ref().ok_or_else(|| self.no_distance())
     }
 }
 
@@ -115,7 +118,7 @@ distance_methods!(Model, self => self.metric(), {
     /// Returns the rows of the latent space in which the quasimetric is computed:
     /// `(..., observation width)` gives `(..., latent width)`.
     fn embed<'py>(&self, py: Python<'py>, observation: Rows<'py>) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
-        let distance = self.known_distance()?;
+        let distance = self.model.distance.as_ref().ok_or_else(|| self.no_distance())?;
         let rows = observation.of_width(distance.width(), "observation")?;
         let latent = compute(py, observation.n() <= SMALL_ROWS, || distance.embed(rows));
         let Some((latent, width)) = latent else {
@@ -129,8 +132,7 @@ distance_methods!(Model, self => self.metric(), {
     fn policy<'py>(&self, py: Python<'py>, observation: Rows<'py>, goal: Rows<'py>) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
         let policy = self.known_policy()?;
         let width = policy.observation_width();
-        let here = observation.of_width(width, "observation")?;
-        let there = crate::planning::repeated(goal.of_width(width, "goal")?, &observation, &goal)?;
+        let (here, there) = with_goals(&observation, &goal, width)?;
         let actions = compute(py, observation.n() <= SMALL_ROWS, || policy.actions(here, &there));
         array(py, actions, &[observation.leading(), &[policy.action_width()]].concat())
     }

@@ -1,7 +1,7 @@
 //! Planning over recorded states.
 
 use crate::{
-    arrays::{Rows, array},
+    arrays::{Rows, array, repeated},
     dataset::Dataset,
     distance::Metric,
     errors::{OrRaise as _, invalid},
@@ -20,6 +20,7 @@ use pyo3::{
     prelude::*,
     types::{PyDict, PyTuple},
 };
+use std::borrow::Cow;
 
 /// A path of states from a start to a goal. `len(path)` is the number of states.
 #[pyclass(frozen, module = "isochrone", get_all)]
@@ -276,8 +277,7 @@ impl Planner {
         goal: Rows<'py>,
     ) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
         let width = self.metric.distance.width();
-        let here = observation.of_width(width, "observation")?;
-        let there = repeated(goal.of_width(width, "goal")?, &observation, &goal)?;
+        let (here, there) = with_goals(&observation, &goal, width)?;
         let next = compute(py, observation.n() <= SMALL_ROWS, || self.search.waypoints().next(here, &there));
         let shape = [observation.leading(), &[width]].concat();
         array(py, self.metric.checked(next)?, &shape)
@@ -291,8 +291,7 @@ impl Planner {
         goal: Rows<'py>,
     ) -> PyResult<Bound<'py, PyArrayDyn<bool>>> {
         let width = self.metric.distance.width();
-        let here = observation.of_width(width, "observation")?;
-        let there = repeated(goal.of_width(width, "goal")?, &observation, &goal)?;
+        let (here, there) = with_goals(&observation, &goal, width)?;
         let waypoints = self.search.waypoints();
         let known = compute(py, observation.n() <= SMALL_ROWS, || waypoints.is_reachable(here, &there));
         array(py, self.metric.checked(known)?, observation.leading())
@@ -314,15 +313,15 @@ impl Planner {
     }
 }
 
-/// Returns as many goals as observations: one goal serves all.
-pub fn repeated<'a>(
-    goals: &'a [f32],
-    observation: &Rows<'_>,
-    goal: &Rows<'_>,
-) -> PyResult<std::borrow::Cow<'a, [f32]>> {
+/// Returns the observations and as many goals: one goal serves all.
+pub fn with_goals<'a>(
+    observation: &'a Rows<'_>,
+    goal: &'a Rows<'_>,
+    width: usize,
+) -> PyResult<(&'a [f32], Cow<'a, [f32]>)> {
+    let (here, there) = (observation.of_width(width, "observation")?, goal.of_width(width, "goal")?);
     match (observation.n(), goal.n()) {
-        (n, m) if n == m => Ok(goals.into()),
-        (n, 1) => Ok(goals.repeat(n).into()),
+        (n, m) if n == m || m == 1 => Ok((here, repeated(there, m, n))),
         (n, m) => Err(invalid(
             &format!("{n} observations and {m} goals"),
             "pass as many goals as observations, or one",
@@ -351,8 +350,7 @@ impl PlannedPolicy {
     ) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
         let (planner, policy) = (self.planner.get(), &*self.policy);
         let width = policy.observation_width();
-        let here = observation.of_width(width, "observation")?;
-        let there = repeated(goal.of_width(width, "goal")?, &observation, &goal)?;
+        let (here, there) = with_goals(&observation, &goal, width)?;
         let waypoints = planner.search.waypoints();
         let actions = compute(py, observation.n() <= SMALL_ROWS, || waypoints.actions(policy, here, &there));
         let shape = [observation.leading(), &[policy.action_width()]].concat();

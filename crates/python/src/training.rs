@@ -6,7 +6,7 @@
 //! checkpoint, and is raised again.
 
 use crate::{
-    dataset::Dataset,
+    dataset::{Dataset, write},
     errors::{OrRaise as _, invalid, invalid_data},
     pool::{pool, pool_of},
     run::Run,
@@ -15,12 +15,12 @@ use crate::{
 use isochrone::{
     data::{
         self,
-        formats::{Extras, ReadOptions, Writer},
+        formats::{Extras, ReadOptions},
     },
     learn::{
         Algorithm, Callbacks, Outcome, Preset, StopHandle, Training,
         error::LearnError,
-        run::{self, DataConfig, Record, RunConfig},
+        run::{self, Record, RunConfig},
     },
     training::{default_folder, default_validation, with_evaluations},
 };
@@ -196,12 +196,7 @@ impl Request<'_> {
 fn keep(py: Python<'_>, data: &data::Dataset, folder: &Path, name: &str) -> PyResult<PathBuf> {
     std::fs::create_dir_all(folder)?;
     let path = std::path::absolute(folder)?.join(name);
-    py.detach(|| {
-        let mut writer = Writer::for_path(&path)?;
-        data.send(&mut writer)?;
-        writer.finish()
-    })
-    .or_raise()?;
+    write(py, data, &path)?;
     Ok(path)
 }
 
@@ -240,11 +235,7 @@ pub fn start_run(
         Some(Dataset { data, source: Some((path, options)) }) => {
             config.path.clone_from(path);
             config.read = read(options);
-            // A run reads no extra columns, which belong to the content hash.
-            match data.spec().extras.is_empty() {
-                true => data.clone(),
-                false => py.detach(|| data::Dataset::load(path, &config.read)).or_raise()?,
-            }
+            without_extras(py, data)?
         }
         Some(Dataset { data, source: None }) => {
             let data = without_extras(py, data)?;
@@ -282,27 +273,19 @@ pub fn start_run(
             config.validation.as_ref().map(load).transpose()?
         }
     };
-    let started = (|| {
-        let folder = match &run {
-            Some(folder) => folder.clone(),
-            None => {
-                let resolved = start().or_raise()?.data_config(config.clone()).config(&dataset).or_raise()?;
-                default_folder(&config.path, &resolved)
-            }
-        };
-        run::Run::check_free(&folder).or_raise()?;
-        // Settings are checked before anything is written.
-        start().or_raise()?.data_config(config.clone()).config(&dataset).or_raise()?;
-        Ok::<_, PyErr>(folder)
-    })();
-    let folder = started.inspect_err(|_| {
+    // Settings are checked before the run is created.
+    let started = start()
+        .and_then(|training| training.data_config(config.clone()).config(&dataset))
+        .and_then(|resolved| {
+            let folder = run.unwrap_or_else(|| default_folder(&config.path, &resolved));
+            run::Run::check_free(&folder).map(|()| folder)
+        });
+    let folder = started.or_raise().inspect_err(|_| {
         written.iter().for_each(|path| drop(std::fs::remove_file(path)));
     })?;
-    let in_folder = |config: DataConfig| {
-        let folder = folder.clone();
-        move || Ok(start()?.data_config(config).run_dir(folder))
-    };
-    train(py, &folder, observer, request.threads, (&dataset, validation.as_ref()), in_folder(config))?;
+    train(py, &folder, observer, request.threads, (&dataset, validation.as_ref()), || {
+        Ok(start()?.data_config(config).run_dir(&folder))
+    })?;
     Run::at(folder)
 }
 

@@ -302,3 +302,8 @@ def test_a_policy_alone_has_no_distance(walks: isochrone.Dataset, hint: Hint) ->
     with pytest.raises(isochrone.IsochroneError, match="no distance") as raised:
         model.distance([0, 0], [1, 1])
     assert hint(raised)
+
+
+def test_no_goals_give_no_distances(model: isochrone.Model) -> None:
+    start = np.zeros(model.observation_width, np.float32)
+    assert model.distance(start, np.zeros((0, model.observation_width), np.float32)).shape == (0,)
