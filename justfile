@@ -13,10 +13,10 @@ features := "--features mujoco"
 quick: (timed "fmt" "lint-quick" "test-quick")
 
 # Everything that CI runs, cheapest first.
-check: (timed "fmt" "typos" "workflows" "book" "mujoco" "lint" "test" "examples" "test-light" "python" "doc" "api" "package")
+check: (timed "fmt" "typos" "workflows" "book" "mujoco" "lint" "test" "examples" "test-mpi" "test-light" "python" "doc" "api" "package")
 
 # Checks that take long or need other packages: licenses, builds from packages, fuzzing, kill tests, the quick study, Python peers. Run it before a release.
-nightly: (timed "deny" "package-verify" "fuzz" "kill-test" "reproduce-quick" "test-python" "test-onnx" "wheel" "test-ogbench")
+nightly: (timed "deny" "package-verify" "fuzz" "kill-test" "kill-test-mpi" "reproduce-quick" "test-python" "test-onnx" "wheel" "test-ogbench")
 
 # Run recipes one after another and print the duration of each.
 [private]
@@ -193,6 +193,21 @@ peers:
     test -x target/peers/bin/python || python3 -m venv target/peers
     target/peers/bin/pip install --quiet --disable-pip-version-check -r benches/peers/requirements.txt
     target/peers/bin/pip install --quiet --disable-pip-version-check torch || echo "PyTorch does not install here: left out"
+
+# Test data-parallel training under mpirun; needs an MPI library (Debian: libopenmpi-dev, openmpi-bin).
+test-mpi: mujoco
+    cargo clippy -p isochrone-mpi -p isochrone-cli --all-targets {{ features }},mpi --locked -- -D warnings
+    cargo nextest run --workspace {{ features }},mpi --locked --test mpi
+
+# Kill KILLS processes of data-parallel runs at random times; `test-mpi` includes a few.
+kill-test-mpi KILLS="50": mujoco
+    ISOCHRONE_KILLS={{ KILLS }} cargo nextest run --workspace {{ features }},mpi --locked --test mpi --success-output=immediate -E 'test(killed_processes)'
+
+# Measure updates on one and two processes, and compare them with the model; writes docs/results/mpi.
+bench-mpi PROCESSES="2":
+    cargo bench -p isochrone-mpi --features mpi --locked --bench scaling --no-run
+    for n in 1 {{ PROCESSES }}; do mpirun --allow-run-as-root --oversubscribe -np $n $(ls -t target/release/deps/scaling-* | grep -v '\.d$' | head -1) --out docs/results/mpi; done
+    rm docs/results/mpi/single.json
 
 # Compare the operations on a GPU with the CPU. Without a GPU, Debian's mesa-vulkan-drivers provides a software driver.
 test-gpu:

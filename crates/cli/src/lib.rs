@@ -91,10 +91,15 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         // A reader that has seen enough (`| head`) is not an error.
         Err(error) if is_broken_pipe(&error) => 0,
         Err(error) => {
-            color::print_error(&format!("{}{}", hints::in_flags(&one_line(&error)), hints::addition(&error)));
+            print_error(&error);
             FAILURE
         }
     }
+}
+
+/// Prints an error in one line.
+fn print_error(error: &anyhow::Error) {
+    color::print_error(&format!("{}{}", hints::in_flags(&one_line(error)), hints::addition(error)));
 }
 
 fn run(cli: Cli) -> anyhow::Result<u8> {

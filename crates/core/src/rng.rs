@@ -15,6 +15,12 @@ pub fn stream(seed: u64, stream: u64) -> ChaCha8Rng {
     rng
 }
 
+/// Skips `draws` draws of 64 bits, in constant time.
+pub fn skip(rng: &mut ChaCha8Rng, draws: u64) {
+    let words_per_draw = 2;
+    rng.set_word_pos(rng.get_word_pos() + words_per_draw * u128::from(draws));
+}
+
 /// Draws uniformly from `[0, 1)`, with 53 random bits.
 pub fn unit_f64(rng: &mut ChaCha8Rng) -> f64 {
     unit_from_bits(rng.next_u64())
@@ -52,6 +58,14 @@ mod tests {
         assert_eq!(draw(7, 3), draw(7, 3));
         assert_ne!(draw(7, 3), draw(7, 4));
         assert_ne!(draw(7, 3), draw(8, 3));
+    }
+
+    #[test]
+    fn skipping_equals_drawing() {
+        let (mut drawn, mut skipped) = (stream(5, 1), stream(5, 1));
+        (0..37).for_each(|_| _ = unit_f64(&mut drawn));
+        skip(&mut skipped, 37);
+        assert_eq!(unit_f64(&mut drawn), unit_f64(&mut skipped));
     }
 
     #[test]

@@ -15,7 +15,7 @@ impl AlgorithmDef for StateContrast {
     }
     fn new(config: QuasimetricConfig, context: &LearnerContext) -> Result<Self, ConfigError> {
         let metric = config.init(context.observation_width, &mut context.initializer(0))?;
-        Ok(Self(TrainState::new(metric, OptimizerConfig::default(), context.steps)?, context.clone()))
+        Ok(Self(context.train_state(metric, OptimizerConfig::default())?, context.clone()))
     }
 }
 
@@ -26,7 +26,9 @@ impl Learner for StateContrast {
     fn update(&mut self, batch: &DeviceBatch) -> Metrics {
         let member = &self.0.network().members()[0];
         let (x, y) = member.encode(batch.observations.clone(), batch.goals[0].observations.clone());
-        let loss = infonce(InfoNce::default(), &member.head, x, y, ContrastiveOptions::default());
+        let group = self.1.processes.negatives().cloned();
+        let options = ContrastiveOptions { group, ..Default::default() };
+        let loss = infonce(InfoNce::default(), &member.head, x, y, options);
         let mut metrics = Metrics::default();
         metrics.add("critic", &loss);
         self.0.step(loss.value);

@@ -41,19 +41,27 @@ impl DeviceBatch {
     }
 }
 
+/// The rows of a batch that one process samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rows {
+    /// The number of rows.
+    pub batch_size: usize,
+    /// The number of consecutive rows from the same episode.
+    pub rows_per_episode: usize,
+}
+
 /// Returns the sampler of a learner's batches with these goal distributions.
 pub fn sampler(
     goals: Vec<GoalDistributionConfig>,
     data: &Dataset,
-    (batch_size, rows_per_episode): (usize, usize),
+    Rows { batch_size, rows_per_episode }: Rows,
     context: &LearnerContext,
 ) -> Result<GoalSampler, DataError> {
     let goals = goals.into_iter().map(|config| GoalDistribution::new(config, context.discount));
     let goals = goals.collect::<Result<_, _>>()?;
-    GoalSampler::new(
-        data,
-        SamplerConfig { batch_size, rows_per_episode, goals, seed: context.seed, stream: 0 },
-    )
+    let first_row = context.processes.first_row(batch_size);
+    let (seed, stream) = (context.seed, 0);
+    GoalSampler::new(data, SamplerConfig { batch_size, first_row, rows_per_episode, goals, seed, stream })
 }
 
 /// Scales rows and transfers them to the device.

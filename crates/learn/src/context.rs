@@ -1,9 +1,14 @@
 //! The problem that a learner is built for.
 
-use burn::tensor::Device;
+use crate::processes::Processes;
+use burn::{module::Module, tensor::Device};
 use isochrone_core::Discount;
 use isochrone_data::Spec;
-use isochrone_nn::module::Initializer;
+use isochrone_nn::{
+    error::ConfigError,
+    module::Initializer,
+    optim::{OptimizerConfig, TrainState},
+};
 use std::ops::Range;
 
 /// The problem that a learner is built for.
@@ -23,6 +28,8 @@ pub struct LearnerContext {
     pub steps: u64,
     /// The device of all tensors; an autodiff device for training.
     pub device: Device,
+    /// The processes that train together.
+    pub processes: Processes,
 }
 
 impl LearnerContext {
@@ -36,12 +43,25 @@ impl LearnerContext {
             seed,
             steps,
             device: device.clone(),
+            processes: Processes::default(),
         }
     }
 
     /// Whether the dataset has actions.
     pub fn has_actions(&self) -> bool {
         self.action_width > 0
+    }
+
+    /// Returns a network with its optimizer state, whose gradients are averaged over processes.
+    ///
+    /// # Errors
+    /// If a setting is out of range.
+    pub fn train_state<M: Module>(
+        &self,
+        network: M,
+        optimizer: OptimizerConfig,
+    ) -> Result<TrainState<M>, ConfigError> {
+        Ok(TrainState::new(network, optimizer, self.steps)?.among(self.processes.all().cloned()))
     }
 
     /// Returns the parameter initializer of network `stream`; each network of a learner has its own

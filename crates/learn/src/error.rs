@@ -90,6 +90,28 @@ pub enum LearnError {
         /// checkpoint yet.
         since: Option<u64>,
     },
+    /// Another process that trains together with this one failed.
+    #[error("process {rank} failed; hint: its own message states the reason")]
+    OtherProcess {
+        /// The rank of the first process that failed.
+        rank: usize,
+    },
+    /// Processes that train together do not agree.
+    #[error(
+        "process {rank} has another {what} than this one; hint: start all processes with the same program, settings and dataset, on the same type of processor"
+    )]
+    ProcessesDiffer {
+        /// The rank of the first process that differs.
+        rank: usize,
+        /// What differs.
+        what: &'static str,
+    },
+    /// A message of another process is malformed.
+    #[error("the state that process 0 sent cannot be read; hint: start all processes with the same program")]
+    Message,
+    /// Several processes train on a device that only one can use.
+    #[error("several processes train on the CPU only; hint: use one process, or the CPU")]
+    ProcessesNeedCpu,
     /// A file has the format of another version of isochrone.
     #[error(
         "{}: run format {found}, not {expected}; hint: use the version of isochrone that wrote it, or train again", path.display()

@@ -69,7 +69,14 @@ impl ObservedSteps {
         let goals = vec![GoalDistribution::new(config, discount)?];
         let sampler = GoalSampler::new(
             data,
-            SamplerConfig { batch_size: pairs, rows_per_episode: 1, goals, seed, stream: STREAM },
+            SamplerConfig {
+                batch_size: pairs,
+                first_row: 0,
+                rows_per_episode: 1,
+                goals,
+                seed,
+                stream: STREAM,
+            },
         )?;
         Ok(Self { pairs: sampler.batch(0) })
     }

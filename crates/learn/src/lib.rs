@@ -25,11 +25,13 @@ pub mod jobs;
 mod learner;
 mod metrics;
 pub mod model;
+mod processes;
 mod restore;
 pub mod run;
 mod scaling;
 mod setting_info;
 pub mod settings;
+mod shared_state;
 mod trainer;
 mod training;
 
@@ -42,6 +44,7 @@ pub use isochrone_nn::state_dict::StateDict;
 pub use learner::{Learner, TensorDistance};
 pub use metrics::Metrics;
 pub use model::{LearnedDistance, LearnedPolicy, Model};
+pub use processes::Processes;
 pub use scaling::ScalingConfig;
 pub use setting_info::SettingInfo;
 pub use trainer::Outcome;
@@ -52,7 +55,7 @@ pub use training::{Training, TrainingResult};
 #[doc(hidden)]
 pub mod internals {
     pub use crate::{
-        batch::{BatchTransform, sampler},
+        batch::{BatchTransform, Rows, sampler},
         export::proto::{Graph as OnnxGraph, Model as OnnxModel, Size as OnnxSize},
         restore::{restore, save},
         scaling::Scaling,

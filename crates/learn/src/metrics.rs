@@ -20,6 +20,11 @@ impl Metrics {
         self.entries.push((format!("{part}/{name}"), value));
     }
 
+    /// Replaces all values, in the order of [`iter`](Self::iter).
+    pub(crate) fn set_all(&mut self, values: &[f64]) {
+        self.entries.iter_mut().zip(values).for_each(|((_, entry), value)| *entry = *value);
+    }
+
     /// Returns a value by its full name.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.entries.iter().find(|(entry, _)| entry == name).map(|(_, value)| *value)

@@ -3,14 +3,20 @@
 use crate::{
     batch::{BatchTransform, sampler},
     callbacks::{Callbacks, StopHandle},
+    context::LearnerContext,
     error::{Divergence, LearnError},
     evaluation::Evaluation,
     learner::Learner,
     metrics::Metrics,
     model::Model,
+    processes::Processes,
     restore::{restore, save},
-    run::{Best, Checkpoint, Checkpoints, MetricsLog, Progress, Record, Run, RunConfig, State, Status},
+    run::{
+        Best, Checkpoint, Checkpoints, MetricsLog, Progress, Provenance, Record, Run, RunConfig, State,
+        Status,
+    },
     scaling::Scaling,
+    shared_state::SharedState,
 };
 use burn::tensor::Device;
 use isochrone_data::{
@@ -43,6 +49,7 @@ pub struct Trainer {
     /// The first value of the first evaluation decides which checkpoint is the best.
     pub evaluations: Vec<Box<dyn Evaluation>>,
     callbacks: Box<dyn Callbacks>,
+    context: LearnerContext,
     last_metrics: Metrics,
     /// The start of this session, and the seconds of earlier ones.
     clock: (Instant, f64),
@@ -56,17 +63,20 @@ struct Disk {
 }
 
 impl Trainer {
-    /// Creates a trainer before the first update or, with a run, at its latest valid checkpoint.
+    /// Creates a trainer before the first update or, with a run, at its latest valid checkpoint. Of
+    /// several processes, only that of rank 0 has a run; see [`share_state`](Self::share_state).
     pub fn new(
         config: RunConfig,
         run: Option<Run>,
         data: &Dataset,
         device: &Device,
+        processes: Processes,
         mut callbacks: Box<dyn Callbacks>,
     ) -> Result<Self, LearnError> {
-        let context = config.context(data.spec(), device);
+        let rows = config.rows(processes.size())?;
+        let context = LearnerContext { processes, ..config.context(data.spec(), device) };
         let mut learner = config.learner.init(&context)?;
-        let sampler = sampler(learner.goals(), data, config.rows(), &context)?;
+        let sampler = sampler(learner.goals(), data, rows, &context)?;
         let checkpoints = run.as_ref().map(Run::checkpoints);
         let mut latest = None;
         if let Some(checkpoints) = &checkpoints {
@@ -95,10 +105,31 @@ impl Trainer {
             sampler,
             evaluations: Vec::new(),
             callbacks,
+            context,
             last_metrics: Metrics::default(),
             clock: (Instant::now(), progress.seconds),
             progress,
         })
+    }
+
+    /// Sends the state of rank 0 to all processes, which must call it together.
+    pub fn share_state(&mut self) -> Result<(), LearnError> {
+        let Some(group) = self.context.processes.all().cloned() else { return Ok(()) };
+        let is_first = group.rank() == 0;
+        let bytes = if is_first { self.state().to_bytes() } else { Vec::new() };
+        let bytes = group.broadcast("state", bytes);
+        if !is_first {
+            let (step, state) = SharedState::from_bytes(&bytes)?;
+            self.progress.step = step;
+            let scaling = restore(&mut *self.learner, Mode::Resume, state, &self.context)
+                .map_err(|_| LearnError::Message)?;
+            self.transform = BatchTransform::new(&self.context, scaling);
+        }
+        Ok(())
+    }
+
+    fn state(&mut self) -> SharedState {
+        SharedState { step: self.progress.step, state: save(&mut *self.learner, self.transform.scaling()) }
     }
 
     /// Returns the current model.
@@ -125,21 +156,33 @@ impl Trainer {
     fn train_in_pool(&mut self, stop: &StopHandle) -> Result<Outcome, LearnError> {
         if let Some(Disk { run, .. }) = &self.disk {
             run.checkpoints().remove_after(self.progress.step)?;
-            run.log_session(self.progress.step)?;
+            let (before, now) = (run.manifest().made_by.processes, self.context.processes.size());
+            if before != now {
+                let warning = format!(
+                    "the run was started with {before} processes and continues with {now}: rounding, and with it the result, differs"
+                );
+                self.callbacks.on_warning(&warning);
+            }
+            let made_by = Provenance { processes: now, ..Provenance::now() };
+            run.log_session(self.progress.step, &made_by)?;
         }
         self.set_state(State::Running, None)?;
         self.callbacks.on_start(&self.config, self.progress.step);
         self.clock = (Instant::now(), self.progress.seconds);
         let one = NonZeroUsize::MIN;
         let mut loader = Loader::start(&self.sampler, self.progress.step, one, AHEAD);
+        let is_alone = self.context.processes.size() == 1;
+        // Several processes agree once per update, and stop after the next one.
+        let mut is_agreed = false;
         while self.progress.step < self.config.steps {
-            if stop.is_stopped() {
+            if is_agreed || is_alone && stop.is_stopped() {
                 self.save()?;
                 self.set_state(State::Stopped, None)?;
                 return Ok(Outcome::Stopped);
             }
             let batch = self.transform.batch(loader.next_batch());
-            let metrics = self.learner.update(&batch);
+            let mut metrics = self.learner.update(&batch);
+            is_agreed = self.context.processes.agree_on_step(&mut metrics, stop.is_stopped());
             self.progress.step += 1;
             if let Some((name, value)) = metrics.first_non_finite() {
                 return Err(self.diverged(name.to_owned(), value)?.into());
@@ -172,10 +215,24 @@ impl Trainer {
             }
             self.callbacks.on_metrics(&record);
         }
+        if is_due(checkpoints.every) {
+            self.check_equal_states()?;
+        }
         if self.disk.is_some() && (is_best || is_due(checkpoints.every)) {
             self.save()?;
         }
         Ok(())
+    }
+
+    /// Checks that all processes have the same state, bit by bit: an algorithm that does not average
+    /// its gradients, or a process on another type of processor, is an error and not a bad result.
+    fn check_equal_states(&mut self) -> Result<(), LearnError> {
+        let Some(group) = self.context.processes.all().cloned() else { return Ok(()) };
+        let hash = self.state().hash();
+        match group.all_of("hash of the state", hash).iter().position(|other| *other != hash) {
+            Some(rank) => Err(LearnError::ProcessesDiffer { rank, what: "state after an update" }),
+            None => Ok(()),
+        }
     }
 
     /// Adds the values of all evaluations and returns whether the first is the best so far.

@@ -7,6 +7,7 @@ use crate::{
     error::{ConfigError, ConfigErrorKind, LearnError},
     evaluation::{Evaluation, ObservedSteps},
     model::{CheckpointSelector, Model},
+    processes::Processes,
     run::{
         Assignment, ConfigBuilder, DataConfig, DatasetInfo, Lock, Manifest, OpenOptions, Run, RunConfig,
         State,
@@ -16,7 +17,9 @@ use crate::{
 };
 use burn::tensor::Device;
 use isochrone_data::Dataset;
+use isochrone_nn::group::ProcessGroup;
 use serde::Serialize;
+use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
 use toml::Value;
 
@@ -50,8 +53,17 @@ pub struct Training {
     callbacks: Box<dyn Callbacks>,
     stop: StopHandle,
     device: Device,
+    group: Option<ProcessGroup>,
     /// The first error of a builder method.
     error: Option<LearnError>,
+}
+
+/// A training that was checked and whose folder exists, but that no other process knows of yet.
+struct Prepared {
+    config: RunConfig,
+    run: Option<(Run, Lock)>,
+    /// Whether there is nothing left to do.
+    is_finished: bool,
 }
 
 /// Where a training is stored.
@@ -107,6 +119,7 @@ impl Training {
             callbacks: Box::new(()),
             stop: StopHandle::default(),
             device: crate::cpu(),
+            group: None,
             error: None,
         }
     }
@@ -217,6 +230,14 @@ impl Training {
         Self { device, ..self }
     }
 
+    /// Trains together with other processes, each of which samples its part of every batch. All of
+    /// them must have the same settings and data; only that of rank 0 may have a run folder.
+    ///
+    /// An error of one process before the first update is an error of all of them.
+    pub fn group(self, group: ProcessGroup) -> Self {
+        Self { group: Some(group).filter(|group| group.size() > 1), ..self }
+    }
+
     /// Returns the source of the data according to settings and configuration file, with absolute
     /// paths; `None` if they name none.
     pub fn data_from_settings(&self) -> Result<Option<DataConfig>, LearnError> {
@@ -249,6 +270,24 @@ impl Training {
     /// Trains and returns the model, the outcome and the run. A finished run is loaded and not
     /// trained again.
     pub fn train(mut self, data: &Dataset) -> Result<TrainingResult, LearnError> {
+        let group = self.group.clone();
+        let prepared = agree(group.as_ref(), self.prepare(data))?;
+        if let Some(group) = &group {
+            check_same_everywhere(group, &prepared.config, data)?;
+        }
+        match prepared.run {
+            Some(of_run) if prepared.is_finished && group.is_none() => {
+                let model = Model::of_run(&of_run.0, CheckpointSelector::Last)?;
+                self.callbacks.on_start(&prepared.config, model.step);
+                self.callbacks.on_end();
+                Ok(TrainingResult { model, outcome: Outcome::Finished, run: Some(of_run) })
+            }
+            run => self.run(prepared.config, run, data),
+        }
+    }
+
+    /// Checks everything, and creates or opens the run.
+    fn prepare(&mut self, data: &Dataset) -> Result<Prepared, LearnError> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
@@ -259,11 +298,21 @@ impl Training {
                 return Err(LearnError::ValidationWidths { found, expected });
             }
         }
+        if self.group.is_some() && !isochrone_nn::op::is_flex(&self.device) {
+            return Err(LearnError::ProcessesNeedCpu);
+        }
+        let prepared = self.prepare_run(data)?;
+        prepared.config.rows(self.group.as_ref().map_or(1, ProcessGroup::size))?;
+        Ok(prepared)
+    }
+
+    /// Creates or opens the run, if there is one.
+    fn prepare_run(&mut self, data: &Dataset) -> Result<Prepared, LearnError> {
         let locked = |run: Run| run.lock().map(|lock| (run, lock));
         let (run, lock) = match std::mem::replace(&mut self.destination, Destination::Memory) {
             Destination::Memory => {
                 let config = self.config(data)?;
-                return self.run(config, None, data);
+                return Ok(Prepared { config, run: None, is_finished: false });
             }
             Destination::Folder(folder) => {
                 let config = self.config(data)?;
@@ -280,26 +329,22 @@ impl Training {
         };
         self.check_data(&run, data)?;
         let config = run.config().clone();
-        if run.status()?.state == State::Finished {
-            let checkpoints = run.checkpoints();
-            let is_last = checkpoints.steps()?.last() == Some(&config.steps);
-            if is_last && checkpoints.load(config.steps).is_ok() {
-                let model = Model::of_run(&run, CheckpointSelector::Last)?;
-                self.callbacks.on_start(&config, model.step);
-                self.callbacks.on_end();
-                return Ok(TrainingResult { model, outcome: Outcome::Finished, run: Some((run, lock)) });
-            }
-        }
-        self.run(config, Some((run, lock)), data)
+        let checkpoints = run.checkpoints();
+        let is_finished = run.status()?.state == State::Finished
+            && checkpoints.steps()?.last() == Some(&config.steps)
+            && checkpoints.load(config.steps).is_ok();
+        Ok(Prepared { config, run: Some((run, lock)), is_finished })
     }
 
     /// Creates a run. The configuration is checked before anything is written.
     fn create(&self, folder: &Path, config: RunConfig, data: &Dataset) -> Result<(Run, Lock), LearnError> {
-        config.check_for(data)?;
+        let processes = self.group.as_ref().map_or(1, ProcessGroup::size);
+        config.check_for(data, processes)?;
         let of_data = DatasetInfo::of(&config.data.path, data);
         let path = config.data.validation.clone().unwrap_or_default();
         let of_validation = self.validation.as_ref().map(|validation| DatasetInfo::of(&path, validation));
-        let manifest = Manifest::now(&config.learner, config.seed, of_data, of_validation);
+        let mut manifest = Manifest::now(&config.learner, config.seed, of_data, of_validation);
+        manifest.made_by.processes = processes;
         Run::create(folder, config, manifest)
     }
 
@@ -327,16 +372,56 @@ impl Training {
     ) -> Result<TrainingResult, LearnError> {
         let (run, lock) = run.unzip();
         let (discount, pairs, seed) = (config.discount(), config.metrics.evaluation_pairs, config.seed);
-        let mut trainer = Trainer::new(config, run, data, &self.device, self.callbacks)?;
-        trainer.evaluations = self.evaluations;
+        let group = self.group.as_ref();
+        let processes =
+            group.map(|group| Processes::new(group, config.processes_per_group)).unwrap_or_default();
+        let is_first = processes.rank() == 0;
+        let mut evaluations = self.evaluations;
         let own_data = self.evaluates_training_data.then_some(data);
-        if let Some(data) = self.validation.as_ref().or(own_data) {
-            trainer.evaluations.push(Box::new(ObservedSteps::new(data, discount, pairs, seed)?));
-        }
+        let trainer = || {
+            if let Some(data) = self.validation.as_ref().or(own_data) {
+                evaluations.push(Box::new(ObservedSteps::new(data, discount, pairs, seed)?));
+            }
+            let mut trainer = Trainer::new(config, run, data, &self.device, processes, self.callbacks)?;
+            // The best checkpoint is that of rank 0, which saves it.
+            if is_first {
+                trainer.evaluations = evaluations;
+            }
+            Ok(trainer)
+        };
+        let mut trainer = agree(group, trainer())?;
+        trainer.share_state()?;
         let outcome = trainer.train(&self.stop)?;
         let model = trainer.model();
         Ok(TrainingResult { model, outcome, run: trainer.into_run().zip(lock) })
     }
+}
+
+/// Returns the result of this process, or an error if any process has one.
+fn agree<T>(group: Option<&ProcessGroup>, result: Result<T, LearnError>) -> Result<T, LearnError> {
+    let Some(group) = group else { return result };
+    let failures = group.all_of("failures", u32::from(result.is_err()));
+    match failures.iter().position(|failed| *failed != 0) {
+        Some(rank) => result.and(Err(LearnError::OtherProcess { rank })),
+        None => result,
+    }
+}
+
+/// Checks that all processes have the same settings and data.
+fn check_same_everywhere(group: &ProcessGroup, config: &RunConfig, data: &Dataset) -> Result<(), LearnError> {
+    let mut config = config.clone();
+    // The data may be elsewhere on another machine.
+    config.data.path = PathBuf::new();
+    config.data.validation = None;
+    let settings = settings::to_table(&config)?.to_string();
+    for (what, text) in [("configuration", settings.as_str()), ("dataset", data.content_hash())] {
+        let digest = Sha256::digest(text);
+        let hash = u32::from_le_bytes([digest[0], digest[1], digest[2], digest[3]]);
+        if let Some(rank) = group.all_of(what, hash).iter().position(|other| *other != hash) {
+            return Err(LearnError::ProcessesDiffer { rank, what });
+        }
+    }
+    Ok(())
 }
 
 /// Checks that a run has these settings; the paths of the data may differ.

@@ -2,6 +2,7 @@
 //!
 //! - [`module`]: encoders, actors, potentials and pair heads, built from validated configurations
 //! - [`loss`]: contrastive, distillation, temporal and policy losses
+//! - [`group`]: processes that train one learner together
 //! - [`optim`]: Adam in one pass over memory, and a network with its optimizer state
 //! - [`state_dict`], [`store`]: saving and loading as safetensors
 //! - [`memory`]: allocator settings
@@ -25,6 +26,7 @@
 //! ```
 
 pub mod error;
+pub mod group;
 #[doc(hidden)]
 pub mod kernel;
 pub mod loss;

@@ -91,6 +91,11 @@ impl Archive {
         take.problem.map_or(Ok(take.moments), Err)
     }
 
+    /// Iterates over the names and values of all tensors, in the order of names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[f32])> {
+        self.arrays.iter().map(|(name, array)| (name.as_str(), array.values.as_slice()))
+    }
+
     /// Returns the name of a remaining tensor, if there is one.
     pub fn remaining(&self) -> Option<&str> {
         self.arrays.keys().next().map(String::as_str)

@@ -251,7 +251,13 @@ impl Loss {
         work: impl FnOnce(Contrast<'_>) -> T,
     ) -> T {
         let pairs = Pairs::new(self.form, x, y, mix);
-        work(Contrast { pairs: &pairs, potential, slope: self.slope, objective: self.objective })
+        work(Contrast {
+            pairs: &pairs,
+            potential,
+            first_positive: 0,
+            slope: self.slope,
+            objective: self.objective,
+        })
     }
 
     /// Returns the loss.

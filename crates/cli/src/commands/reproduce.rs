@@ -411,7 +411,7 @@ fn study(recipe: &Recipe, args: &StudyArgs, out: &mut dyn Write) -> anyhow::Resu
         StudyError::Collect(error) => anyhow::Error::new(error),
         error => error.into(),
     })?;
-    let stop = stop_on_ctrl_c()?;
+    let stop = stop_on_ctrl_c(true)?;
     let bar = bar(study.jobs().len(), "{bar:24} {pos}/{len} runs  {elapsed}  {msg}");
     bar.enable_steady_tick(Duration::from_secs(1));
     let observe = |event: Event<'_>| {

@@ -15,10 +15,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("isochrone-eval", &["core", "data"]),
     ("isochrone-nn", &["core"]),
     ("isochrone-learn", &["core", "data", "nn"]),
+    ("isochrone-mpi", &["nn"]),
     ("isochrone-plot", &["core", "data", "eval"]),
     ("isochrone", &["core", "data", "envs", "eval", "learn", "nn", "plot"]),
     ("isochrone-studies", &["core", "data", "envs", "eval", "learn", "plot"]),
-    ("isochrone-cli", &["isochrone", "studies"]),
+    ("isochrone-cli", &["isochrone", "mpi", "studies"]),
     ("isochrone-python", &["isochrone", "cli"]),
 ];
 

@@ -48,7 +48,14 @@ pub fn sampler(data: Dataset, batch_size: usize) -> GoalSampler {
     let goals = GoalDistribution::new(GoalDistributionConfig::default(), discount).unwrap();
     GoalSampler::new(
         &data,
-        SamplerConfig { batch_size, rows_per_episode: 1, goals: vec![goals], seed: 1, stream: 0 },
+        SamplerConfig {
+            batch_size,
+            first_row: 0,
+            rows_per_episode: 1,
+            goals: vec![goals],
+            seed: 1,
+            stream: 0,
+        },
     )
     .unwrap()
 }

@@ -8,7 +8,7 @@
 //! let states: Vec<f32> = (0..10u8).map(f32::from).collect();
 //! let data = Dataset::from_arrays(1, 1, [(states, vec![1.0; 9])])?;
 //! let goals = GoalDistribution::new(GoalDistributionConfig::default(), Discount::new(0.9)?)?;
-//! let config = SamplerConfig { batch_size: 4, rows_per_episode: 1, goals: vec![goals], seed: 7, stream: 0 };
+//! let config = SamplerConfig { batch_size: 4, first_row: 0, rows_per_episode: 1, goals: vec![goals], seed: 7, stream: 0 };
 //! let sampler = GoalSampler::new(&data, config)?;
 //! let batch = sampler.batch(0);
 //! for row in 0..batch.rows() {

@@ -33,6 +33,9 @@ pub struct GoalSampler {
 pub struct SamplerConfig {
     /// The number of rows of a batch.
     pub batch_size: usize,
+    /// The index of the first row, for one of several processes that share a larger batch; a
+    /// multiple of `rows_per_episode`.
+    pub first_row: usize,
     /// The number of consecutive rows from the same episode; with 1, every row is sampled from all
     /// episodes. In both cases, each row by itself is uniform over all transitions.
     pub rows_per_episode: usize,
@@ -62,7 +65,7 @@ impl GoalSampler {
             let hint = "give episodes with at least two states";
             return Err(DataError::setting("the dataset has no transition", hint));
         }
-        if config.batch_size == 0 || config.batch_size >> MAX_ROWS_LOG2 > 0 {
+        if config.batch_size == 0 || (config.first_row + config.batch_size) >> MAX_ROWS_LOG2 > 0 {
             let hint = format!("give 1 to {}", (1 << MAX_ROWS_LOG2) - 1);
             return Err(DataError::setting(format!("batch size {}", config.batch_size), hint));
         }
@@ -70,6 +73,11 @@ impl GoalSampler {
             let hint = format!("give a power of two up to {CHUNK_ROWS}");
             let problem = format!("{} rows per episode", config.rows_per_episode);
             return Err(DataError::setting(problem, hint));
+        }
+        if !config.first_row.is_multiple_of(config.rows_per_episode) {
+            let problem =
+                format!("first row {} with {} rows per episode", config.first_row, config.rows_per_episode);
+            return Err(DataError::setting(problem, "give a multiple"));
         }
         if config.goals.is_empty() || config.goals.len() > MAX_GOALS {
             let problem = format!("{} goal distributions", config.goals.len());
@@ -100,7 +108,7 @@ impl GoalSampler {
         batch.resize(rows, self.config.goals.len(), self.data.spec());
         batch.step = step;
         let mut random = rng::stream(self.config.seed, self.config.stream);
-        let first_row = u128::from(step) << MAX_ROWS_LOG2;
+        let first_row = (u128::from(step) << MAX_ROWS_LOG2) + self.config.first_row as u128;
         // A draw has 64 bits, two of the generator's words.
         random.set_word_pos(first_row * 2 * self.draws_per_row() as u128);
         let mut from = 0;

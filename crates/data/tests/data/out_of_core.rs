@@ -26,6 +26,7 @@ fn mapped_and_resident_data_give_the_same_batches() {
     let sampler = |data: Dataset| {
         let config = SamplerConfig {
             batch_size: 512,
+            first_row: 0,
             rows_per_episode: 1,
             goals: vec![goals, goals],
             seed: 5,

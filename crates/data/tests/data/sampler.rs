@@ -33,8 +33,11 @@ fn distribution(config: GoalDistributionConfig) -> GoalDistribution {
 }
 
 fn sampler(data: &Dataset, batch_size: usize, goals: Vec<GoalDistribution>) -> GoalSampler {
-    GoalSampler::new(data, SamplerConfig { batch_size, rows_per_episode: 1, goals, seed: 11, stream: 3 })
-        .unwrap()
+    GoalSampler::new(
+        data,
+        SamplerConfig { batch_size, first_row: 0, rows_per_episode: 1, goals, seed: 11, stream: 3 },
+    )
+    .unwrap()
 }
 
 /// Returns the probability of exceeding a chi-square statistic, by Wilson and Hilferty's cube root,
@@ -246,6 +249,7 @@ fn rows_of_one_episode_are_grouped() {
     let data = numbered(&steps);
     let config = |rows_per_episode| SamplerConfig {
         batch_size: 256,
+        first_row: 0,
         rows_per_episode,
         goals: vec![distribution(GoalDistributionConfig::default())],
         seed: 11,
@@ -280,6 +284,7 @@ fn streams_and_steps_differ() {
     let draw = |seed, stream, step| {
         let config = SamplerConfig {
             batch_size: 64,
+            first_row: 0,
             rows_per_episode: 1,
             goals: vec![distribution(GoalDistributionConfig::default())],
             seed,
@@ -332,10 +337,18 @@ fn invalid_settings_are_rejected() {
     let data = numbered(&[3]);
     let one = distribution(GoalDistributionConfig::default());
     for (batch_size, goals) in [(0, vec![one]), (1 << 24, vec![one]), (8, vec![]), (8, vec![one; 4])] {
-        let config = SamplerConfig { batch_size, rows_per_episode: 1, goals, seed: 0, stream: 0 };
+        let config =
+            SamplerConfig { batch_size, first_row: 0, rows_per_episode: 1, goals, seed: 0, stream: 0 };
         assert!(GoalSampler::new(&data, config).is_err());
     }
     let empty = gather(&Spec::new(2, 1), &[]);
-    let config = SamplerConfig { batch_size: 8, rows_per_episode: 1, goals: vec![one], seed: 0, stream: 0 };
+    let config = SamplerConfig {
+        batch_size: 8,
+        first_row: 0,
+        rows_per_episode: 1,
+        goals: vec![one],
+        seed: 0,
+        stream: 0,
+    };
     assert!(GoalSampler::new(&empty, config).is_err());
 }

@@ -90,7 +90,9 @@ impl BareLearner {
         let discount = Discount::new(GAMMA).expect("a discount");
         let context = LearnerContext::new(data.spec(), discount, 1, 1_000_000, &isochrone_learn::cpu());
         let learner = config.init(&context).expect("a preset");
-        let sampler = sampler(learner.goals(), data, (BATCH, 1), &context).expect("data");
+        let sampler =
+            sampler(learner.goals(), data, Rows { batch_size: BATCH, rows_per_episode: 1 }, &context)
+                .expect("data");
         let transform = BatchTransform::new(&context, Scaling::identity(OBSERVATION, ACTION));
         let batches = (0..8).map(|step| transform.batch(&sampler.batch(step))).collect();
         Self { learner, batches, next: 0 }

@@ -83,7 +83,8 @@ impl AlgorithmDef for Cmd1 {
         let width = context.observation_width;
         let potential =
             Potential::new(width, config.critic.trunk, &mut context.initializer(1)).map_err(inside)?;
-        let critic = TrainState::new(Critic { metric, potential }, config.critic_optimizer, context.steps)
+        let critic = context
+            .train_state(Critic { metric, potential }, config.critic_optimizer)
             .map_err(|error| error.inside("critic_optimizer"))?;
         let policy = Policy::new(&config.policy, context)?;
         Ok(Self { config, context: context.clone(), input, critic, policy })
@@ -100,7 +101,8 @@ impl Cmd1 {
         let potential = potential.forward(goals.clone());
         let losses = metric.members().iter().map(|member| {
             let (x, y) = member.encode(from.clone(), to.clone());
-            let options = ContrastiveOptions { potential: Some(potential.clone()), ..Default::default() };
+            let group = self.context.processes.negatives().cloned();
+            let options = ContrastiveOptions { scale: 1.0, potential: Some(potential.clone()), group };
             infonce(self.config.contrast, &member.head, x, y, options)
         });
         Loss::sum(losses).expect("there is at least one member")

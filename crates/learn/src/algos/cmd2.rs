@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use burn::module::Param;
+use isochrone_nn::op::gather_rows;
 
 /// Settings of [`Cmd2`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -50,6 +51,8 @@ pub struct Cmd2 {
     context: LearnerContext,
     input: CriticInput,
     contrast: TrainState<Contrast>,
+    /// The form of its logits.
+    product: PairHead,
     metric: TrainState<Metric>,
     dual: Dual,
     policy: Option<Policy>,
@@ -98,20 +101,25 @@ impl AlgorithmDef for Cmd2 {
         let log_temperature = context.initializer(1).scalar(config.initial_temperature.ln() as f32);
         let contrast =
             Contrast { embeddings: embeddings.map_err(|error| error.inside("contrast"))?, log_temperature };
-        let contrast = TrainState::new(contrast, config.contrast_optimizer, context.steps)
+        let contrast = context
+            .train_state(contrast, config.contrast_optimizer)
             .map_err(|error| error.inside("contrast_optimizer"))?;
         let metric = config.critic.init(input.width(), &mut context.initializer(2));
         let metric = metric.map_err(|error| error.inside("critic"))?;
-        let metric = TrainState::new(metric, config.critic_optimizer, context.steps)
+        let metric = context
+            .train_state(metric, config.critic_optimizer)
             .map_err(|error| error.inside("critic_optimizer"))?;
+        let product =
+            PairHeadConfig::InnerProduct.init(config.contrast.embedding, &mut context.initializer(3))?;
         let policy = Policy::new(&config.policy, context)?;
         let dual = Dual::new(config.constraint);
-        Ok(Self { config, context: context.clone(), input, contrast, metric, dual, policy })
+        Ok(Self { config, context: context.clone(), input, contrast, product, metric, dual, policy })
     }
 }
 
 impl Cmd2 {
-    /// Returns the contrastive loss and the distances `T: [n, n]` that the critic implies.
+    /// Returns the contrastive loss and the distances `T: [n, m]` that the critic implies, where the
+    /// columns are the goals of all processes whose rows are negatives.
     fn contrast(&self, from: &Tensor<2>, goals: &Tensor<2>) -> (Loss, Tensor<2>) {
         let Contrast { embeddings, log_temperature } = self.contrast.network();
         let [n, _] = from.dims();
@@ -121,8 +129,14 @@ impl Cmd2 {
             let phi = on_sphere(member.phi.forward(rows)) * temperature;
             let (phi_states, phi_goals) = (phi.clone().narrow(0, 0, n), phi.narrow(0, n, n));
             let psi = on_sphere(member.psi.forward(goals.clone()));
-            let loss =
-                infonce_of_logits(self.config.infonce, phi_states.clone().matmul(psi.clone().transpose()));
+            let Some(group) = self.context.processes.negatives() else {
+                let logits = phi_states.clone().matmul(psi.clone().transpose());
+                let loss = infonce_of_logits(self.config.infonce, logits);
+                return (loss, contrastive_targets(phi_states, phi_goals, psi).detach());
+            };
+            let options = ContrastiveOptions { group: Some(group.clone()), ..Default::default() };
+            let loss = infonce(self.config.infonce, &self.product, phi_states.clone(), psi.clone(), options);
+            let [phi_goals, psi] = [phi_goals, psi].map(|rows| gather_rows(group, rows.detach()));
             (loss, contrastive_targets(phi_states, phi_goals, psi).detach())
         });
         let both = members.reduce(|(loss, targets), (next, next_targets)| {
@@ -136,7 +150,11 @@ impl Cmd2 {
     fn distill(&self, from: &Tensor<2>, goals: &Tensor<2>, targets: &Tensor<2>) -> Loss {
         let losses = self.metric.network().members().iter().map(|member| {
             let (x, y) = member.encode(from.clone(), self.input.states(goals.clone()));
-            distill(member.head.all_pairs(x, y), targets.clone(), self.dual.lambda())
+            let (y, first_match) = match self.context.processes.negatives() {
+                None => (y, 0),
+                Some(group) => (gather_rows(group, y), group.rank() * x.dims()[0]),
+            };
+            distill(member.head.all_pairs(x, y), targets.clone(), first_match, self.dual.lambda())
         });
         Loss::sum(losses).expect("there is at least one member")
     }
@@ -166,7 +184,8 @@ impl Learner for Cmd2 {
         let distilled = self.distill(&from, goals, &targets);
         metrics.add("critic", &distilled);
         metrics.put("critic", "lambda", self.dual.lambda());
-        self.dual.update(metrics.get("critic/violation").expect("the loss reports it"));
+        let violation = metrics.get("critic/violation").expect("the loss reports it");
+        self.dual.update(self.context.processes.mean(violation));
         self.metric.step(distilled.value);
 
         if let Some(policy) = &mut self.policy {

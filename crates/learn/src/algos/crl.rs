@@ -99,7 +99,8 @@ impl<L: CrlLoss> AlgorithmDef for Crl<L> {
         let input = CriticInput::new(context);
         let critic = config.critic.init(input, context.observation_width, &mut context.initializer(0));
         let critic = critic.map_err(|error| error.inside("critic"))?;
-        let critic = TrainState::new(critic, config.critic_optimizer, context.steps)
+        let critic = context
+            .train_state(critic, config.critic_optimizer)
             .map_err(|error| error.inside("critic_optimizer"))?;
         let head = PairHeadConfig::InnerProduct.init(config.critic.embedding, &mut context.initializer(1))?;
         let policy = Policy::new(&config.policy, context)?;
@@ -114,8 +115,9 @@ impl<L: CrlLoss> Crl<L> {
         let losses = self.critic.network().members.iter().map(|member| {
             let x = member.phi.forward(from.clone());
             let y = member.psi.forward(batch.goals[0].observations.clone());
+            let group = self.context.processes.negatives().cloned();
             let scale = 1.0 / (self.config.critic.embedding as f32).sqrt();
-            self.config.loss.loss(&self.head, x, y, ContrastiveOptions { scale, potential: None })
+            self.config.loss.loss(&self.head, x, y, ContrastiveOptions { scale, potential: None, group })
         });
         Loss::sum(losses).expect("there is at least one member")
     }

@@ -65,7 +65,8 @@ impl AlgorithmDef for Ddpg {
         let critic = config.critic.init(context, true, 2, &mut context.initializer(0));
         let critic = critic.map_err(|error| error.inside("critic"))?;
         let target = critic.clone().no_grad();
-        let critic = TrainState::new(critic, config.critic_optimizer, context.steps)
+        let critic = context
+            .train_state(critic, config.critic_optimizer)
             .map_err(|error| error.inside("critic_optimizer"))?;
         let policy = Policy::new(&config.policy, context)?.expect("there are actions");
         let target_actor = policy.actor.frozen();

@@ -71,7 +71,8 @@ impl AlgorithmDef for Gciql {
         config.extraction.check()?;
         let inside = |error: ConfigError| error.inside("critic");
         let train_state = |values| {
-            TrainState::new(values, config.critic_optimizer, context.steps)
+            context
+                .train_state(values, config.critic_optimizer)
                 .map_err(|error| error.inside("critic_optimizer"))
         };
         let value = config.critic.init(context, false, 1, &mut context.initializer(0)).map_err(inside)?;

@@ -111,7 +111,8 @@ impl AlgorithmDef for Qrl {
         let count = if context.has_actions() { metric.members().len() } else { 0 };
         let mut init = context.initializer(1);
         let dynamics = (0..count).map(|_| model.init(&mut init)).collect::<Result<_, _>>().map_err(inside)?;
-        let critic = TrainState::new(Critic { metric, dynamics }, config.critic_optimizer, context.steps)
+        let critic = context
+            .train_state(Critic { metric, dynamics }, config.critic_optimizer)
             .map_err(|error| error.inside("critic_optimizer"))?;
         let policy = Policy::new(&config.policy, context)?;
         let dual = Dual::new(config.constraint);
@@ -162,7 +163,8 @@ impl Learner for Qrl {
             metrics.add("dynamics", &dynamics);
             loss = loss + dynamics.value;
         }
-        self.dual.update(metrics.get("constraint/violation").expect("the loss reports it"));
+        let violation = metrics.get("constraint/violation").expect("the loss reports it");
+        self.dual.update(self.context.processes.mean(violation));
         self.critic.step(loss);
 
         if let Some(policy) = &mut self.policy {

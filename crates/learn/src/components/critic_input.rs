@@ -79,6 +79,7 @@ impl CriticInput {
         state_only_fraction: f64,
     ) -> Tensor<2> {
         let mut random = rng::stream(context.seed, UPDATES | batch.step);
+        rng::skip(&mut random, context.processes.first_row(batch.rows()) as u64);
         let mut draw = || f32::from(u8::from(rng::unit_f64(&mut random) < 1.0 - state_only_fraction));
         let mask = (0..batch.rows()).map(|_| draw()).collect();
         let mask = Tensor::from_data(TensorData::new(mask, [batch.rows(), 1]), &context.device);

@@ -4,6 +4,7 @@ use super::{CriticInput, Preset};
 use crate::{
     batch::{DeviceBatch, DeviceGoals},
     context::LearnerContext,
+    processes::Processes,
 };
 use burn::tensor::Tensor;
 use isochrone_core::Discount;
@@ -112,6 +113,7 @@ impl PolicyConfig {
 pub struct Policy {
     /// The network and its optimizer.
     pub actor: TrainState<Actor>,
+    processes: Processes,
 }
 
 impl Policy {
@@ -128,8 +130,9 @@ impl Policy {
         let actor = ActorConfig { inputs, actions: context.action_width, trunk, distribution };
         let actor =
             actor.init(&mut context.initializer(Self::STREAM)).map_err(|error| error.inside("policy"))?;
-        let actor = TrainState::new(actor, optimizer, context.steps);
-        Ok(Some(Self { actor: actor.map_err(|error| error.inside("policy.optimizer"))? }))
+        let actor = context.train_state(actor, optimizer);
+        let actor = actor.map_err(|error| error.inside("policy.optimizer"))?;
+        Ok(Some(Self { actor, processes: context.processes.clone() }))
     }
 
     /// Does one step of extraction. All distances are in steps, so that the same `alpha` suits
@@ -149,7 +152,9 @@ impl Policy {
         let log_probs = actions.log_prob(batch.actions.clone());
         let loss = match extraction {
             // At the mode, which the policy uses when it acts.
-            Extraction::DdpgBc { bc_weight } => ddpg_bc(distance(actions.mode()), log_probs, bc_weight),
+            Extraction::DdpgBc { bc_weight } => {
+                ddpg_bc(distance(actions.mode()), log_probs, bc_weight, self.processes.all())
+            }
             Extraction::Awr { alpha, max_weight } => {
                 let advantages = expected().detach() - distance(batch.actions.clone()).detach();
                 awr(log_probs, advantages, alpha, max_weight)

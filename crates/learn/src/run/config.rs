@@ -2,7 +2,7 @@
 
 use crate::{
     algorithm::{Algorithm, LearnerConfig},
-    batch::sampler,
+    batch::{Rows, sampler},
     components::Preset,
     context::LearnerContext,
     error::{ConfigError, ConfigErrorKind, LearnError},
@@ -23,6 +23,10 @@ pub struct RunConfig {
     pub steps: u64,
     /// The number of transitions per update.
     pub batch_size: usize,
+    /// The number of processes that use each other's rows as negatives, if several train together;
+    /// all of them if it is not set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processes_per_group: Option<usize>,
     /// The discount per step; 0.99 is an effective horizon of about 100 steps.
     pub discount: f64,
     /// The random seed.
@@ -102,6 +106,7 @@ impl RunConfig {
         Self {
             steps,
             batch_size: index.n_transitions().clamp(2, 256) as usize,
+            processes_per_group: None,
             // Three digits, so that the number is easy to repeat.
             discount: (discount * 1e3).round() / 1e3,
             seed: 0,
@@ -116,9 +121,32 @@ impl RunConfig {
         }
     }
 
-    /// The number of rows of a batch, and of those from the same episode.
-    pub(crate) fn rows(&self) -> (usize, usize) {
-        (self.batch_size, self.data.rows_per_episode.unwrap_or(1))
+    /// Returns the rows of a batch that each of several processes samples.
+    ///
+    /// # Errors
+    /// If the batch or the processes cannot be divided evenly.
+    pub(crate) fn rows(&self, processes: usize) -> Result<Rows, ConfigError> {
+        let rows_per_episode = self.data.rows_per_episode.unwrap_or(1);
+        let multiple = processes * rows_per_episode;
+        if processes > 1 && !self.batch_size.is_multiple_of(multiple) {
+            let problem = format!("cannot be divided among {processes} processes");
+            let larger = self.batch_size.next_multiple_of(multiple);
+            let hint = match rows_per_episode {
+                1 => format!("use a multiple of {processes}, such as {larger}"),
+                rows => format!(
+                    "use a multiple of {multiple}, such as {larger}, or a smaller data.rows_per_episode than {rows}"
+                ),
+            };
+            return Err(ConfigError::new("batch_size", self.batch_size, &problem, hint));
+        }
+        if let Some(size) = self.processes_per_group
+            && (size == 0 || !processes.is_multiple_of(size))
+        {
+            let problem = format!("does not divide the {processes} processes of the run");
+            let hint = "use a divisor, or omit it for negatives from all processes";
+            return Err(ConfigError::new("processes_per_group", size, &problem, hint));
+        }
+        Ok(Rows { batch_size: self.batch_size / processes, rows_per_episode })
     }
 
     /// The discount, whose range has been checked.
@@ -150,10 +178,11 @@ impl RunConfig {
         LearnerContext::new(spec, self.discount(), self.seed, self.steps, device)
     }
 
-    /// Checks that the settings suit a dataset, before anything is written.
-    pub fn check_for(&self, data: &Dataset) -> Result<(), LearnError> {
+    /// Checks that the settings suit a dataset and a number of processes, before anything is
+    /// written.
+    pub fn check_for(&self, data: &Dataset, processes: usize) -> Result<(), LearnError> {
         let context = self.context(data.spec(), &crate::cpu());
-        sampler(self.learner.init(&context)?.goals(), data, self.rows(), &context)?;
+        sampler(self.learner.init(&context)?.goals(), data, self.rows(processes)?, &context)?;
         Scaling::of(data, self.data.scaling).map(|_| ())
     }
 

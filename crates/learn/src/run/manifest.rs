@@ -34,12 +34,20 @@ pub struct Provenance {
     pub burn: String,
     /// The device, always `cpu` so far.
     pub device: String,
-    /// The number of threads, on which results do not depend.
+    /// The number of processes that train together, on which results depend by rounding.
+    #[serde(default = "one")]
+    pub processes: usize,
+    /// The number of threads of each process, on which results do not depend.
     pub threads: usize,
     /// The processor architecture and operating system.
     pub platform: String,
     /// The start time in seconds since 1970.
     pub started_at: u64,
+}
+
+/// The number of processes of runs before it was recorded.
+fn one() -> usize {
+    1
 }
 
 impl Provenance {
@@ -52,6 +60,7 @@ impl Provenance {
             // A test compares it with the version in the workspace manifest.
             burn: "0.22.1".to_owned(),
             device: "cpu".to_owned(),
+            processes: 1,
             threads: rayon::current_num_threads(),
             platform: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
             started_at: now.map_or(0, |since| since.as_secs()),

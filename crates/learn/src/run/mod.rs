@@ -250,10 +250,9 @@ impl Run {
     }
 
     /// Logs that this process trains from a step on.
-    pub(crate) fn log_session(&self, step: u64) -> Result<(), LearnError> {
+    pub(crate) fn log_session(&self, step: u64, made_by: &Provenance) -> Result<(), LearnError> {
         let path = self.folder.join("sessions.jsonl");
-        let session =
-            serde_json::json!({ "from_step": step, "made_by": Provenance::now(), "run": self.identity });
+        let session = serde_json::json!({ "from_step": step, "made_by": made_by, "run": self.identity });
         writeln!(plain::append(&path)?, "{session}").map_err(|error| LearnError::write(&path, error))
     }
 }

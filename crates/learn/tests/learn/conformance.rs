@@ -1,48 +1,16 @@
 //! Requirements on every preset of every algorithm.
 
-use crate::support::{StopAfter, config, create_run, in_folder, states_only, walks};
+use crate::support::{StopAfter, config, create_run, in_folder, presets, states_only, walks};
 use isochrone_core::{GoalPolicy as _, TemporalDistance as _, rng};
 use isochrone_data::Dataset;
 use isochrone_learn::{
-    Algorithm, LearnerConfig, Outcome, Preset, StopHandle, Training,
+    Algorithm, Outcome, Preset, StopHandle, Training,
     internals::restore,
     model::{CheckpointSelector, Model},
     run::{Checkpoint, Checkpoints, Record, Run, RunConfig},
-    settings,
 };
 use isochrone_nn::state_dict::Mode;
 use std::path::Path;
-
-/// Returns every algorithm at the small preset, with the other extraction if it has one, and with
-/// settings that no preset uses.
-fn presets() -> Vec<LearnerConfig> {
-    let small = || Algorithm::ALL.into_iter().map(|algorithm| algorithm.preset(Preset::Small));
-    let awr = small().filter_map(|preset| changed(preset, &[("extraction.kind", "awr")]));
-    let other = small().filter_map(|preset| changed(preset, &OTHER));
-    small().chain(awr).chain(other).collect()
-}
-
-/// Twin critics, learning-rate schedules, gradient clipping, learned standard deviations, other
-/// heads.
-const OTHER: [(&str, &str); 6] = [
-    ("critic.ensemble", "twin"),
-    ("contrast.ensemble", "twin"),
-    ("critic_optimizer.schedule", "cosine"),
-    ("critic_optimizer.max_grad_norm", "0.5"),
-    ("policy.distribution.kind", "tanh_gaussian"),
-    ("critic.head.kind", "iqe"),
-];
-
-/// Applies the changes for which a preset has a setting; `None` if there are none.
-fn changed(preset: LearnerConfig, changes: &[(&str, &str)]) -> Option<LearnerConfig> {
-    let known: Vec<_> = changes.iter().filter(|(name, _)| preset.get(name).is_some()).collect();
-    (!known.is_empty()).then(|| {
-        known.into_iter().fold(preset, |preset, (name, value)| {
-            let (name, value) = settings::parse_assignment(&format!("{name}={value}")).unwrap();
-            preset.with(&name, value).unwrap()
-        })
-    })
-}
 
 /// Resumes a run until `until`, or to the end.
 fn train(run: &Run, data: &Dataset, until: u64) -> Outcome {

@@ -1,6 +1,6 @@
 //! An algorithm that is defined outside of this crate.
 
-use crate::support::{StopAfter, walks};
+use crate::support::{StopAfter, on_ranks, walks};
 use burn::tensor::Tensor;
 use isochrone_core::TemporalDistance as _;
 use isochrone_data::sampling::GoalDistributionConfig;
@@ -8,7 +8,7 @@ use isochrone_learn::{
     Algorithm, AlgorithmDef, DeviceBatch, Learner, LearnerContext, Metrics, Model, Outcome, Preset,
     StateDict, StopHandle, TensorDistance, Training,
     components::{OptimizerConfig, TrainState},
-    error::{ConfigError, StateError},
+    error::{ConfigError, LearnError, StateError},
     export::{OnnxPart, onnx_bytes},
     model::CheckpointSelector,
     run::{OpenOptions, Run},
@@ -126,4 +126,22 @@ fn algorithms_of_other_crates_are_trained_by_the_same_trainer() {
     let error = training().set("encoder.widht", 3).fit(&data).err().unwrap().to_string();
     assert!(error.contains("learner.encoder.widht") && error.contains("`width`"), "{error}");
     assert!(custom.settings(Preset::Small).iter().any(|setting| setting.name == "learner.encoder.width"));
+}
+
+/// Its gradients are not averaged, since it does not use `LearnerContext::train_state`: several
+/// processes would train different networks.
+#[test]
+fn processes_whose_states_differ_are_an_error() {
+    let data = walks(4, 30);
+    let results = on_ranks(2, |group| {
+        let training = Training::new(Algorithm::of::<StepRegression>()).preset(Preset::Small);
+        training.steps(4).batch_size(16).group(group).train(&data)
+    });
+    for result in results {
+        let error = result.err().expect("an error");
+        assert!(
+            matches!(error, LearnError::ProcessesDiffer { what: "state after an update", .. }),
+            "{error}"
+        );
+    }
 }

@@ -10,6 +10,7 @@ mod experiments;
 mod ground_truth;
 mod identity;
 mod onnx;
+mod processes;
 mod shapes;
 mod support;
 mod table;

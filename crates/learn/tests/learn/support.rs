@@ -3,9 +3,11 @@
 use isochrone_core::rng;
 use isochrone_data::{Dataset, Episode, Spec};
 use isochrone_learn::{
-    Callbacks, LearnerConfig, Outcome, StopHandle, Training,
+    Algorithm, Callbacks, LearnerConfig, Outcome, Preset, StopHandle, Training,
     run::{DataConfig, DatasetInfo, Manifest, Run, RunConfig},
+    settings,
 };
+use isochrone_nn::group::ProcessGroup;
 use std::{
     path::Path,
     sync::{Arc, Mutex},
@@ -65,6 +67,52 @@ pub fn trained(folder: &Path, config: &RunConfig, data: &Dataset) -> Run {
 pub fn create_run(folder: &Path, config: &RunConfig, data: &Dataset) -> Run {
     let manifest = Manifest::now(&config.learner, config.seed, DatasetInfo::of("walks".as_ref(), data), None);
     Run::create(folder, config.clone(), manifest).unwrap().0
+}
+
+/// Returns every algorithm at the small preset, with the other extraction if it has one, and with
+/// settings that no preset uses.
+pub fn presets() -> Vec<LearnerConfig> {
+    let small = || Algorithm::ALL.into_iter().map(|algorithm| algorithm.preset(Preset::Small));
+    let awr = small().filter_map(|preset| changed(preset, &[("extraction.kind", "awr")]));
+    let other = small().filter_map(|preset| changed(preset, &OTHER));
+    small().chain(awr).chain(other).collect()
+}
+
+/// Twin critics, learning-rate schedules, gradient clipping, learned standard deviations, other
+/// heads.
+const OTHER: [(&str, &str); 6] = [
+    ("critic.ensemble", "twin"),
+    ("contrast.ensemble", "twin"),
+    ("critic_optimizer.schedule", "cosine"),
+    ("critic_optimizer.max_grad_norm", "0.5"),
+    ("policy.distribution.kind", "tanh_gaussian"),
+    ("critic.head.kind", "iqe"),
+];
+
+/// Applies the changes for which a preset has a setting; `None` if there are none.
+pub fn changed(preset: LearnerConfig, changes: &[(&str, &str)]) -> Option<LearnerConfig> {
+    let known: Vec<_> = changes.iter().filter(|(name, _)| preset.get(name).is_some()).collect();
+    (!known.is_empty()).then(|| {
+        known.into_iter().fold(preset, |preset, (name, value)| {
+            let (name, value) = settings::parse_assignment(&format!("{name}={value}")).unwrap();
+            preset.with(&name, value).unwrap()
+        })
+    })
+}
+
+/// Runs `train` on every rank and returns the results in the order of ranks. Each rank has its own
+/// thread pool, as a process has: a rank that waits for others must not block their work.
+pub fn on_ranks<T: Send>(size: usize, train: impl Fn(ProcessGroup) -> T + Sync) -> Vec<T> {
+    std::thread::scope(|scope| {
+        let ranks = ProcessGroup::threads(size).into_iter().map(|group| {
+            let train = &train;
+            scope.spawn(move || {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+                pool.install(|| train(group))
+            })
+        });
+        ranks.collect::<Vec<_>>().into_iter().map(|rank| rank.join().unwrap()).collect()
+    })
 }
 
 /// Logs the first step of a training and its warnings.

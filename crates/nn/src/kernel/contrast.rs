@@ -32,23 +32,48 @@ pub enum Objective {
 pub const STATISTICS: [&str; 6] =
     ["loss", "forward_nll", "backward_nll", "accuracy", "positive_value", "mean_value"];
 
-/// A contrastive problem on packed pairs.
+/// A contrastive problem on packed pairs: all rows of a square problem, or those of one process.
 pub struct Contrast<'a> {
-    /// `n` rows against `n` columns.
+    /// `n` rows against `m` columns.
     pub pairs: &'a Pairs<'a>,
-    /// The term that is added to each column, `[n]`.
+    /// The term that is added to each column, `[m]`.
     pub potential: &'a [f32],
+    /// The column of the positive of row 0; that of row `i` is `first_positive + i`.
+    pub first_positive: usize,
     /// The factor of the value in a logit, with its sign.
     pub slope: f32,
     /// The objective.
     pub objective: Objective,
 }
 
-/// The log-sum-exps of rows and columns.
+/// The log-sum-exps of the `n` rows and `m` columns.
 #[derive(Clone, Debug)]
 pub struct LogSums {
     rows: Vec<f32>,
     columns: Vec<f32>,
+}
+
+/// A sum of exponentials, scaled so that it cannot overflow: `sum * e^max`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PartialSum {
+    /// The largest exponent.
+    pub max: f32,
+    /// The sum of `e^(x - max)`.
+    pub sum: f32,
+}
+
+impl PartialSum {
+    /// Returns the logarithm of the sum.
+    pub fn log(self) -> f32 {
+        self.max + self.sum.ln()
+    }
+
+    /// Returns the logarithm of the sum of several sums, in their order.
+    pub fn log_of_all(parts: impl Iterator<Item = Self> + Clone) -> f32 {
+        let max = parts.clone().fold(f32::NEG_INFINITY, |max, part| max.max(part.max));
+        let sum = parts.map(|part| part.sum * (part.max - max).exp()).sum();
+        Self { max, sum }.log()
+    }
 }
 
 /// Buffers for the matrix of values, its tape and its gradient.
@@ -102,26 +127,36 @@ impl Contrast<'_> {
     /// Returns the statistics in the order of [`STATISTICS`], and the log-sum-exps for the backward
     /// pass. Fills `cache`, if given.
     pub fn forward(&self, cache: Option<&mut ForwardCache>) -> ([f32; 6], LogSums) {
-        let (n, arch) = (self.pairs.n(), Arch::new());
+        self.forward_among(cache, |columns| columns.into_iter().map(PartialSum::log).collect())
+    }
+
+    /// The same for the rows of one process. `log_sums` turns the sums over its rows of every column
+    /// into the log-sum-exps over the rows of all processes. The statistics are means over the rows
+    /// and columns of this process, whose means over processes are those of the problem.
+    pub fn forward_among(
+        &self,
+        cache: Option<&mut ForwardCache>,
+        log_sums: impl FnOnce(Vec<PartialSum>) -> Vec<f32>,
+    ) -> ([f32; 6], LogSums) {
+        let (n, m, arch) = (self.pairs.n(), self.pairs.m(), Arch::new());
         assert!(
-            self.pairs.m() == n && self.potential.len() == n,
-            "the positives are on the diagonal of a square matrix"
+            self.first_positive + n <= m && self.potential.len() == m,
+            "every row has a positive, and every column a potential"
         );
-        // The running maximum and scaled sum of every column.
-        let mut columns = vec![(f32::NEG_INFINITY, 0.0f32); n];
+        let mut columns = vec![PartialSum { max: f32::NEG_INFINITY, sum: 0.0 }; m];
         let mut rows: Vec<RowSummary> = Vec::with_capacity(n);
         let (cached, mut scratch) = (cache.is_some(), ForwardCache::default());
         let ForwardCache { values, tape, .. } = cache.unwrap_or(&mut scratch);
         for block in self.blocks(cached) {
-            values.resize(block.len() * n, 0.0);
+            values.resize(block.len() * m, 0.0);
             self.pairs.forward(block.clone(), values, cached.then_some(&mut *tape));
-            let summaries = values.par_chunks(n).enumerate().with_min_len(ROWS);
+            let summaries = values.par_chunks(m).enumerate().with_min_len(ROWS);
             rows.par_extend(summaries.map(|(r, values)| summarize_row(arch, self, block.start + r, values)));
             let tasks = columns.par_chunks_mut(COLUMNS).enumerate();
             tasks.for_each(|(task, columns)| update_columns(arch, self, values, task * COLUMNS, columns));
         }
-        let columns: Vec<f32> = columns.into_iter().map(|(max, sum)| max + sum.ln()).collect();
-        let statistics = self.statistics(&rows, &columns);
+        let columns = log_sums(columns);
+        let statistics = self.statistics(&rows, &columns[self.first_positive..][..n]);
         (statistics, LogSums { rows: rows.into_iter().map(|row| row.log_sum).collect(), columns })
     }
 
@@ -133,22 +168,22 @@ impl Contrast<'_> {
         cache: Option<&mut ForwardCache>,
         upstream: f32,
     ) -> (PairGradients, Vec<f32>) {
-        let (n, arch) = (self.pairs.n(), Arch::new());
+        let (m, arch) = (self.pairs.m(), Arch::new());
         let pack = self.pairs.pack_for_backward();
         let mut gradients = self.pairs.zero_gradients();
-        let mut dpotential = vec![0.0; n];
+        let mut dpotential = vec![0.0; m];
         let (cached, mut scratch) = (cache.is_some(), ForwardCache::default());
         let ForwardCache { values, tape, gradient } = cache.unwrap_or(&mut scratch);
         for block in self.blocks(cached) {
             if !cached {
-                values.resize(block.len() * n, 0.0);
+                values.resize(block.len() * m, 0.0);
                 self.pairs.forward(block.clone(), values, Some(&mut *tape));
             }
-            gradient.resize(block.len() * n, 0.0);
-            let tasks = gradient.par_chunks_mut(ROWS * n).zip(values.par_chunks(ROWS * n)).enumerate();
+            gradient.resize(block.len() * m, 0.0);
+            let tasks = gradient.par_chunks_mut(ROWS * m).zip(values.par_chunks(ROWS * m)).enumerate();
             let of_potential = tasks.map(|(task, (gradient, values))| {
-                let mut of_potential = vec![0.0; n];
-                let rows = gradient.chunks_exact_mut(n).zip(values.chunks_exact(n)).enumerate();
+                let mut of_potential = vec![0.0; m];
+                let rows = gradient.chunks_exact_mut(m).zip(values.chunks_exact(m)).enumerate();
                 for (r, (gradient, values)) in rows {
                     let row = block.start + task * ROWS + r;
                     value_gradient(arch, self, row, values, sums, upstream, gradient, &mut of_potential);
@@ -163,8 +198,9 @@ impl Contrast<'_> {
         (gradients, dpotential)
     }
 
+    /// Returns the statistics of the rows and of the columns of their positives.
     fn statistics(&self, rows: &[RowSummary], columns: &[f32]) -> [f32; 6] {
-        let n = rows.len() as f64;
+        let (n, m) = (rows.len() as f64, self.pairs.m() as f64);
         let mean = |f: &dyn Fn(usize) -> f64| (0..rows.len()).map(f).sum::<f64>() / n;
         let forward_nll = mean(&|i| f64::from(rows[i].log_sum) - f64::from(rows[i].positive));
         let backward_nll = mean(&|i| f64::from(columns[i]) - f64::from(rows[i].positive));
@@ -175,11 +211,11 @@ impl Contrast<'_> {
                 f64::from(u8::from(forward)) * (forward_nll + row_penalty)
                     + f64::from(u8::from(backward)) * (backward_nll + column_penalty)
             }
-            Objective::BinaryNce => mean(&|i| rows[i].binary) / n,
+            Objective::BinaryNce => mean(&|i| rows[i].binary) / m,
         };
         let accuracy = mean(&|i| f64::from(u8::from(rows[i].wins)));
         let positive_value = mean(&|i| f64::from(rows[i].positive_value));
-        let mean_value = mean(&|i| f64::from(rows[i].value_sum)) / n;
+        let mean_value = mean(&|i| f64::from(rows[i].value_sum)) / m;
         [loss, forward_nll, backward_nll, accuracy, positive_value, mean_value].map(|value| value as f32)
     }
 }
@@ -196,10 +232,11 @@ vectorized! {
         gradient: &'a mut [f32],
         of_potential: &'a mut [f32],
     ) {
-        let n = values.len();
+        let (n, m) = (contrast.pairs.n() as f32, values.len() as f32);
+        let positive = contrast.first_positive + row;
         match contrast.objective {
             Objective::InfoNce { forward, backward, penalty } => {
-                let each = upstream / n as f32;
+                let each = upstream / n;
                 let row_sum = sums.rows[row];
                 let row_weight = if forward { each * (1.0 + 2.0 * penalty * row_sum) } else { 0.0 };
                 let column_weight = if backward { each } else { 0.0 };
@@ -210,14 +247,14 @@ vectorized! {
                     *g = row_weight * exp(logit - row_sum)
                         + column_weight * (1.0 + 2.0 * penalty * column_sum) * exp(logit - column_sum);
                 }
-                gradient[row] -= each * (f32::from(u8::from(forward)) + f32::from(u8::from(backward)));
+                gradient[positive] -= each * (f32::from(u8::from(forward)) + f32::from(u8::from(backward)));
             }
             Objective::BinaryNce => {
-                let each = upstream / (n as f32 * n as f32);
+                let each = upstream / (n * m);
                 for ((g, &value), &potential) in gradient.iter_mut().zip(values).zip(contrast.potential) {
                     *g = each * sigmoid(potential + contrast.slope * value);
                 }
-                gradient[row] -= each;
+                gradient[positive] -= each;
             }
         }
         for (sum, g) in of_potential.iter_mut().zip(gradient) {
@@ -239,7 +276,8 @@ vectorized! {
         }
         let max = lanes.iter().fold(f32::NEG_INFINITY, |a, &b| if b > a { b } else { a });
         let sum = sum_lanes_of_two(values, contrast.potential, |value, potential| exp(potential + slope * value - max));
-        let positive = contrast.logit(row, values[row]);
+        let own = contrast.first_positive + row;
+        let positive = contrast.logit(own, values[own]);
         let at_least = sum_lanes_of_two(values, contrast.potential, |value, potential| {
             if potential + slope * value >= positive { 1.0 } else { 0.0 }
         });
@@ -253,7 +291,7 @@ vectorized! {
         RowSummary {
             log_sum: max + sum.ln(),
             positive,
-            positive_value: values[row],
+            positive_value: values[own],
             wins: at_least as u32 == 1,
             value_sum: sum_lanes(values, |value| value),
             binary,
@@ -264,27 +302,27 @@ vectorized! {
 vectorized! {
     /// Updates the running maximum and scaled sum of the columns from `first` on with a block of
     /// rows.
-    fn update_columns(contrast: &'a Contrast<'a>, values: &'a [f32], first: usize, columns: &'a mut [(f32, f32)]) {
-        let (n, slope) = (contrast.potential.len(), contrast.slope);
+    fn update_columns(contrast: &'a Contrast<'a>, values: &'a [f32], first: usize, columns: &'a mut [PartialSum]) {
+        let (m, slope) = (contrast.potential.len(), contrast.slope);
         let potential = &contrast.potential[first..first + columns.len()];
         let (mut max, mut sum) = ([f32::NEG_INFINITY; COLUMNS], [0.0f32; COLUMNS]);
-        for row in values.chunks_exact(n) {
+        for row in values.chunks_exact(m) {
             for ((max, value), potential) in max.iter_mut().zip(&row[first..]).zip(potential) {
                 let logit = potential + slope * value;
                 *max = if logit > *max { logit } else { *max };
             }
         }
         for (max, column) in max.iter_mut().zip(columns.iter_mut()) {
-            let largest = max.max(column.0);
-            *column = (largest, column.1 * exp(column.0 - largest));
+            let largest = max.max(column.max);
+            *column = PartialSum { max: largest, sum: column.sum * exp(column.max - largest) };
             *max = largest;
         }
-        for row in values.chunks_exact(n) {
+        for row in values.chunks_exact(m) {
             for (((sum, max), value), potential) in sum.iter_mut().zip(&max).zip(&row[first..]).zip(potential) {
                 *sum += exp(potential + slope * value - max);
             }
         }
-        columns.iter_mut().zip(sum).for_each(|(column, sum)| column.1 += sum);
+        columns.iter_mut().zip(sum).for_each(|(column, sum)| column.sum += sum);
     }
 }
 

@@ -29,7 +29,7 @@ pub use activation::Activation;
 pub(crate) use activation::{GELU_CUBIC, GELU_SLOPE};
 pub use adam::AdamStep;
 pub use block::{PairGradients, Pairs, Tape, all_pairs, all_pairs_backward};
-pub use contrast::{Contrast, ForwardCache, LogSums, Objective, STATISTICS};
+pub use contrast::{Contrast, ForwardCache, LogSums, Objective, PartialSum, STATISTICS};
 pub use dense::{NORM_EPSILON, layer_norm, layer_norm_backward, linear, linear_backward_bias};
 pub use form::PairForm;
 pub use matrix::{Matrix, multiply, multiply_into};

@@ -206,7 +206,8 @@ fn blocks_give_the_same_results_as_the_full_matrix() {
         .map(|(forward, backward, penalty)| Objective::InfoNce { forward, backward, penalty });
     for objective in infonce.into_iter().chain([Objective::BinaryNce]) {
         let pairs = Pairs::new(form, &x, &y, 0.0);
-        let contrast = Contrast { pairs: &pairs, potential: &potential, slope: -150.0, objective };
+        let contrast =
+            Contrast { pairs: &pairs, potential: &potential, first_positive: 0, slope: -150.0, objective };
         let mut cache = ForwardCache::default();
         let (full, full_sums) = contrast.forward(Some(&mut cache));
         let (blocks, block_sums) = contrast.forward(None);
@@ -245,7 +246,8 @@ fn reused_buffers_do_not_change_results() {
         let [x, y, _] = problem(0, form, n, n);
         let potential = uniform(3, n);
         let pairs = Pairs::new(form, &x, &y, 0.5);
-        let contrast = Contrast { pairs: &pairs, potential: &potential, slope: -1.0, objective };
+        let contrast =
+            Contrast { pairs: &pairs, potential: &potential, first_positive: 0, slope: -1.0, objective };
         let outcome = |cache: &mut ForwardCache| {
             let (statistics, sums) = contrast.forward(Some(cache));
             let (gradients, dpotential) = contrast.backward(&sums, Some(cache), 1.0);

@@ -7,6 +7,7 @@
 
 use super::Loss;
 use crate::{
+    group::ProcessGroup,
     kernel::{Objective, STATISTICS},
     module::PairHead,
     op::{self, ContrastSpec, chunked_contrast},
@@ -55,11 +56,14 @@ pub struct ContrastiveOptions {
     pub scale: f32,
     /// `c(g_j)`, `[n]`; zero if `None`.
     pub potential: Option<Tensor<1>>,
+    /// The processes whose rows are negatives too. The loss and its diagnostics are then those of
+    /// this process; their means over the group are those of all rows.
+    pub group: Option<ProcessGroup>,
 }
 
 impl Default for ContrastiveOptions {
     fn default() -> Self {
-        Self { scale: 1.0, potential: None }
+        Self { scale: 1.0, potential: None, group: None }
     }
 }
 
@@ -103,7 +107,21 @@ fn of_pairs(
     let potential = options.potential.unwrap_or_else(|| Tensor::zeros([x.dims()[0]], &x.device()));
     let spec = ContrastSpec { form, slope: form.logit_sign() * options.scale, objective };
     let mix = head.mix(&x);
-    of_statistics(op::contrast(spec, x, y, potential, mix))
+    of_statistics(match &options.group {
+        None => op::contrast(spec, x, y, potential, mix),
+        Some(group) => {
+            let (y, potential) = gather_columns(group, y, potential);
+            op::contrast_among(spec, group, x, y, potential, mix)
+        }
+    })
+}
+
+/// Returns the latent goals and the potentials of all processes, sent in one message.
+fn gather_columns(group: &ProcessGroup, y: Tensor<2>, potential: Tensor<1>) -> (Tensor<2>, Tensor<1>) {
+    let [n, width] = y.dims();
+    let all = op::gather_rows(group, Tensor::cat(vec![y, potential.reshape([n, 1])], 1));
+    let m = n * group.size();
+    (all.clone().narrow(1, 0, width), all.narrow(1, width, 1).reshape([m]))
 }
 
 fn of_statistics(statistics: Tensor<1>) -> Loss {

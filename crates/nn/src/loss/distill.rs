@@ -7,7 +7,7 @@ use burn::tensor::{Tensor, activation::relu};
 /// `T_ij = f(g_j, g_j) - f(s_i, g_j) = (phi(g_j) - phi(s_i))^T psi(g_j)`.
 ///
 /// # Shapes
-/// `phi_states, phi_goals, psi_goals: [n, width]` give `[n, n]`.
+/// `phi_states: [n, width]`, `phi_goals, psi_goals: [m, width]` give `[n, m]`.
 pub fn contrastive_targets(phi_states: Tensor<2>, phi_goals: Tensor<2>, psi_goals: Tensor<2>) -> Tensor<2> {
     let at_goal = (phi_goals * psi_goals.clone()).sum_dim(1).transpose();
     at_goal - phi_states.matmul(psi_goals.transpose())
@@ -25,13 +25,15 @@ pub fn contrastive_targets(phi_states: Tensor<2>, phi_goals: Tensor<2>, psi_goal
 /// [`Dual::update`](super::Dual::update).
 ///
 /// # Shapes
-/// `distances, targets: [n, n]`
-pub fn distill(distances: Tensor<2>, targets: Tensor<2>, lambda: f64) -> Loss {
+/// `distances, targets: [n, m]`; the match of row `i` is column `first_match + i`, where
+/// `first_match` is 0 and `m = n` unless the columns are those of several processes.
+pub fn distill(distances: Tensor<2>, targets: Tensor<2>, first_match: usize, lambda: f64) -> Loss {
     let targets = targets.detach();
     let [n, _] = distances.dims();
     let raise = relu(targets.clone() - distances.clone()).square().mean();
+    let matches = |all: Tensor<2>| all.narrow(1, first_match, n);
     let diagonal = Tensor::<2>::eye(n, &distances.device());
-    let violation = (relu(distances - targets).square() * diagonal).sum() / n as f32;
+    let violation = (relu(matches(distances) - matches(targets)).square() * diagonal).sum() / n as f32;
     let root = lambda.sqrt();
     Loss::new(raise.clone() / root + violation.clone() * root)
         .with("raise", raise)

@@ -1,6 +1,7 @@
 //! Policy extraction losses.
 
 use super::Loss;
+use crate::group::ProcessGroup;
 use burn::tensor::Tensor;
 
 /// Advantage-weighted regression: `-mean min(e^(alpha A), max_weight) log pi(a|s, g)`.
@@ -21,13 +22,24 @@ pub fn awr(log_probs: Tensor<1>, advantages: Tensor<1>, alpha: f32, max_weight: 
 /// behavior cloning (DDPG+BC): `mean d((s, a_pi), g) / scale - bc_weight * mean log pi(a|s, g)`.
 ///
 /// Fujimoto and Gu (2021). `scale` is the detached batch mean of `|d|`, so that `bc_weight` does
-/// not depend on the scale of the distances.
+/// not depend on the scale of the distances; with a group, the mean over the rows of all processes.
 ///
 /// # Shapes
 /// `distances, log_probs: [n]`. Diagnostics: `distance`, `log_prob`.
-pub fn ddpg_bc(distances: Tensor<1>, log_probs: Tensor<1>, bc_weight: f32) -> Loss {
+pub fn ddpg_bc(
+    distances: Tensor<1>,
+    log_probs: Tensor<1>,
+    bc_weight: f32,
+    group: Option<&ProcessGroup>,
+) -> Loss {
     let mean = distances.clone().mean();
-    let scaled = mean.clone() / (distances.abs().mean().detach() + 1e-6);
+    let mut scale = distances.abs().mean().detach();
+    if let Some(group) = group {
+        let mut of_all = [scale.clone().into_scalar::<f32>()];
+        group.mean("policy scale", &mut of_all);
+        scale = Tensor::from_data(of_all, &scale.device());
+    }
+    let scaled = mean.clone() / (scale + 1e-6);
     let cloned = log_probs.mean();
     Loss::new(scaled - cloned.clone() * bc_weight).with("distance", mean).with("log_prob", cloned)
 }

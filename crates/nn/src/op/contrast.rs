@@ -4,7 +4,10 @@ use super::{
     ContrastSpec, Operation, chunked_contrast, contiguous, has_pair_kernels, operation::dispatched, size,
     slice, tensor, tracked,
 };
-use crate::kernel::{Contrast, ForwardCache, LogSums, Pairs, Tape};
+use crate::{
+    group::ProcessGroup,
+    kernel::{Contrast, ForwardCache, LogSums, Pairs, PartialSum, Tape},
+};
 use burn::{
     backend::{
         Autodiff, Backend, Dispatch, Flex, autodiff::checkpoint::strategy::CheckpointStrategy,
@@ -41,7 +44,67 @@ pub fn contrast(
     ))
 }
 
+/// Returns the statistics of the rows of this process, whose mean over the group is that of all:
+/// `x: [n, width]` are its rows, `y: [size * n, width]` and `potential: [size * n]` the columns of
+/// all processes in the order of ranks ([`gather_rows`](super::gather_rows)).
+///
+/// The gradients are those of the sum over processes of their losses. On the CPU only.
+pub fn contrast_among(
+    spec: ContrastSpec,
+    group: &ProcessGroup,
+    x: Tensor<2>,
+    y: Tensor<2>,
+    potential: Tensor<1>,
+    mix: Tensor<1>,
+) -> Tensor<1> {
+    assert_eq!(y.dims(), [x.dims()[0] * group.size(), spec.form.width()], "the columns of all processes");
+    Tensor::from_dispatch(<Dispatch as ContrastAmongOps>::contrast_among(
+        x.into_dispatch(),
+        y.into_dispatch(),
+        potential.into_dispatch(),
+        mix.into_dispatch(),
+        Among { spec, group: group.clone() },
+    ))
+}
+
 dispatched!(ContrastOps, ContrastSpec, 4, x, y, potential, mix);
+
+/// Dispatch of [`contrast_among`] to the CPU backend.
+#[backend_extension(Autodiff, Flex)]
+pub trait ContrastAmongOps: Backend {
+    /// See [`contrast_among`].
+    fn contrast_among(
+        x: FloatTensor<Self>,
+        y: FloatTensor<Self>,
+        potential: FloatTensor<Self>,
+        mix: FloatTensor<Self>,
+        operation: Among,
+    ) -> FloatTensor<Self>;
+}
+
+impl ContrastAmongOps for Flex {
+    fn contrast_among(
+        x: FlexTensor,
+        y: FlexTensor,
+        potential: FlexTensor,
+        mix: FlexTensor,
+        operation: Among,
+    ) -> FlexTensor {
+        Operation::<Self, 4>::forward(operation, [x, y, potential, mix])
+    }
+}
+
+impl<C: CheckpointStrategy> ContrastAmongOps for Autodiff<Flex, C> {
+    fn contrast_among(
+        x: FloatTensor<Self>,
+        y: FloatTensor<Self>,
+        potential: FloatTensor<Self>,
+        mix: FloatTensor<Self>,
+        operation: Among,
+    ) -> FloatTensor<Self> {
+        tracked::<Flex, C, Among, 4>(operation, [x, y, potential, mix])
+    }
+}
 
 /// The maximum size of the matrix of values and its tape that are cached for the backward pass.
 /// Above it, both passes work in blocks and the forward pass is recomputed. Measured: beyond the
@@ -49,49 +112,114 @@ dispatched!(ContrastOps, ContrastSpec, 4, x, y, potential, mix);
 const MAX_CACHED_BYTES: usize = 64 << 20;
 
 impl ContrastSpec {
-    /// Returns the problem on plain slices.
-    fn on<'a>(&self, pairs: &'a Pairs<'a>, potential: &'a FlexTensor) -> Contrast<'a> {
-        Contrast { pairs, potential: slice(potential), slope: self.slope, objective: self.objective }
-    }
-}
-
-impl Operation<Flex, 4> for ContrastSpec {
-    type Record = ([FlexTensor; 4], LogSums, Option<Arc<ForwardCache>>);
-
-    fn forward(self, inputs: [FlexTensor; 4]) -> FlexTensor {
-        let [x, y, potential, mix] = inputs.map(contiguous);
-        let pairs = Pairs::new(self.form, slice(&x), slice(&y), slice(&mix)[0]);
-        let (statistics, _) = self.on(&pairs, &potential).forward(None);
-        tensor(statistics.to_vec(), [statistics.len()])
+    /// Returns the problem on plain slices, with the positive of row 0 in column `first_positive`.
+    fn on<'a>(&self, pairs: &'a Pairs<'a>, potential: &'a FlexTensor, first_positive: usize) -> Contrast<'a> {
+        let (slope, objective) = (self.slope, self.objective);
+        Contrast { pairs, potential: slice(potential), first_positive, slope, objective }
     }
 
-    fn forward_recorded(self, inputs: [FlexTensor; 4]) -> (FlexTensor, Self::Record) {
+    /// Computes the statistics and what the backward pass needs.
+    fn record(
+        self,
+        inputs: [FlexTensor; 4],
+        first_positive: usize,
+        log_sums: impl FnOnce(Vec<PartialSum>) -> Vec<f32>,
+    ) -> (FlexTensor, Record) {
         let inputs = inputs.map(contiguous);
         let [x, y, potential, mix] = &inputs;
         let pairs = Pairs::new(self.form, slice(x), slice(y), slice(mix)[0]);
-        let n = pairs.n();
-        let bytes = n * n * size_of::<f32>() + Tape::bytes(self.form, n, n);
+        let (n, m) = (pairs.n(), pairs.m());
+        let bytes = n * m * size_of::<f32>() + Tape::bytes(self.form, n, m);
         let mut cache = (bytes <= MAX_CACHED_BYTES).then(ForwardCache::acquire);
-        let (statistics, sums) = self.on(&pairs, potential).forward(cache.as_mut());
+        let contrast = self.on(&pairs, potential, first_positive);
+        let (statistics, sums) = contrast.forward_among(cache.as_mut(), log_sums);
         (tensor(statistics.to_vec(), [statistics.len()]), (inputs, sums, cache.map(Arc::new)))
     }
 
-    fn backward(
+    fn gradients(
         self,
         gradient: FlexTensor,
-        ([x, y, potential, mix], sums, cache): Self::Record,
-        _wanted: [bool; 4],
+        ([x, y, potential, mix], sums, cache): Record,
+        first_positive: usize,
     ) -> [Option<FlexTensor>; 4] {
         let upstream = slice(&contiguous(gradient))[0];
         let pairs = Pairs::new(self.form, slice(&x), slice(&y), slice(&mix)[0]);
         let mut cache = cache.map(Arc::unwrap_or_clone);
-        let (gradients, dpotential) = self.on(&pairs, &potential).backward(&sums, cache.as_mut(), upstream);
+        let contrast = self.on(&pairs, &potential, first_positive);
+        let (gradients, dpotential) = contrast.backward(&sums, cache.as_mut(), upstream);
         if let Some(cache) = cache {
             cache.release();
         }
-        let n = size(&x, 0);
-        let [dx, dy] = [gradients.dx, gradients.dy].map(|rows| tensor(rows, [n, self.form.width()]));
-        [dx, dy, tensor(dpotential, [n]), tensor(vec![gradients.dmix as f32], [1])].map(Some)
+        let (width, m) = (self.form.width(), size(&y, 0));
+        let (dx, dy) = (tensor(gradients.dx, [size(&x, 0), width]), tensor(gradients.dy, [m, width]));
+        [dx, dy, tensor(dpotential, [m]), tensor(vec![gradients.dmix as f32], [1])].map(Some)
+    }
+}
+
+/// The inputs, the log-sum-exps and, if it is small, the matrix of values.
+type Record = ([FlexTensor; 4], LogSums, Option<Arc<ForwardCache>>);
+
+impl Operation<Flex, 4> for ContrastSpec {
+    type Record = Record;
+
+    fn forward(self, inputs: [FlexTensor; 4]) -> FlexTensor {
+        let [x, y, potential, mix] = inputs.map(contiguous);
+        let pairs = Pairs::new(self.form, slice(&x), slice(&y), slice(&mix)[0]);
+        let (statistics, _) = self.on(&pairs, &potential, 0).forward(None);
+        tensor(statistics.to_vec(), [statistics.len()])
+    }
+
+    fn forward_recorded(self, inputs: [FlexTensor; 4]) -> (FlexTensor, Record) {
+        self.record(inputs, 0, |columns| columns.into_iter().map(PartialSum::log).collect())
+    }
+
+    fn backward(self, gradient: FlexTensor, record: Record, _wanted: [bool; 4]) -> [Option<FlexTensor>; 4] {
+        self.gradients(gradient, record, 0)
+    }
+}
+
+/// A contrastive loss whose rows are divided among processes.
+#[derive(Clone, Debug)]
+pub struct Among {
+    spec: ContrastSpec,
+    group: ProcessGroup,
+}
+
+impl Among {
+    /// Returns the log-sum-exps of all columns over the rows of all processes. The owner of a column
+    /// adds up the sums of all ranks in their order, so that all ranks get the same bits.
+    fn log_sums(&self, columns: &[PartialSum]) -> Vec<f32> {
+        let words: Vec<f32> = columns.iter().flat_map(|column| [column.max, column.sum]).collect();
+        let parts = self.group.exchange("column sums", &words);
+        let own = columns.len() / self.group.size();
+        let sums: Vec<f32> = (0..own)
+            .map(|column| {
+                PartialSum::log_of_all((0..self.group.size()).map(|rank| {
+                    let at = 2 * (rank * own + column);
+                    PartialSum { max: parts[at], sum: parts[at + 1] }
+                }))
+            })
+            .collect();
+        self.group.gather("column sums", &sums)
+    }
+
+    /// The first column whose positive is a row of this process.
+    fn first_positive(&self, rows: usize) -> usize {
+        self.group.rank() * rows
+    }
+}
+
+impl Operation<Flex, 4> for Among {
+    type Record = Record;
+
+    fn forward_recorded(self, inputs: [FlexTensor; 4]) -> (FlexTensor, Record) {
+        let first_positive = self.first_positive(size(&inputs[0], 0));
+        self.spec.record(inputs, first_positive, |columns| self.log_sums(&columns))
+    }
+
+    fn backward(self, gradient: FlexTensor, record: Record, _wanted: [bool; 4]) -> [Option<FlexTensor>; 4] {
+        let first_positive = self.first_positive(size(&record.0[0], 0));
+        self.spec.gradients(gradient, record, first_positive)
     }
 }
 

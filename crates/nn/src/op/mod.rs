@@ -8,13 +8,15 @@ pub mod chunked;
 pub mod chunked_contrast;
 mod contrast;
 mod dense;
+mod gather;
 mod operation;
 mod optimizer;
 mod pair;
 
 pub use chunked_contrast::ContrastSpec;
-pub use contrast::contrast;
+pub use contrast::{contrast, contrast_among};
 pub use dense::{layer_norm, linear};
+pub use gather::gather_rows;
 pub use operation::Operation;
 pub use optimizer::adam;
 pub use pair::{all_pairs, rowwise};

@@ -17,7 +17,7 @@ use burn::{
 use std::fmt::Debug;
 
 /// A function of `N` tensors of backend `B`, and its gradient.
-pub trait Operation<B: Backend, const N: usize>: Copy + Debug + Send + Sync + 'static {
+pub trait Operation<B: Backend, const N: usize>: Clone + Debug + Send + Sync + 'static {
     /// The data that the forward pass stores for the backward pass.
     type Record: Clone + Debug + Send + Sync + 'static;
 
@@ -50,7 +50,7 @@ where
     O: Operation<B, N>,
 {
     let nodes = std::array::from_fn(|index| inputs[index].node());
-    let prepared = Step(operation).prepare::<C>(nodes).compute_bound();
+    let prepared = Step(operation.clone()).prepare::<C>(nodes).compute_bound();
     #[expect(clippy::redundant_closure_for_method_calls, reason = "the type of the method is not exported")]
     let inputs = inputs.map(|input| input.into_primitive());
     match prepared.stateful() {

@@ -5,6 +5,7 @@
 
 mod clip;
 mod config;
+mod mean;
 mod train_state;
 
 pub use config::{Adam, OptimizerConfig, Schedule};

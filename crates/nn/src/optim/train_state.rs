@@ -1,8 +1,9 @@
 //! A network and its optimizer state.
 
-use super::{Adam, OptimizerConfig, clip::clip_by_norm};
+use super::{Adam, OptimizerConfig, clip::clip_by_norm, mean::mean_over};
 use crate::{
     error::{ConfigError, StateError},
+    group::ProcessGroup,
     kernel::AdamStep,
     op,
     state_dict::{Mode, StateDict},
@@ -26,6 +27,8 @@ pub struct TrainState<M> {
     updates: u64,
     first: GradientsParams,
     second: GradientsParams,
+    /// The processes over which gradients are averaged.
+    group: Option<ProcessGroup>,
 }
 
 impl<M: Module> TrainState<M> {
@@ -43,7 +46,14 @@ impl<M: Module> TrainState<M> {
             updates: 0,
             first: GradientsParams::new(),
             second: GradientsParams::new(),
+            group: None,
         })
+    }
+
+    /// Averages gradients over the processes of a group.
+    #[must_use]
+    pub fn among(self, group: Option<ProcessGroup>) -> Self {
+        Self { group, ..self }
     }
 
     /// Returns the network.
@@ -61,6 +71,9 @@ impl<M: Module> TrainState<M> {
     pub fn step(&mut self, loss: Tensor<1>) {
         let network = self.network.take().expect("`None` only during an update");
         let mut gradients = GradientsParams::from_grads(loss.backward(), &network);
+        if let Some(group) = &self.group {
+            gradients = mean_over(group, gradients, &network);
+        }
         if self.config.max_grad_norm > 0.0 {
             gradients = clip_by_norm(gradients, &network, self.config.max_grad_norm);
         }

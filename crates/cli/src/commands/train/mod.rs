@@ -1,12 +1,17 @@
 //! `isochrone train`: trains a temporal distance and a goal-conditioned policy from offline data.
 
+mod job;
 mod progress;
 
-use crate::commands::{
-    choice::{Choice, one_of},
-    output::note,
-    query::open_run,
-    read_args::{ReadArgs, read_spinner},
+use crate::{
+    FAILURE,
+    commands::{
+        choice::{Choice, one_of},
+        output::note,
+        query::open_run,
+        read_args::{ReadArgs, read_spinner},
+    },
+    print_error,
 };
 use anyhow::{Context as _, bail};
 use clap::builder::TypedValueParser;
@@ -15,16 +20,21 @@ use isochrone::{
     learn::{
         Algorithm, Outcome, Preset, SettingInfo, StopHandle, Training, TrainingResult,
         error::LearnError,
-        run::{DataConfig, Run},
+        run::{DataConfig, Run, RunConfig},
         settings,
     },
     training::{default_folder, default_validation, with_evaluations},
 };
+use job::Job;
 use progress::TrainingProgress;
 use serde_json::json;
 use std::{
     io::Write,
     path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 /// Train a temporal distance and a goal-conditioned policy from offline data
@@ -67,8 +77,12 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     run: Option<PathBuf>,
 
+    /// Processes whose rows are negatives of each other, under mpirun: all, or group:N of N processes
+    #[arg(long, value_name = "WHICH", value_parser = negatives, default_value = "all")]
+    negatives: Negatives,
+
     /// Resume the run in this directory with its original settings
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["settings", "data", "validation", "algorithm", "size", "steps", "seed", "run", "observations", "actions", "episode", "reward", "time", "ends", "fps", "goal", "action_range"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["settings", "data", "validation", "algorithm", "size", "steps", "seed", "run", "negatives", "observations", "actions", "episode", "reward", "time", "ends", "fps", "goal", "action_range"])]
     resume: Option<PathBuf>,
 
     /// Accept a config.toml or manifest.json that was edited after the run started; the edits apply
@@ -94,9 +108,24 @@ Examples:
   isochrone train --data examples/walks.csv --observations x,y --size small --steps 2000
   isochrone train config.toml learner.critic.width=256 steps=100000 seed=3
   isochrone train --resume runs/maze
+  mpirun -np 4 isochrone train --data pointmaze-medium-navigate-v0.npz batch_size=1024
   isochrone train --algorithm qrl --list-settings
 
 Guide: docs/guides/learning.md.";
+
+/// The processes whose rows are negatives of each other; `None` for all.
+#[derive(Debug, Clone, Copy)]
+struct Negatives(Option<i64>);
+
+fn negatives(text: &str) -> Result<Negatives, String> {
+    let group = |text: &str| text.strip_prefix("group:")?.parse().ok().filter(|size| *size > 0);
+    match text {
+        "all" => Ok(Negatives(None)),
+        _ => group(text)
+            .map(|size| Negatives(Some(size)))
+            .ok_or_else(|| "; hint: use all or group:8".to_owned()),
+    }
+}
 
 const SIZES: [Choice<Preset>; 3] = [
     ("small", "2 x 64, layer normalization", Preset::Small),
@@ -117,13 +146,85 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
         return Ok(0);
     }
     isochrone::nn::memory::retain_heap();
-    let result = match &args.resume {
-        Some(folder) => resume(folder, args.accept_edits)?,
-        None => start(args)?,
+    let job = Job::join()?;
+    let has_started = Arc::new(AtomicBool::new(false));
+    let result = match job.is_first() {
+        true => lead(args, &job, &has_started),
+        false => follow(&job),
     };
-    let (run, _lock) = result.run.as_ref().context("the run has no directory")?;
-    report(args, run, result.outcome, out)?;
+    let result = match result {
+        Ok(result) => result,
+        Err(error) if is_known_to_all(&error) || !has_started.load(Ordering::Relaxed) => {
+            let is_first = job.is_first();
+            job.leave();
+            // One message is enough for an error of all processes.
+            return if is_first || !is_known_to_all(&error) { Err(error) } else { Ok(FAILURE) };
+        }
+        Err(error) => {
+            print_error(&error);
+            job.abort(FAILURE);
+            return Ok(FAILURE);
+        }
+    };
+    if let Some((run, _lock)) = &result.run {
+        report(args, run, result.outcome, out)?;
+    }
+    job.leave();
     Ok(if result.outcome == Outcome::Finished { 0 } else { INTERRUPTED })
+}
+
+/// Whether an error is one that all processes of a training return.
+fn is_known_to_all(error: &anyhow::Error) -> bool {
+    matches!(
+        error.downcast_ref(),
+        Some(LearnError::OtherProcess { .. } | LearnError::ProcessesDiffer { .. } | LearnError::Diverged(_))
+    )
+}
+
+/// Everything that a training needs.
+struct Prepared {
+    training: Training,
+    folder: PathBuf,
+    config: RunConfig,
+    data: Dataset,
+    validation: Option<Dataset>,
+}
+
+/// Trains as the process that owns the run directory.
+fn lead(args: &Args, job: &Job, has_started: &Arc<AtomicBool>) -> anyhow::Result<TrainingResult> {
+    let prepared = match &args.resume {
+        Some(folder) => resume(folder, args.accept_edits),
+        None => start(args),
+    };
+    job.send(prepared.as_ref().ok().map(|prepared| &prepared.config))?;
+    let Prepared { training, folder, config, data, validation } = job.agree(prepared)?;
+    let training = with_evaluations(training, &data, validation.as_ref());
+    let progress = TrainingProgress::new(&folder, &config.data.path, &data, has_started);
+    let training = training.callbacks(progress).stop(stop_on_ctrl_c(true)?);
+    train(training, job, &data).map_err(|error| match (error, &config.data.validation) {
+        (error @ LearnError::ValidationWidths { .. }, Some(path)) => {
+            anyhow::anyhow!("{}: {error} (--validation, --data)", path.display())
+        }
+        (error, _) => error.into(),
+    })
+}
+
+/// Trains as one of the other processes, with the configuration of the first.
+fn follow(job: &Job) -> anyhow::Result<TrainingResult> {
+    let Some(config) = job.receive()? else {
+        job.agree(Ok(()))?;
+        unreachable!("the first process failed");
+    };
+    let data = job.agree(Dataset::load(&config.data.path, &config.data.read).map_err(Into::into))?;
+    let stop = stop_on_ctrl_c(false)?;
+    Ok(train(Training::from_config(config).stop(stop), job, &data)?)
+}
+
+fn train(training: Training, job: &Job, data: &Dataset) -> Result<TrainingResult, LearnError> {
+    match job.group() {
+        Some(group) => training.group(group.clone()).train(data),
+        None => training.train(data),
+    }
 }
 
 /// The exit code of a process ended by Ctrl-C.
@@ -148,15 +249,16 @@ fn list_settings(args: &Args, out: &mut dyn Write) -> std::io::Result<()> {
 }
 
 /// Resumes the run in a directory.
-fn resume(folder: &Path, accept_edits: bool) -> anyhow::Result<TrainingResult> {
+fn resume(folder: &Path, accept_edits: bool) -> anyhow::Result<Prepared> {
     let run = open_run(folder, accept_edits)?;
-    let config = run.config().data.clone();
-    let data = load(&config.path, &config)?;
-    train(Training::from_run(run), folder, &config, &data)
+    let config = run.config().clone();
+    let data = load(&config.data.path, &config.data)?;
+    let validation = load_validation(&config.data)?;
+    Ok(Prepared { training: Training::from_run(run), folder: folder.to_owned(), config, data, validation })
 }
 
 /// Starts a run. All settings are checked before anything is written.
-fn start(args: &Args) -> anyhow::Result<TrainingResult> {
+fn start(args: &Args) -> anyhow::Result<Prepared> {
     let training = training(args)?;
     let Some(mut config) = training.data_from_settings()? else {
         bail!("no training data; hint: set --data FILE, or data.path in a configuration file");
@@ -174,30 +276,15 @@ fn start(args: &Args) -> anyhow::Result<TrainingResult> {
     args.read.refuse_flags_of_other_formats(formats::Format::detect(&config.path)?)?;
     let data = load(&config.path, &config)?;
     let training = training.data_config(config.clone());
-    let folder = match &args.run {
-        Some(folder) => folder.clone(),
-        None => default_folder(&config.path, &training.config(&data)?),
-    };
+    let run_config = training.config(&data)?;
+    let folder = args.run.clone().unwrap_or_else(|| default_folder(&config.path, &run_config));
     Run::check_free(&folder)?;
-    train(training.run_dir(&folder), &folder, &config, &data)
+    let validation = load_validation(&config)?;
+    Ok(Prepared { training: training.run_dir(&folder), folder, config: run_config, data, validation })
 }
 
-fn train(
-    training: Training,
-    folder: &Path,
-    config: &DataConfig,
-    data: &Dataset,
-) -> anyhow::Result<TrainingResult> {
-    let validation = config.validation.as_ref().map(|path| load(path, config)).transpose()?;
-    let training = with_evaluations(training, data, validation.as_ref());
-    let progress = TrainingProgress::new(folder, &config.path, data);
-    let stop = stop_on_ctrl_c()?;
-    training.callbacks(progress).stop(stop).train(data).map_err(|error| match (error, &config.validation) {
-        (error @ LearnError::ValidationWidths { .. }, Some(path)) => {
-            anyhow::anyhow!("{}: {error} (--validation, --data)", path.display())
-        }
-        (error, _) => error.into(),
-    })
+fn load_validation(config: &DataConfig) -> anyhow::Result<Option<Dataset>> {
+    config.validation.as_ref().map(|path| load(path, config)).transpose()
 }
 
 /// Builds the training from flags, configuration file and overrides.
@@ -230,6 +317,9 @@ fn training(args: &Args) -> anyhow::Result<Training> {
         let text = |path: &PathBuf| toml::Value::String(path.to_string_lossy().into_owned());
         by_flags.extend(path.as_ref().map(|path| (name.to_owned(), text(path))));
     }
+    if let Negatives(Some(processes)) = args.negatives {
+        by_flags.push(("processes_per_group".to_owned(), toml::Value::Integer(processes)));
+    }
     for (name, value) in [("steps", args.steps), ("seed", args.seed)] {
         if let Some(value) = value {
             let value = i64::try_from(value)
@@ -258,7 +348,7 @@ fn load(path: &Path, config: &DataConfig) -> anyhow::Result<Dataset> {
 }
 
 /// Returns a handle that Ctrl-C (or SIGTERM) stops. The second signal ends the process immediately.
-pub fn stop_on_ctrl_c() -> anyhow::Result<StopHandle> {
+pub fn stop_on_ctrl_c(is_announced: bool) -> anyhow::Result<StopHandle> {
     let stop = StopHandle::default();
     let handle = stop.clone();
     ctrlc::set_handler(move || {
@@ -266,7 +356,9 @@ pub fn stop_on_ctrl_c() -> anyhow::Result<StopHandle> {
             std::process::exit(i32::from(INTERRUPTED));
         }
         handle.stop();
-        note("stopping after this step; press Ctrl-C again to stop immediately");
+        if is_announced {
+            note("stopping after this step; press Ctrl-C again to stop immediately");
+        }
     })
     .context("cannot install the signal handler")?;
     Ok(stop)

@@ -9,7 +9,14 @@ use isochrone::{
         run::{Record, RunConfig},
     },
 };
-use std::{path::Path, time::Instant};
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
 
 /// The number of progress lines of a run when stderr is not a terminal.
 const LINES: u64 = 20;
@@ -26,10 +33,12 @@ pub struct TrainingProgress {
     lines_done: u64,
     last_losses: String,
     last_evaluation: String,
+    has_started: Arc<AtomicBool>,
 }
 
 impl TrainingProgress {
-    pub fn new(folder: &Path, path: &Path, data: &Dataset) -> Self {
+    /// Creates callbacks that set `has_started` when the first update is next.
+    pub fn new(folder: &Path, path: &Path, data: &Dataset, has_started: &Arc<AtomicBool>) -> Self {
         let (name, transitions, episodes) = (file_name(path), data.n_transitions(), data.n_episodes());
         Self {
             folder: folder.display().to_string(),
@@ -40,6 +49,7 @@ impl TrainingProgress {
             lines_done: 0,
             last_losses: String::new(),
             last_evaluation: String::new(),
+            has_started: has_started.clone(),
         }
     }
 
@@ -64,6 +74,7 @@ impl TrainingProgress {
 impl Callbacks for TrainingProgress {
     /// Prints what is trained, and from which step a run is resumed.
     fn on_start(&mut self, config: &RunConfig, step: u64) {
+        self.has_started.store(true, Ordering::Relaxed);
         let template = "{bar:24} {human_pos}/{human_len}  {per_sec}  {eta} left  {msg}";
         self.bar = bar(config.steps as usize, template);
         self.steps = config.steps;

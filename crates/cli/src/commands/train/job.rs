@@ -1,0 +1,109 @@
+//! The processes of one training: those that `mpirun` or `srun` started, or just this one.
+//!
+//! The process of rank 0 reads the arguments, owns the run directory and prints. It sends the
+//! configuration to the others, which need only the dataset. Before the first update, all processes
+//! agree on whether any of them failed, so that none waits for another.
+
+use anyhow::bail;
+use isochrone::{
+    learn::{error::LearnError, run::RunConfig},
+    nn::group::ProcessGroup,
+};
+
+/// The processes of one training.
+pub struct Job {
+    #[cfg(feature = "mpi")]
+    world: Option<isochrone_mpi::World>,
+}
+
+impl Job {
+    /// Joins the job that this process was started for. Cores are divided among the processes of a
+    /// machine, unless the number of threads was set.
+    pub fn join() -> anyhow::Result<Self> {
+        if !is_launched() {
+            return Ok(Self {
+                #[cfg(feature = "mpi")]
+                world: None,
+            });
+        }
+        #[cfg(not(feature = "mpi"))]
+        bail!(
+            "started by an MPI launcher, and this program was built without MPI; hint: install it with --features mpi, or start it without the launcher"
+        );
+        #[cfg(feature = "mpi")]
+        {
+            let world = isochrone_mpi::World::join()?;
+            let cores = std::thread::available_parallelism().map_or(1, usize::from);
+            let threads = (cores / world.local_size()).max(1);
+            // An error means that `--threads` has set the number.
+            let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+            Ok(Self { world: Some(world) })
+        }
+    }
+
+    /// All processes; `None` if there is one.
+    pub fn group(&self) -> Option<&ProcessGroup> {
+        #[cfg(feature = "mpi")]
+        return self.world.as_ref().map(isochrone_mpi::World::group).filter(|group| group.size() > 1);
+        #[cfg(not(feature = "mpi"))]
+        None
+    }
+
+    /// Whether this process leads the job.
+    pub fn is_first(&self) -> bool {
+        self.group().is_none_or(|group| group.rank() == 0)
+    }
+
+    /// Sends the configuration of rank 0 to the others, or that there is none.
+    pub fn send(&self, config: Option<&RunConfig>) -> anyhow::Result<()> {
+        if let Some(group) = self.group() {
+            let text = config.map(toml::to_string).transpose()?.unwrap_or_default();
+            group.broadcast("configuration", text.into_bytes());
+        }
+        Ok(())
+    }
+
+    /// Receives the configuration of rank 0; `None` if it failed.
+    pub fn receive(&self) -> anyhow::Result<Option<RunConfig>> {
+        let Some(group) = self.group() else { bail!("there is one process") };
+        let text = String::from_utf8(group.broadcast("configuration", Vec::new()))?;
+        if text.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(RunConfig::from_table(toml::from_str(&text)?, &[])?))
+    }
+
+    /// Returns the result of this process, or an error if any process has one.
+    pub fn agree<T>(&self, result: anyhow::Result<T>) -> anyhow::Result<T> {
+        let Some(group) = self.group() else { return result };
+        let failures = group.all_of("failures", u32::from(result.is_err()));
+        match failures.iter().position(|failed| *failed != 0) {
+            Some(rank) => result.and(Err(LearnError::OtherProcess { rank }.into())),
+            None => result,
+        }
+    }
+
+    /// Leaves the job after a result that all processes know of.
+    pub fn leave(self) {
+        #[cfg(feature = "mpi")]
+        if let Some(world) = self.world {
+            world.leave();
+        }
+    }
+
+    /// Ends all processes of the job after an error that only this process knows of.
+    pub fn abort(&self, code: u8) {
+        #[cfg(feature = "mpi")]
+        if self.group().is_some() {
+            isochrone_mpi::World::abort(code);
+        }
+        #[cfg(not(feature = "mpi"))]
+        let _ = code;
+    }
+}
+
+/// Whether a launcher of MPI processes started this one: Open MPI, PMIx (as `srun --mpi=pmix`), or a
+/// launcher of the MPICH family. Without one, MPI is not started at all.
+fn is_launched() -> bool {
+    ["OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"].iter().any(|name| std::env::var_os(name).is_some())
+}
