@@ -304,6 +304,10 @@ bench-refined:
     mv target/bench-refined.md docs/results/bench-refined.md
     cat docs/results/bench-refined.md
 
+# Measure the index of nearest states and large graphs; prints JSON. About ten minutes on two idle cores.
+bench-nearest *NUMBERS:
+    cargo bench -p isochrone-eval --features nearest --bench nearest --locked -- {{NUMBERS}}
+
 # Compare distances with exact travel times; writes docs/results/distances. The refined distance alone takes minutes, networks take hours.
 distances METHODS="euclidean,refined":
     cargo run --release -p isochrone-cli {{ features }} --locked -- reproduce distances --methods {{ METHODS }} -o target/distances

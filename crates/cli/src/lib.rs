@@ -59,6 +59,8 @@ enum Command {
     #[command(display_order = 901)]
     Man(commands::man::Args),
     #[cfg(feature = "learn")]
+    Nearest(Box<commands::nearest::Args>),
+    #[cfg(feature = "learn")]
     Plan(Box<commands::plan::Args>),
     #[cfg(feature = "learn")]
     Plot(Box<commands::plot::Args>),
@@ -122,6 +124,8 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         #[cfg(feature = "learn")]
         Command::Export(args) => commands::export::run(&args, out)?,
         Command::Man(args) => commands::man::run(&args, Cli::command(), out)?,
+        #[cfg(feature = "learn")]
+        Command::Nearest(args) => commands::nearest::run(&args, out)?,
         #[cfg(feature = "learn")]
         Command::Plan(args) => commands::plan::run(&args, out)?,
         #[cfg(feature = "learn")]

@@ -2,6 +2,7 @@
 
 use crate::{
     discount::Discount,
+    latent::LatentDistance,
     shape::{ShapeError, check_pairs, check_row, check_rows},
 };
 use std::sync::Arc;
@@ -34,6 +35,12 @@ pub trait TemporalDistance: Send + Sync {
     /// # Panics
     /// If [`check_all_pairs`](Self::check_all_pairs) fails, with its message.
     fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32>;
+
+    /// Returns the latent rows that the distance compares; `None` if it is not a function of latent
+    /// rows.
+    fn as_latent(&self) -> Option<&dyn LatentDistance> {
+        None
+    }
 
     /// Returns the distance from one state to another in effective steps.
     ///
@@ -91,6 +98,7 @@ forward!(TemporalDistance for &T | Box<T> | Arc<T>, {
     fn discount() -> Discount;
     fn paired_nats(from: &[f32], to: &[f32]) -> Vec<f32>;
     fn all_pairs_nats(from: &[f32], to: &[f32]) -> Vec<f32>;
+    fn as_latent() -> Option<&dyn LatentDistance>;
 });
 
 #[cfg(test)]

@@ -4,8 +4,9 @@
 //! is: where the behavior policy wanders, even nearby states appear far. It is calibrated on pairs
 //! of states of one episode that are a known number of steps apart.
 
-use isochrone_core::{Discount, TemporalDistance, rng};
+use isochrone_core::{Discount, LatentDistance, LatentMetric, TemporalDistance, rng};
 use isochrone_data::Dataset;
+use std::sync::Arc;
 
 /// Offsets, in observed steps, at which predictions are compared.
 const OFFSETS: [usize; 10] = [1, 2, 4, 8, 12, 16, 24, 32, 48, 64];
@@ -138,6 +139,37 @@ impl<D: TemporalDistance> TemporalDistance for Calibrated<D> {
 
     fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
         self.apply(self.distance.all_pairs_nats(from, to))
+    }
+
+    fn as_latent(&self) -> Option<&dyn LatentDistance> {
+        self.distance.as_latent().map(|_| self as &dyn LatentDistance)
+    }
+}
+
+impl<D: TemporalDistance> LatentDistance for Calibrated<D> {
+    fn embed(&self, rows: &[f32]) -> Vec<f32> {
+        self.distance.as_latent().expect("`as_latent` checks it").embed(rows)
+    }
+
+    fn metric(&self) -> Arc<dyn LatentMetric> {
+        let metric = self.distance.as_latent().expect("`as_latent` checks it").metric();
+        Arc::new(CalibratedMetric { metric, calibration: self.calibration.clone() })
+    }
+}
+
+/// A distance between latent rows with a calibration applied.
+struct CalibratedMetric {
+    metric: Arc<dyn LatentMetric>,
+    calibration: Calibration,
+}
+
+impl LatentMetric for CalibratedMetric {
+    fn width(&self) -> usize {
+        self.metric.width()
+    }
+
+    fn nats(&self, from: &[f32], to: &[f32]) -> f32 {
+        self.calibration.observed(self.metric.nats(from, to))
     }
 }
 

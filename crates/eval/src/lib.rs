@@ -1,6 +1,7 @@
 //! Evaluation of temporal distances and policies.
 //!
 //! - [`rollout`]: episodes of a policy in an environment, and its success rate;
+//! - [`nearest`]: recorded states that are nearest in time to a state;
 //! - [`plan`]: paths over dataset states, found with a distance, and policies that follow them;
 //! - [`calibration`]: calibration of distances to observed steps;
 //! - [`refined`]: distances in steps, computed from recorded segments;
@@ -13,6 +14,7 @@
 
 pub mod audit;
 pub mod calibration;
+pub mod nearest;
 pub mod plan;
 pub mod refined;
 pub mod rollout;

@@ -5,7 +5,8 @@
 //! chance, there is typically no short path back, so the larger of the two directed distances
 //! separates the two cases.
 
-use isochrone_core::{Discount, ShapeError, TemporalDistance};
+use isochrone_core::{Discount, LatentDistance, LatentMetric, ShapeError, TemporalDistance};
+use std::sync::Arc;
 
 /// The larger of the two directed distances between states.
 pub struct RoundTrip<D>(pub D);
@@ -36,6 +37,33 @@ impl<D: TemporalDistance> TemporalDistance for RoundTrip<D> {
             }
         }
         nats
+    }
+
+    fn as_latent(&self) -> Option<&dyn LatentDistance> {
+        self.0.as_latent().map(|_| self as &dyn LatentDistance)
+    }
+}
+
+impl<D: TemporalDistance> LatentDistance for RoundTrip<D> {
+    fn embed(&self, rows: &[f32]) -> Vec<f32> {
+        self.0.as_latent().expect("`as_latent` checks it").embed(rows)
+    }
+
+    fn metric(&self) -> Arc<dyn LatentMetric> {
+        Arc::new(RoundTripMetric(self.0.as_latent().expect("`as_latent` checks it").metric()))
+    }
+}
+
+/// The larger of the two directed distances between latent rows.
+struct RoundTripMetric(Arc<dyn LatentMetric>);
+
+impl LatentMetric for RoundTripMetric {
+    fn width(&self) -> usize {
+        self.0.width()
+    }
+
+    fn nats(&self, from: &[f32], to: &[f32]) -> f32 {
+        larger(self.0.nats(from, to), self.0.nats(to, from))
     }
 }
 

@@ -24,6 +24,7 @@
 //! | `training` (feature `learn`) | the standard evaluations and folders of runs |
 //! | `nn` (feature `learn`) | networks, quasimetrics and losses |
 //! | [`refined`], [`audit`] | a distance in true steps refined by recorded time, and audits of the accuracy of a distance |
+//! | [`nearest`] | recorded states that are nearest in time to a state (an index with the feature `nearest`) |
 //! | [`plan`], [`calibration`], [`round_trip`] | planning with any distance, and distances that wrap another distance |
 //! | [`rollout`], [`stats`] | success rates of policies, and statistics over runs |
 //! | [`envs`] | environments and data collection (mazes with the feature `mujoco`) |
@@ -36,12 +37,12 @@ pub mod prelude;
 pub mod training;
 
 pub use isochrone_core::{
-    Discount, DiscountError, EnvFactory, Environment, GoalPolicy, ShapeError, StepResult, TemporalDistance,
-    exact, rng, statistics,
+    Discount, DiscountError, EnvFactory, Environment, GoalPolicy, LatentDistance, LatentMetric, ShapeError,
+    StepResult, TemporalDistance, exact, rng, statistics,
 };
 pub use isochrone_data as data;
 pub use isochrone_envs as envs;
-pub use isochrone_eval::{audit, calibration, plan, refined, rollout, round_trip, stats};
+pub use isochrone_eval::{audit, calibration, nearest, plan, refined, rollout, round_trip, stats};
 #[cfg(feature = "learn")]
 pub use isochrone_learn as learn;
 #[cfg(feature = "learn")]

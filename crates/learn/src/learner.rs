@@ -6,8 +6,10 @@ use crate::{
     metrics::Metrics,
 };
 use burn::tensor::Tensor;
+use isochrone_core::LatentMetric;
 use isochrone_data::sampling::GoalDistributionConfig;
 use isochrone_nn::{error::StateError, module::Actor, state_dict::StateDict};
+use std::sync::Arc;
 
 /// An algorithm in training: its networks, their optimizers and the resulting distance and policy.
 pub trait Learner: Send {
@@ -55,6 +57,12 @@ pub trait TensorDistance: Send + Sync {
     /// # Shapes
     /// `[n, observation width]` gives `[n, latent width]`.
     fn embed(&self, _rows: Tensor<2>) -> Option<Tensor<2>> {
+        None
+    }
+
+    /// Returns the distance between the latent states of [`embed`](Self::embed), in nats; `None` if
+    /// there are none.
+    fn latent_metric(&self) -> Option<Arc<dyn LatentMetric>> {
         None
     }
 

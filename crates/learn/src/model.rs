@@ -11,7 +11,9 @@ use crate::{
     scaling::Affine,
 };
 use burn::tensor::{Device, Tensor};
-use isochrone_core::{Discount, GoalPolicy, ShapeError, TemporalDistance, shape::check_rows};
+use isochrone_core::{
+    Discount, GoalPolicy, LatentDistance, LatentMetric, ShapeError, TemporalDistance, shape::check_rows,
+};
 use isochrone_data::Spec;
 use isochrone_nn::{module::Actor, state_dict::Mode};
 use rayon::prelude::*;
@@ -238,6 +240,21 @@ impl TemporalDistance for LearnedDistance {
             }
         }
         all
+    }
+
+    fn as_latent(&self) -> Option<&dyn LatentDistance> {
+        self.distance.latent_metric().map(|_| self as &dyn LatentDistance)
+    }
+}
+
+impl LatentDistance for LearnedDistance {
+    fn embed(&self, rows: &[f32]) -> Vec<f32> {
+        let (latent, _) = Self::embed(self, rows).expect("`as_latent` checks it");
+        latent
+    }
+
+    fn metric(&self) -> Arc<dyn LatentMetric> {
+        self.distance.latent_metric().expect("`as_latent` checks it")
     }
 }
 

@@ -19,6 +19,8 @@ pub mod export;
 mod goal_steps;
 pub mod hints;
 pub mod man;
+#[cfg(feature = "learn")]
+pub mod nearest;
 pub mod output;
 #[cfg(feature = "learn")]
 pub mod plan;

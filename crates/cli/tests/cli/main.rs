@@ -7,6 +7,7 @@ mod command_distance;
 mod command_eval;
 mod command_exact;
 mod command_export;
+mod command_nearest;
 mod command_plan;
 mod command_train;
 mod examples;

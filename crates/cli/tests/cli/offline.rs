@@ -21,6 +21,7 @@ const COMMANDS: &[&str] = &[
     "distill runs/nav2d --updates 20",
     "export runs/nav2d -o nav2d.onnx",
     "audit runs/nav2d",
+    "nearest runs/nav2d --to @0:5",
     "plan runs/nav2d --from @0:0 --to @0:5",
     "eval runs/nav2d --env nav2d --episodes 2",
     "plot map runs/nav2d --to @0:5 -o map.svg",

@@ -33,6 +33,12 @@ pub enum PlanError {
     /// The search did not reach the goal.
     #[error("no path was found; hint: allow longer edges or a larger radius, or use more transitions")]
     NoPath,
+    /// The index that finds the edges of a large graph failed.
+    #[error("{problem}")]
+    Index {
+        /// The message of the index, which ends in a hint.
+        problem: String,
+    },
 }
 
 pub(super) fn check(method: PlanMethod, transitions: &Transitions, width: usize) -> Result<(), PlanError> {

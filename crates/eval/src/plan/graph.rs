@@ -22,6 +22,13 @@ impl Graph {
         Self { max_edge, into: (0..n).map(edges).collect() }
     }
 
+    /// Creates the graph from edges: for every state, the states with an edge to it, and lengths in
+    /// nats, which are not negative.
+    #[cfg(feature = "nearest")]
+    pub(super) fn of_edges(into: Vec<Vec<(u32, f32)>>, max_edge: f32) -> Self {
+        Self { max_edge, into }
+    }
+
     /// Returns the length of the shortest path from every state to a goal, by Dijkstra's algorithm
     /// from the goal; infinite if there is no path. `straight[state]` is the direct distance to the
     /// goal.

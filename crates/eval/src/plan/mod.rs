@@ -9,6 +9,8 @@
 //! ```
 
 mod config;
+#[cfg(feature = "nearest")]
+mod edges;
 mod error;
 mod graph;
 mod greedy;

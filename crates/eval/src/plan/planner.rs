@@ -1,6 +1,9 @@
 //! The planner: a method, a distance, and the transitions that it searches.
 
+#[cfg(feature = "nearest")]
+use super::edges::LatentStates;
 use super::{Path, PlanError, PlanMethod, Transitions, Waypoints, error, graph::Graph, greedy};
+use crate::nearest::Direction;
 use isochrone_core::{GoalPolicy, TemporalDistance, statistics};
 use std::{
     collections::HashMap,
@@ -20,26 +23,60 @@ pub struct Planner<D> {
 /// A method with its data.
 enum Search {
     Greedy { radius: f64 },
-    Graph(Graph),
+    Graph(Nodes),
 }
+
+/// A graph, and the latent rows of its states if it is large.
+struct Nodes {
+    graph: Graph,
+    #[cfg(feature = "nearest")]
+    latent: Option<LatentStates>,
+}
+
+/// The number of states above which edges are found with an index, if the distance compares latent
+/// rows. All pairs of as many states take 256 MiB.
+#[cfg(feature = "nearest")]
+const MAX_ALL_PAIRS: usize = 8192;
 
 /// The maximum number of cached goals: enough for some thousand rollouts.
 const MAX_CACHED_GOALS: usize = 4096;
 
+impl Nodes {
+    fn new(distance: &dyn TemporalDistance, states: &[f32], max_edge: f32) -> Result<Self, PlanError> {
+        #[cfg(feature = "nearest")]
+        if states.len() / distance.width() > MAX_ALL_PAIRS
+            && let Some(latent) = distance.as_latent()
+        {
+            let latent = LatentStates { metric: latent.metric(), rows: latent.embed(states) };
+            let edges = latent.edges_into(max_edge);
+            let edges = edges.map_err(|error| PlanError::Index { problem: error.to_string() })?;
+            return Ok(Self { graph: Graph::of_edges(edges, max_edge), latent: Some(latent) });
+        }
+        let nats = distance.all_pairs_nats(states, states);
+        Ok(Self {
+            graph: Graph::new(&nats, max_edge),
+            #[cfg(feature = "nearest")]
+            latent: None,
+        })
+    }
+}
+
 impl<D: TemporalDistance> Planner<D> {
     /// Creates a planner. A graph evaluates the distance between all pairs of states, `n^2` of
-    /// them.
+    /// them. With the feature `nearest` and a distance that compares latent rows, a graph of more
+    /// than 8192 states takes its edges from an index instead: between every state and its nearest
+    /// ones among all states, every 8th, every 64th, and so on.
     ///
     /// # Errors
-    /// If there are no transitions, a row is incomplete, or a setting is not a positive number.
+    /// If there are no transitions, a row is incomplete, a setting is not a positive number, or the
+    /// index cannot be built.
     pub fn new(method: PlanMethod, distance: D, transitions: Transitions) -> Result<Self, PlanError> {
         error::check(method, &transitions, distance.width())?;
         let search = match method {
             PlanMethod::Greedy { radius } => Search::Greedy { radius },
             PlanMethod::Graph { max_edge_steps } => {
-                let nats = distance.all_pairs_nats(&transitions.states, &transitions.states);
                 let max_edge = max_edge_steps * distance.discount().nats_per_step();
-                Search::Graph(Graph::new(&nats, max_edge as f32))
+                Search::Graph(Nodes::new(&distance, &transitions.states, max_edge as f32)?)
             }
         };
         Ok(Self { search, distance, transitions, to_goals: Mutex::default() })
@@ -77,6 +114,21 @@ impl<D: TemporalDistance> Planner<D> {
         }
     }
 
+    /// Returns the nats from every node to each row of `[n, width]`, or from each row to every node.
+    fn between_nodes_and(&self, direction: Direction, rows: &[f32]) -> Vec<f32> {
+        #[cfg(feature = "nearest")]
+        if let Search::Graph(Nodes { latent: Some(nodes), .. }) = &self.search
+            && let Some(distance) = self.distance.as_latent()
+        {
+            // The nodes of a large graph are embedded once.
+            let rows = distance.embed(rows);
+            let (from, to) = direction.ordered(&rows[..], &nodes.rows[..]);
+            return nodes.metric.all_pairs_nats(from, to);
+        }
+        let (from, to) = direction.ordered(rows, self.nodes());
+        self.distance.all_pairs_nats(from, to)
+    }
+
     /// Returns the nats from every node to each goal of `[n, width]`, directly or along the graph.
     fn to_goals(&self, goals: &[f32]) -> Vec<Arc<Vec<f32>>> {
         let keys: Vec<Vec<u32>> =
@@ -90,12 +142,12 @@ impl<D: TemporalDistance> Planner<D> {
             // One call for all goals, so that nodes are encoded only once. The lock is not held: a
             // network computes in parallel, and a waiting thread may pick up work that calls this
             // method.
-            let nats = self.distance.all_pairs_nats(self.nodes(), &rows);
+            let nats = self.between_nodes_and(Direction::To, &rows);
             for (column, &row) in unknown.iter().enumerate() {
                 let straight: Vec<f32> = nats.iter().skip(column).step_by(unknown.len()).copied().collect();
                 found[row] = Some(Arc::new(match &self.search {
                     Search::Greedy { .. } => straight,
-                    Search::Graph(graph) => graph.to_goal(&straight),
+                    Search::Graph(nodes) => nodes.graph.to_goal(&straight),
                 }));
             }
             let mut known = cache();
@@ -119,9 +171,9 @@ impl<D: TemporalDistance> Planner<D> {
                     greedy::next(here, goal, &self.transitions, radius, &to_goals[row], visited)
                 })
                 .collect(),
-            Search::Graph(graph) => {
+            Search::Graph(Nodes { graph, .. }) => {
                 let straight = self.distance.paired_nats(from, goals);
-                let reach = self.distance.all_pairs_nats(from, self.nodes());
+                let reach = self.between_nodes_and(Direction::From, from);
                 let n = self.nodes().len() / self.width();
                 rows.map(|row| graph.next(&reach[row * n..][..n], straight[row], &to_goals[row])).collect()
             }
@@ -158,7 +210,7 @@ impl<D: TemporalDistance> Planner<D> {
     fn is_near(&self, from: &[f32], goal: &[f32]) -> bool {
         match &self.search {
             Search::Greedy { radius } => greedy::apart(from, goal) <= *radius,
-            Search::Graph(graph) => self.distance.paired_nats(from, goal)[0] <= graph.max_edge,
+            Search::Graph(nodes) => self.distance.paired_nats(from, goal)[0] <= nodes.graph.max_edge,
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Distances between states that are derived from critics.
 
-use super::{CriticInput, Embedding, Values, nats_of_value, onnx_nats_of_value};
+use super::{CriticInput, Embedding, Values, latent_metric::HeadMetric, nats_of_value, onnx_nats_of_value};
 use crate::{
     export::{Graph, Value},
     learner::TensorDistance,
 };
 use burn::tensor::Tensor;
-use isochrone_core::Discount;
+use isochrone_core::{Discount, LatentMetric};
 use isochrone_nn::module::{Actor, Metric};
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 /// The distance of a quasimetric that is in nats.
 pub struct MetricDistance {
@@ -29,6 +29,10 @@ impl TensorDistance for MetricDistance {
 
     fn embed(&self, rows: Tensor<2>) -> Option<Tensor<2>> {
         Some(latent(&self.metric, &self.input.states(rows)))
+    }
+
+    fn latent_metric(&self) -> Option<Arc<dyn LatentMetric>> {
+        Some(Arc::new(HeadMetric::new(&self.metric, 1.0)))
     }
 
     fn onnx(&self, graph: &mut Graph, from: &Value, to: &Value) -> Option<Value> {
@@ -61,6 +65,10 @@ impl TensorDistance for StepMetricDistance {
 
     fn embed(&self, rows: Tensor<2>) -> Option<Tensor<2>> {
         Some(latent(&self.metric, &rows))
+    }
+
+    fn latent_metric(&self) -> Option<Arc<dyn LatentMetric>> {
+        Some(Arc::new(HeadMetric::new(&self.metric, self.discount.nats_per_step() as f32)))
     }
 
     fn onnx(&self, graph: &mut Graph, from: &Value, to: &Value) -> Option<Value> {

@@ -4,6 +4,7 @@ mod check;
 mod contrastive;
 mod critic_input;
 mod distances;
+mod latent_metric;
 mod metric;
 mod policy;
 mod preset;

@@ -189,6 +189,17 @@ impl Checkpoints {
         Ok(Checkpoint { progress, snapshot: LearnerState { weights, training: Archive::default(), numbers } })
     }
 
+    /// Returns the SHA-256 of the files that a model is loaded from: the weights and the numbers
+    /// beside them.
+    ///
+    /// # Errors
+    /// If the checkpoint is missing or corrupt.
+    pub fn model_sha256(&self, step: u64) -> Result<String, LearnError> {
+        let sums = [WEIGHTS, PROGRESS].map(|name| self.part(step, name).map(|bytes| sha256(&bytes)));
+        let [weights, progress] = sums;
+        Ok(sha256((weights? + &progress?).as_bytes()))
+    }
+
     /// Reads everything but the tensors of a checkpoint of this run.
     fn contents(&self, step: u64) -> Result<Contents, LearnError> {
         let path = self.path(step).join(PROGRESS);

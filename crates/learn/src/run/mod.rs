@@ -11,6 +11,7 @@
 //! | `sessions.jsonl` | the processes that trained it, with their first steps |
 //! | `lock` | held while a process trains |
 //! | `refined.npz` | the graph of its data, cached by queries; rebuilt if missing |
+//! | `nearest` | the index of nearest states of its data, cached by queries; rebuilt if missing |
 //!
 //! All of them are regular files and folders; symbolic links are rejected. JSON files and
 //! `config.toml` have a `format`, the same number in all of them. Every checkpoint stores the
@@ -35,7 +36,7 @@ pub use files::write as write_file;
 pub use manifest::{DatasetInfo, Manifest, Provenance};
 pub use metric_averager::MetricAverager;
 pub use metrics::{MetricsLog, Record};
-pub use plain::REFINED_FILE;
+pub use plain::{NEAREST_FOLDER, REFINED_FILE};
 
 use crate::{algorithm::Algorithm, error::LearnError};
 use serde::{Deserialize, Serialize};

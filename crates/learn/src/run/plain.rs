@@ -14,8 +14,11 @@ use std::{
 /// The file in which queries cache the graph of a run's data. It is rebuilt if it is missing.
 pub const REFINED_FILE: &str = "refined.npz";
 
+/// The folder in which queries cache the index of a run's data. It is rebuilt if it is missing.
+pub const NEAREST_FOLDER: &str = "nearest";
+
 /// The entries of a run's folder, besides event files and unfinished writes.
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 10] = [
     "config.toml",
     "manifest.json",
     "status.json",
@@ -24,6 +27,7 @@ const NAMES: [&str; 9] = [
     "lock",
     "checkpoints",
     REFINED_FILE,
+    NEAREST_FOLDER,
     "distilled.safetensors",
 ];
 

@@ -9,6 +9,7 @@ mod divergence;
 mod experiments;
 mod ground_truth;
 mod identity;
+mod latent;
 mod onnx;
 mod processes;
 mod shapes;

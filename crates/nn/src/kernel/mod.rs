@@ -33,4 +33,4 @@ pub use contrast::{Contrast, ForwardCache, LogSums, Objective, PartialSum, STATI
 pub use dense::{NORM_EPSILON, layer_norm, layer_norm_backward, linear, linear_backward_bias};
 pub use form::PairForm;
 pub use matrix::{Matrix, multiply, multiply_into};
-pub use rows::{rowwise, rowwise_backward};
+pub use rows::{pair, rowwise, rowwise_backward};

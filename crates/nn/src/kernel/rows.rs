@@ -1,6 +1,10 @@
 //! Values and gradients of the pairs `(x_i, y_i)`. The backward pass recomputes the forward pass.
 
-use super::{PairForm, math::sum_lanes_of_two, vectorize::vectorized};
+use super::{
+    PairForm,
+    math::{LANES, sum_lanes_of_two},
+    vectorize::vectorized,
+};
 use pulp::Arch;
 use rayon::prelude::*;
 
@@ -17,6 +21,16 @@ pub fn rowwise(form: PairForm, x: &[f32], y: &[f32], mix: f32) -> Vec<f32> {
         values_of_rows(arch, form, x, y, mix, out);
     });
     out
+}
+
+/// Returns the value of one pair, on the calling thread.
+///
+/// # Panics
+/// If a row is shorter than the width of the form.
+pub fn pair(form: PairForm, x: &[f32], y: &[f32], mix: f32) -> f32 {
+    let (width, mut out) = (form.width(), [0.0]);
+    values_of_rows(Arch::new(), form, &x[..width], &y[..width], mix, &mut out);
+    out[0]
 }
 
 /// Returns the gradients of `sum_i gradient_i value_i` with respect to `x`, `y` and the mix.
@@ -80,7 +94,7 @@ fn value(form: PairForm, x: &[f32], y: &[f32], mix: f32) -> f32 {
             let parts = x.chunks_exact(width).zip(y.chunks_exact(width)).map(|(x, y)| {
                 let (x_max, x_l2) = x.split_at(max_width);
                 let (y_max, y_l2) = y.split_at(max_width);
-                largest(x_max, y_max).1 + squared_distance(x_l2, y_l2).sqrt()
+                largest_rise(x_max, y_max) + squared_distance(x_l2, y_l2).sqrt()
             });
             parts.sum::<f32>() / components as f32
         }
@@ -167,6 +181,25 @@ fn largest(x: &[f32], y: &[f32]) -> (Option<usize>, f32) {
         }
     }
     (index, value)
+}
+
+/// Returns `max_k relu(x_k - y_k)`. A maximum does not depend on the order, so that it is taken in
+/// lanes, which are vectorized.
+#[inline(always)]
+fn largest_rise(x: &[f32], y: &[f32]) -> f32 {
+    let mut lanes = [0f32; LANES];
+    let larger = |max: f32, rise: f32| if rise > max { rise } else { max };
+    let (x_lanes, y_lanes) = (x.chunks_exact(LANES), y.chunks_exact(LANES));
+    let rest = x_lanes.remainder().iter().zip(y_lanes.remainder());
+    for (lane, (x, y)) in lanes.iter_mut().zip(rest) {
+        *lane = larger(*lane, x - y);
+    }
+    for (x, y) in x_lanes.zip(y_lanes) {
+        for lane in 0..LANES {
+            lanes[lane] = larger(lanes[lane], x[lane] - y[lane]);
+        }
+    }
+    lanes.into_iter().fold(0.0, larger)
 }
 
 #[inline(always)]

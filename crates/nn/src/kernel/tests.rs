@@ -79,7 +79,11 @@ fn values_match_the_definition() {
         }
         let diagonal: Vec<f64> = (0..n.min(m)).map(|i| expected[i * m + i]).collect();
         let rows = diagonal.len() * form.width();
-        assert!(deviation(&rowwise(form, &x[..rows], &y[..rows], MIX), &diagonal) < 1e-5);
+        let values = rowwise(form, &x[..rows], &y[..rows], MIX);
+        assert!(deviation(&values, &diagonal) < 1e-5);
+        let width = form.width();
+        let pairs = x[..rows].chunks_exact(width).zip(y[..rows].chunks_exact(width));
+        assert_eq!(pairs.map(|(x, y)| pair(form, x, y, MIX)).collect::<Vec<_>>(), values);
     }
 }
 

@@ -134,6 +134,13 @@ impl PairHead {
         }
     }
 
+    /// Returns the mix of an interval form as a number; zero for other forms.
+    #[doc(hidden)]
+    pub fn mix_value(&self) -> f32 {
+        let mix = self.mix_logit.as_ref().map(|mix_logit| sigmoid(mix_logit.val()));
+        mix.map_or(0.0, |mix| mix.into_data().try_into_vec::<f32>().expect("single precision")[0])
+    }
+
     /// Returns the values of all pairs.
     ///
     /// # Shapes

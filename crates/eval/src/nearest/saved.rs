@@ -1,0 +1,137 @@
+//! The folder of an index: one file per shard in the format of the search library, and a list of
+//! them with their checksums.
+//!
+//! The library trusts the edges of a file that it maps. The checksum of every file is therefore
+//! compared before it is mapped.
+
+use super::{IndexConfig, NearestError, shard::Shard};
+use isochrone_core::LatentMetric;
+use isochrone_data::atomic::AtomicFolder;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use std::{
+    fs::File,
+    io::{ErrorKind, Read as _},
+    path::Path,
+    sync::Arc,
+};
+
+/// The version of the folder and of the settings that do not depend on the caller.
+const FORMAT: u32 = 1;
+const CONTENTS: &str = "index.json";
+/// The list of files is small; a larger file is not one.
+const MAX_CONTENTS: u64 = 1 << 24;
+
+/// The list of the files of an index.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Contents {
+    format: u32,
+    fingerprint: String,
+    latent_width: usize,
+    shard_rows: usize,
+    connectivity: usize,
+    expansion_add: usize,
+    shards: Vec<ShardFile>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ShardFile {
+    rows: usize,
+    sha256: String,
+}
+
+fn name(shard: usize) -> String {
+    format!("shard-{shard:04}.usearch")
+}
+
+pub(super) fn write(
+    folder: &Path,
+    fingerprint: &str,
+    config: &IndexConfig,
+    latent_width: usize,
+    shards: &[Shard],
+) -> Result<(), NearestError> {
+    let io = |source| NearestError::Io { path: folder.into(), source };
+    let new = AtomicFolder::create(folder).map_err(io)?;
+    let mut files = Vec::new();
+    for (number, shard) in shards.iter().enumerate() {
+        let path = new.path().join(name(number));
+        shard.save(&path)?;
+        File::open(&path).and_then(|file| file.sync_all()).map_err(io)?;
+        files.push(ShardFile { rows: shard.len(), sha256: checksum(&path).map_err(io)? });
+    }
+    let IndexConfig { shard_rows, connectivity, expansion_add, .. } = *config;
+    let fingerprint = fingerprint.to_owned();
+    let contents = Contents {
+        format: FORMAT,
+        fingerprint,
+        latent_width,
+        shard_rows,
+        connectivity,
+        expansion_add,
+        shards: files,
+    };
+    let text = serde_json::to_vec_pretty(&contents).map_err(|error| io(error.into()))?;
+    new.write(CONTENTS, &text).map_err(io)?;
+    // An index can be built again: if the process ends between the two, there is none.
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(io(error)),
+        _ => new.commit().map_err(io),
+    }
+}
+
+/// Maps the shards of an index; `None` if there is no index, or one of another version, fingerprint
+/// or settings.
+pub(super) fn read(
+    folder: &Path,
+    fingerprint: &str,
+    config: &IndexConfig,
+    metric: &Arc<dyn LatentMetric>,
+) -> Result<Option<Vec<Shard>>, NearestError> {
+    let path = folder.join(CONTENTS);
+    let corrupt = |path: &Path, problem: String| NearestError::Corrupt { path: path.into(), problem };
+    let mut text = Vec::new();
+    match File::open(&path).and_then(|file| file.take(MAX_CONTENTS).read_to_end(&mut text)) {
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(NearestError::Io { path, source }),
+    }
+    let contents: Contents =
+        serde_json::from_slice(&text).map_err(|error| corrupt(&path, error.to_string()))?;
+    let is_same = contents.format == FORMAT
+        && contents.fingerprint == fingerprint
+        && contents.latent_width == metric.width()
+        && (contents.shard_rows, contents.connectivity, contents.expansion_add)
+            == (config.shard_rows, config.connectivity, config.expansion_add);
+    if !is_same {
+        return Ok(None);
+    }
+    let shards = contents.shards.iter().enumerate().map(|(number, file)| {
+        let path = folder.join(name(number));
+        let sha256 = checksum(&path).map_err(|error| corrupt(&path, error.to_string()))?;
+        if sha256 != file.sha256 {
+            return Err(corrupt(&path, "its checksum differs from that of the index".to_owned()));
+        }
+        let shard = Shard::open(metric.clone(), config, &path)?;
+        match shard.len() == file.rows {
+            true => Ok(shard),
+            false => Err(corrupt(&path, format!("it has {} rows instead of {}", shard.len(), file.rows))),
+        }
+    });
+    shards.collect::<Result<_, _>>().map(Some)
+}
+
+/// Returns the SHA-256 of a file.
+fn checksum(path: &Path) -> std::io::Result<String> {
+    let mut file = File::open(path)?;
+    let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 20]);
+    loop {
+        match file.read(&mut buffer)? {
+            0 => break,
+            n => hash.update(&buffer[..n]),
+        }
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
