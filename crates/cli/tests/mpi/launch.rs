@@ -121,7 +121,12 @@ impl Job {
     ///
     /// # Panics
     /// If the job does not end.
-    pub fn finish(mut self) -> Outcome {
+    pub fn finish(self) -> Outcome {
+        self.finish_or_kill().unwrap_or_else(|messages| panic!("the job does not end: {messages}"))
+    }
+
+    /// Waits for the end. A job that does not end is killed, and its messages are returned.
+    pub fn finish_or_kill(mut self) -> Result<Outcome, String> {
         let mut stderr = self.0.stderr.take().unwrap();
         let messages = std::thread::spawn(move || {
             let mut text = String::new();
@@ -133,12 +138,15 @@ impl Job {
             match self.0.try_wait().unwrap() {
                 Some(status) => break status,
                 None if start.elapsed() > PATIENCE => {
+                    let children = self.0.id().to_string();
+                    let _ = Command::new("pkill").args(["-KILL", "-P", &children]).status();
                     let _ = self.0.kill();
-                    panic!("the job does not end: {}", messages.join().unwrap());
+                    let _ = self.0.wait();
+                    return Err(messages.join().unwrap());
                 }
                 None => std::thread::sleep(Duration::from_millis(10)),
             }
         };
-        Outcome { code: status.code(), stderr: messages.join().unwrap() }
+        Ok(Outcome { code: status.code(), stderr: messages.join().unwrap() })
     }
 }
