@@ -217,9 +217,9 @@ test-gpu:
 fuzz INPUTS="1000000" SEED="1":
     ISOCHRONE_FUZZ_INPUTS={{ INPUTS }} ISOCHRONE_FUZZ_SEED={{ SEED }} cargo nextest run --workspace {{ features }} --locked --no-fail-fast --success-output=immediate -E 'binary(fuzz)'
 
-# Kill KILLS training processes at random times and check that their runs resume; `test` includes a few.
+# Kill KILLS training processes and as many scoring processes at random times and check that they continue; `test` includes a few.
 kill-test KILLS="200":
-    ISOCHRONE_KILLS={{ KILLS }} cargo nextest run --workspace {{ features }} --locked --success-output=immediate -E 'test(killed_runs_resume)'
+    ISOCHRONE_KILLS={{ KILLS }} cargo nextest run --workspace {{ features }} --locked --success-output=immediate -E 'test(killed_runs_resume) | test(killed_scores_continue)'
 
 # Compare learned and exact distances on ten gridworlds; writes docs/results/ground-truth.md. About half an hour on two cores.
 ground-truth:
@@ -296,6 +296,11 @@ maze-data REFERENCES="../shared/data": mujoco ogbench
     target/ogbench/bin/python crates/envs/tests/python/reference_data.py target/release/isochrone {{ REFERENCES }} target/maze-data > target/maze-data.md
     mv target/maze-data.md docs/results/maze-data.md
     cat docs/results/maze-data.md
+
+# Score ROWS synthetic rows and build their graph, at once and in parts; writes docs/results/score/results.json. Uses 3 GB of disk per 10^8 rows.
+bench-score ROWS="100000000" PARTS="3,8":
+    mkdir -p target/bench-score docs/results/score
+    RAYON_NUM_THREADS=1 cargo run --release -p isochrone-eval --example scale --locked -- target/bench-score {{ ROWS }} {{ PARTS }} docs/results/score/results.json
 
 # Measure the cost of the refined distance; writes docs/results/bench-refined.md. About three minutes on two idle cores.
 bench-refined:

@@ -56,6 +56,7 @@ enum Command {
     Exact(Box<commands::exact::Args>),
     #[cfg(feature = "learn")]
     Export(commands::export::Args),
+    Graph(commands::graph::Args),
     #[command(display_order = 901)]
     Man(commands::man::Args),
     #[cfg(feature = "learn")]
@@ -68,6 +69,8 @@ enum Command {
     Reproduce(commands::reproduce::Args),
     #[cfg(feature = "learn")]
     Runs(Box<commands::runs::Args>),
+    #[cfg(feature = "learn")]
+    Score(Box<commands::score::Args>),
     #[cfg(feature = "learn")]
     Train(Box<commands::train::Args>),
 }
@@ -123,6 +126,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Exact(args) => commands::exact::run(&args, out)?,
         #[cfg(feature = "learn")]
         Command::Export(args) => commands::export::run(&args, out)?,
+        Command::Graph(args) => commands::graph::run(&args, out)?,
         Command::Man(args) => commands::man::run(&args, Cli::command(), out)?,
         #[cfg(feature = "learn")]
         Command::Nearest(args) => commands::nearest::run(&args, out)?,
@@ -134,6 +138,8 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Reproduce(args) => commands::reproduce::run(&args, out)?,
         #[cfg(feature = "learn")]
         Command::Runs(args) => commands::runs::run(&args, out)?,
+        #[cfg(feature = "learn")]
+        Command::Score(args) => commands::score::run(&args, out)?,
         #[cfg(feature = "learn")]
         Command::Train(args) => code = commands::train::run(&args, out)?,
     }

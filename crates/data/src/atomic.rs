@@ -27,6 +27,20 @@ pub(crate) fn create(destination: &Path) -> Result<NamedTempFile> {
     temporary(0o666).tempfile_in(folder_of(destination)).map_err(without_path)
 }
 
+/// Like [`create`], with the name of the destination in the temporary name, so that what a killed
+/// process left can be attributed.
+pub(crate) fn create_named(destination: &Path) -> Result<NamedTempFile> {
+    let prefix = unfinished_prefix(destination);
+    temporary(0o666).prefix(&prefix).tempfile_in(folder_of(destination)).map_err(without_path)
+}
+
+/// Returns how the temporary names of [`create_named`] start; a random suffix without hyphens
+/// follows.
+pub(crate) fn unfinished_prefix(destination: &Path) -> String {
+    let name = destination.file_name().unwrap_or_default().to_string_lossy();
+    format!("{UNFINISHED}{name}-")
+}
+
 /// Makes a file durable and visible: syncs its contents, renames it, and syncs its folder.
 pub(crate) fn commit(file: NamedTempFile, destination: &Path) -> Result<()> {
     file.as_file().sync_all()?;
@@ -82,7 +96,7 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-fn temporary(#[cfg_attr(not(unix), expect(unused_variables))] mode: u32) -> Builder<'static, 'static> {
+fn temporary<'a>(#[cfg_attr(not(unix), expect(unused_variables))] mode: u32) -> Builder<'a, 'a> {
     let mut builder = Builder::new();
     builder.prefix(UNFINISHED);
     #[cfg(unix)]

@@ -85,6 +85,12 @@ pub(crate) fn hexadecimal(state: Sha256) -> String {
     state.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Returns the SHA-256 of bytes in hexadecimal digits.
+#[doc(hidden)]
+pub fn sha256(bytes: &[u8]) -> String {
+    hexadecimal(Sha256::new_with_prefix(bytes))
+}
+
 /// Returns the bytes of numbers as they are in memory, which is little-endian.
 pub(crate) fn little_endian<T: arrow_buffer::ArrowNativeType>(values: &[T]) -> &[u8] {
     const { assert!(cfg!(target_endian = "little"), "the files of this crate are little-endian") };

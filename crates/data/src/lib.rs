@@ -6,6 +6,7 @@
 //! - [`Dataset`]: episodes with random access, in memory or in a mapped file;
 //! - [`validate`]: common dataset problems, found before training;
 //! - [`sampling`]: batches of transitions with goals, bit-identical for any number of threads;
+//! - [`shards`]: Parquet datasets of any size, divided among jobs;
 //! - [`tables`], [`arrays`]: matrices and tables of numbers, to exchange data with other programs;
 //! - [`tabular`]: tabular MDPs and Markov chains from text maps, MDP files and event logs.
 
@@ -32,7 +33,9 @@ mod index;
 mod load;
 mod mapping;
 mod npy;
+mod number_table;
 pub mod sampling;
+pub mod shards;
 mod sink;
 mod spec;
 mod success;
@@ -43,6 +46,8 @@ pub mod validate;
 
 pub use catch_panics::is_catching_panics;
 pub use content_hash::ContentHasher;
+#[doc(hidden)]
+pub use content_hash::sha256;
 pub use dataset::{Dataset, DatasetBuilder};
 pub use dimension_summary::DimensionSummary;
 pub use episode::{Ending, Episode, EpisodeView};

@@ -1,5 +1,6 @@
 //! Matrices and tables of numbers that are not datasets, to exchange data with other programs.
 
+pub use crate::number_table::{NumberTable, Numbers};
 use crate::{
     DataError, atomic,
     npy::{self, Rows},

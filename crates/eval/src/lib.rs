@@ -7,6 +7,7 @@
 //! - [`refined`]: distances in steps, computed from recorded segments;
 //! - [`audit`]: checks of how far a distance can be trusted;
 //! - [`round_trip`]: the larger of the two directed distances;
+//! - [`score`]: distances for every row of a Parquet dataset of any size, in parts;
 //! - [`stats`]: statistics over runs, with confidence intervals.
 //!
 //! All code uses only the traits of `isochrone_core`, so exact solvers, networks and user-defined
@@ -19,4 +20,5 @@ pub mod plan;
 pub mod refined;
 pub mod rollout;
 pub mod round_trip;
+pub mod score;
 pub mod stats;

@@ -26,6 +26,7 @@
 //! | [`refined`], [`audit`] | a distance in true steps refined by recorded time, and audits of the accuracy of a distance |
 //! | [`nearest`] | recorded states that are nearest in time to a state (an index with the feature `nearest`) |
 //! | [`plan`], [`calibration`], [`round_trip`] | planning with any distance, and distances that wrap another distance |
+//! | [`score`] | distances for every row of a Parquet dataset of any size, in parts |
 //! | [`rollout`], [`stats`] | success rates of policies, and statistics over runs |
 //! | [`envs`] | environments and data collection (mazes with the feature `mujoco`) |
 //! | [`plot`] | figures and HTML reports |
@@ -42,7 +43,7 @@ pub use isochrone_core::{
 };
 pub use isochrone_data as data;
 pub use isochrone_envs as envs;
-pub use isochrone_eval::{audit, calibration, nearest, plan, refined, rollout, round_trip, stats};
+pub use isochrone_eval::{audit, calibration, nearest, plan, refined, rollout, round_trip, score, stats};
 #[cfg(feature = "learn")]
 pub use isochrone_learn as learn;
 #[cfg(feature = "learn")]

@@ -17,6 +17,7 @@ pub mod exact;
 pub mod export;
 #[cfg(feature = "learn")]
 mod goal_steps;
+pub mod graph;
 pub mod hints;
 pub mod man;
 #[cfg(feature = "learn")]
@@ -35,6 +36,8 @@ mod read_args;
 pub mod reproduce;
 #[cfg(feature = "learn")]
 pub mod runs;
+#[cfg(feature = "learn")]
+pub mod score;
 #[cfg(feature = "learn")]
 mod states;
 #[cfg(feature = "learn")]

@@ -272,7 +272,8 @@ impl LoadedRun {
     }
 }
 
-fn point(text: &str, width: usize) -> anyhow::Result<Vec<f32>> {
+/// Parses a point.
+pub fn point(text: &str, width: usize) -> anyhow::Result<Vec<f32>> {
     let numbers: Result<Vec<f32>, _> = text.split(',').map(|number| number.trim().parse::<f32>()).collect();
     let Ok(numbers) = numbers else {
         let example = (0..width).map(|dimension| dimension.to_string()).collect::<Vec<_>>().join(",");

@@ -1,6 +1,9 @@
 //! No command opens a socket: no telemetry, no account, no network.
 
-use crate::run::{commands, isochrone_in, subcommands, workspace};
+use crate::{
+    run::{commands, isochrone_in, subcommands, workspace},
+    score_data::write_shards,
+};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 use std::{collections::BTreeSet, thread};
 
@@ -20,6 +23,10 @@ const COMMANDS: &[&str] = &[
     "distance runs/nav2d --from 0,0 --to 1,0",
     "distill runs/nav2d --updates 20",
     "export runs/nav2d -o nav2d.onnx",
+    "score logs scored --run runs/nav2d --to 0,0",
+    "graph landmarks logs -o landmarks.json",
+    "graph part logs landmarks.json -o part.parquet",
+    "graph merge part.parquet -o graph.parquet",
     "audit runs/nav2d",
     "nearest runs/nav2d --to @0:5",
     "plan runs/nav2d --from @0:0 --to @0:5",
@@ -69,6 +76,7 @@ fn no_command_opens_a_socket() {
     let folder = tempfile::tempdir().unwrap();
     let examples = workspace().join("examples");
     std::fs::copy(examples.join("walks.csv"), folder.path().join("walks.csv")).unwrap();
+    write_shards(&folder.path().join("logs"), "obs_", 1000);
     std::fs::write(folder.path().join("map.txt"), "S..\n.#G\n").unwrap();
     let recipe = "title = 'Mine'\nsummary = 'mine'\nseeds = 1\ndata_seed = 1\ndata_share = 0.02\nsteps = 10\n\
         evaluation = { episodes = 2, task_seed = 1 }\ndatasets = { nav2d = {} }\nmethods = { gcbc = {} }\n\

@@ -14,7 +14,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, TimeUnit};
 
-pub(super) const HINT: &str =
+pub(crate) const HINT: &str =
     "columns hold numbers, strings, or lists of numbers that all have the same length";
 /// The number of values of missing lists that may be filled in at a time.
 const MAX_FILLED_IN: usize = 1 << 20;
@@ -101,6 +101,64 @@ pub(crate) fn strings(array: &ArrayRef) -> Result<Vec<String>, String> {
                 .collect()
         }
         _ => of(numbers(array)?.into_iter().map(Some)),
+    })
+}
+
+/// Returns rows of some columns side by side as float32, `[rows, sum of widths]`; missing values are
+/// NaN.
+pub(crate) fn rows_f32<'a>(
+    n_rows: usize,
+    columns: impl Iterator<Item = (&'a TableColumn, &'a ArrayRef)>,
+) -> Result<Vec<f32>, String> {
+    let columns: Vec<(&TableColumn, &ArrayRef)> = columns.collect();
+    let width = columns.iter().map(|(column, _)| column.width).sum::<usize>();
+    let mut rows = vec![0.0; n_rows.checked_mul(width).ok_or("it has too many values")?];
+    let mut offset = 0;
+    for (column, array) in columns {
+        let into = rows.chunks_exact_mut(width.max(1)).map(|row| &mut row[offset..offset + column.width]);
+        let fail = |problem: String| format!("column '{}': {problem}", column.name);
+        match plain_f32(array) {
+            Some(values) if values.len() == n_rows * column.width => {
+                into.zip(values.chunks_exact(column.width.max(1)))
+                    .for_each(|(to, from)| to.copy_from_slice(from));
+            }
+            _ => {
+                let values = vectors(array, column.width).map_err(fail)?;
+                for (to, from) in into.zip(values.chunks_exact(column.width.max(1))) {
+                    to.iter_mut().zip(from).for_each(|(to, from)| *to = *from as f32);
+                }
+            }
+        }
+        offset += column.width;
+    }
+    Ok(rows)
+}
+
+/// Returns the values of a column that holds nothing but float32, which most columns of states do.
+fn plain_f32(array: &ArrayRef) -> Option<&[f32]> {
+    if array.null_count() > 0 {
+        return None;
+    }
+    match array.data_type() {
+        DataType::Float32 => Some(array.as_primitive::<Float32Type>().values()),
+        DataType::FixedSizeList(..) => plain_f32(array.as_fixed_size_list().values()),
+        _ => None,
+    }
+}
+
+/// Returns the rows at which a value differs from that of the row before; the first row is one of
+/// them.
+pub(crate) fn changes(array: &ArrayRef) -> Result<Vec<usize>, String> {
+    fn of<T: PartialEq>(values: &[T]) -> Vec<usize> {
+        (0..values.len()).filter(|&row| row == 0 || values[row] != values[row - 1]).collect()
+    }
+    // Strings of numbers would take longer than everything else.
+    Ok(match array.data_type() {
+        DataType::Int64 if array.null_count() == 0 => of(array.as_primitive::<Int64Type>().values()),
+        DataType::Int32 if array.null_count() == 0 => of(array.as_primitive::<Int32Type>().values()),
+        DataType::UInt64 if array.null_count() == 0 => of(array.as_primitive::<UInt64Type>().values()),
+        DataType::UInt32 if array.null_count() == 0 => of(array.as_primitive::<UInt32Type>().values()),
+        _ => of(&strings(array)?),
     })
 }
 

@@ -10,7 +10,7 @@ use std::{collections::HashSet, path::Path};
 
 /// A column of a table, with `width` numbers in every row.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct TableColumn {
+pub(crate) struct TableColumn {
     pub name: String,
     pub width: usize,
     /// Whether the column holds strings, which can only identify episodes.
@@ -20,7 +20,7 @@ pub(super) struct TableColumn {
 }
 
 impl TableColumn {
-    fn is_number(&self) -> bool {
+    pub fn is_number(&self) -> bool {
         !self.is_text && self.problem.is_none()
     }
 }
@@ -62,6 +62,83 @@ const FRAMES: &[&str] = &["frame_index"];
 /// Bookkeeping columns, which are not extra columns unless they are requested by name.
 const BOOKKEEPING: &[&str] = &["index", "task_index"];
 
+/// Finds columns of a table by name.
+pub(crate) struct Names<'a> {
+    pub path: &'a Path,
+    pub columns: &'a [TableColumn],
+}
+
+impl Names<'_> {
+    fn list(&self) -> String {
+        self.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    fn find(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == name)
+    }
+
+    /// Returns the column with a name.
+    pub fn named(&self, name: &str) -> Result<usize, DataError> {
+        self.find(name).ok_or_else(|| {
+            let hint = format!("its columns are {}", self.list());
+            DataError::malformed(self.path, format!("no column '{name}'"), hint)
+        })
+    }
+
+    fn common(&self, names: &[&str]) -> Option<usize> {
+        names.iter().find_map(|name| self.find(name))
+    }
+
+    /// Returns a column of numbers with a common name: one of strings is something else, such as
+    /// dates or remarks.
+    fn common_number(&self, names: &[&str]) -> Option<usize> {
+        names.iter().find_map(|name| self.find(name).filter(|&at| !self.columns[at].is_text))
+    }
+
+    fn several(&self, wanted: &[String], names: &[&str], prefixes: &[&str]) -> Result<Vec<usize>, DataError> {
+        let starting_with = |prefix: &&str| -> Vec<usize> {
+            let fits = |column: &TableColumn| column.name.starts_with(*prefix) && column.is_number();
+            (0..self.columns.len()).filter(|&at| fits(&self.columns[at])).collect()
+        };
+        match self.common(names) {
+            _ if !wanted.is_empty() => wanted.iter().map(|name| self.named(name)).collect(),
+            Some(column) => Ok(vec![column]),
+            None => {
+                Ok(prefixes.iter().map(starting_with).find(|found| !found.is_empty()).unwrap_or_default())
+            }
+        }
+    }
+
+    /// Returns the columns of an observation: the wanted ones, or those with common names.
+    pub fn observations(&self, wanted: &[String]) -> Result<Vec<usize>, DataError> {
+        let found = self.several(wanted, OBSERVATIONS, OBSERVATION_PREFIXES)?;
+        if found.is_empty() { Err(self.no_observation()) } else { Ok(found) }
+    }
+
+    /// Returns the column that identifies episodes: the wanted one, or one with a common name.
+    pub fn episode(&self, wanted: Option<&str>) -> Result<Option<usize>, DataError> {
+        match wanted {
+            Some(name) => self.named(name).map(Some),
+            None => Ok(self.common(EPISODES)),
+        }
+    }
+
+    fn no_observation(&self) -> DataError {
+        let hint = Remedy::Observations.hint(|option| {
+            format!("name the columns of an observation with {option}; the columns are {}", self.list())
+        });
+        DataError::malformed(self.path, "no column looks like an observation", hint)
+    }
+
+    /// Returns the error of a table without a column that identifies episodes.
+    pub fn no_episode(&self) -> DataError {
+        let hint = Remedy::Episode.hint(|option| {
+            format!("name the column that identifies episodes with {option}; the columns are {}", self.list())
+        });
+        DataError::malformed(self.path, "no column identifies episodes", hint)
+    }
+}
+
 /// The roles of the columns of a table, as indices into the list of all columns.
 #[derive(Debug, Default)]
 pub(super) struct Choice {
@@ -78,57 +155,26 @@ pub(super) struct Choice {
 impl Choice {
     /// Chooses columns by the options or, where these are not set, by common names.
     pub fn of(path: &Path, columns: &[TableColumn], options: &ReadOptions) -> Result<Self, DataError> {
-        let list = || columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ");
-        let find = |name: &str| columns.iter().position(|column| column.name == name);
-        let named = |name: &String| {
-            find(name).ok_or_else(|| {
-                let hint = format!("its columns are {}", list());
-                DataError::malformed(path, format!("no column '{name}'"), hint)
-            })
-        };
-        let common = |names: &[&str]| names.iter().find_map(|name| find(name));
-        // A column of strings with a common name is something else, such as dates or remarks.
-        let common_number =
-            |names: &[&str]| names.iter().find_map(|name| find(name).filter(|&at| !columns[at].is_text));
-        let one = |wanted: &Option<String>, names: &[&str]| match wanted {
-            Some(name) => named(name).map(Some),
-            None => Ok(common_number(names)),
-        };
-        let starting_with = |prefix: &&str| -> Vec<usize> {
-            let fits = |column: &TableColumn| column.name.starts_with(*prefix) && column.is_number();
-            (0..columns.len()).filter(|&at| fits(&columns[at])).collect()
-        };
-        let several = |wanted: &[String], names: &[&str], prefixes: &[&str]| match common(names) {
-            _ if !wanted.is_empty() => wanted.iter().map(named).collect::<Result<Vec<usize>, _>>(),
-            Some(column) => Ok(vec![column]),
-            None => {
-                Ok(prefixes.iter().map(starting_with).find(|found| !found.is_empty()).unwrap_or_default())
-            }
+        let names = Names { path, columns };
+        let one = |wanted: &Option<String>, common: &[&str]| match wanted {
+            Some(name) => names.named(name).map(Some),
+            None => Ok(names.common_number(common)),
         };
         let mut choice = Self {
-            observations: several(&options.observations, OBSERVATIONS, OBSERVATION_PREFIXES)?,
-            actions: several(&options.actions, ACTIONS, ACTION_PREFIXES)?,
-            episode: match &options.episode {
-                Some(name) => Some(named(name)?),
-                None => common(EPISODES),
-            },
+            observations: names.several(&options.observations, OBSERVATIONS, OBSERVATION_PREFIXES)?,
+            actions: names.several(&options.actions, ACTIONS, ACTION_PREFIXES)?,
+            episode: names.episode(options.episode.as_deref())?,
             reward: one(&options.reward, REWARDS)?,
             time: one(&options.time, TIMES)?,
-            ends: common_number(ENDS),
-            frame: common_number(FRAMES),
+            ends: names.common_number(ENDS),
+            frame: names.common_number(FRAMES),
             extras: Vec::new(),
         };
         if choice.observations.is_empty() {
-            let hint = Remedy::Observations.hint(|option| {
-                format!("name the columns of an observation with {option}; the columns are {}", list())
-            });
-            return Err(DataError::malformed(path, "no column looks like an observation", hint));
+            return Err(names.no_observation());
         }
         if choice.episode.is_none() && choice.ends.is_none() {
-            let hint = Remedy::Episode.hint(|option| {
-                format!("name the column that identifies episodes with {option}; the columns are {}", list())
-            });
-            return Err(DataError::malformed(path, "no column identifies episodes", hint));
+            return Err(names.no_episode());
         }
         // No extra column is chosen yet: these are all columns with a role.
         let taken = choice.all();

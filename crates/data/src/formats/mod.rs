@@ -5,7 +5,7 @@
 
 pub(crate) mod arrow;
 pub(crate) mod cells;
-mod columns;
+pub(crate) mod columns;
 mod csv;
 mod d4rl;
 mod flat;
@@ -14,7 +14,7 @@ mod lerobot;
 mod minari;
 mod npz;
 mod options;
-mod parquet;
+pub(crate) mod parquet;
 mod table;
 
 pub use options::{Ends, Extras, ReadOptions};

@@ -14,6 +14,7 @@ use parquet::arrow::{
 use std::{
     fmt::Display,
     fs::File,
+    ops::Range,
     path::{Path, PathBuf},
 };
 
@@ -29,21 +30,27 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     columns::read(path, &mut table, options, sink)
 }
 
-pub(super) struct ParquetTable {
-    path: PathBuf,
-    metadata: ArrowReaderMetadata,
+pub(crate) struct ParquetTable {
+    pub path: PathBuf,
+    pub metadata: ArrowReaderMetadata,
     /// All columns of the file, in its order.
-    columns: Vec<TableColumn>,
+    pub columns: Vec<TableColumn>,
 }
 
 impl ParquetTable {
-    pub fn open(path: &Path) -> Result<Self, DataError> {
+    /// Reads the footer of a file, and checks the sizes that it declares.
+    pub fn load(path: &Path) -> Result<ArrowReaderMetadata, DataError> {
         let fail = |problem: String| DataError::malformed(path, problem, cells::HINT);
         let file = File::open(path).map_err(DataError::read(path))?;
         let size = file.metadata().map_err(DataError::read(path))?.len();
         let metadata = catch_panic(|| ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()))
             .map_err(|error| fail(format!("not a readable Parquet file: {error}")))?;
         check_sizes(&metadata, size).map_err(fail)?;
+        Ok(metadata)
+    }
+
+    pub fn open(path: &Path) -> Result<Self, DataError> {
+        let metadata = Self::load(path)?;
         let mut table = Self { path: path.into(), metadata, columns: Vec::new() };
         let fields = table.metadata.schema().fields().clone();
         for (at, field) in fields.iter().enumerate() {
@@ -54,16 +61,28 @@ impl ParquetTable {
     }
 
     /// Runs code that fails or panics on a corrupt file.
-    fn run<T, E: Display>(&self, run: impl FnOnce() -> Result<T, E>) -> Result<T, DataError> {
+    pub fn run<T, E: Display>(&self, run: impl FnOnce() -> Result<T, E>) -> Result<T, DataError> {
         catch_panic(run).map_err(|problem| DataError::malformed(&self.path, problem, cells::HINT))
     }
 
     /// Returns batches of the chosen columns, in the order of the file.
     fn batches(&self, chosen: &[usize]) -> Result<ParquetRecordBatchReader, DataError> {
+        let groups = 0..self.metadata.metadata().num_row_groups();
+        self.batches_of(groups, chosen, CHUNK_ROWS)
+    }
+
+    /// Returns batches of the chosen columns of some row groups, in the order of the file.
+    pub fn batches_of(
+        &self,
+        groups: Range<usize>,
+        chosen: &[usize],
+        batch_rows: usize,
+    ) -> Result<ParquetRecordBatchReader, DataError> {
         let file = File::open(&self.path).map_err(DataError::read(&self.path))?;
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), chosen.iter().copied());
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
-        self.run(|| builder.with_projection(mask).with_batch_size(CHUNK_ROWS).build())
+        let builder = builder.with_row_groups(groups.collect()).with_projection(mask);
+        self.run(|| builder.with_batch_size(batch_rows).build())
     }
 
     /// Returns the length of a column's first list that is not missing; lists of other lengths are
@@ -75,7 +94,8 @@ impl ParquetTable {
     }
 }
 
-fn check_sizes(metadata: &ArrowReaderMetadata, file_bytes: u64) -> Result<(), String> {
+/// Rejects a file that declares many times its size.
+pub(crate) fn check_sizes(metadata: &ArrowReaderMetadata, file_bytes: u64) -> Result<(), String> {
     let limit = file_bytes.saturating_mul(MAX_EXPANSION).saturating_add(FREE_BYTES);
     let parquet = metadata.metadata();
     let columns = parquet.file_metadata().schema_descr().num_columns() as u64;

@@ -7,5 +7,6 @@ mod out_of_core;
 mod reference;
 mod round_trip;
 mod sampler;
+mod shards;
 mod support;
 mod validation;

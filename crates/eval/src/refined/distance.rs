@@ -2,18 +2,17 @@
 
 use super::{
     Gap, GoalSet, RecordedPath, RefinedConfig, RefinedError, Segment,
-    cover::k_center,
+    choice::Choice,
     edges::{self, Edge, Reading},
     gap,
     graph::Graph,
     hop::HopMetric,
-    jumps,
     nearest::Points,
     place::Place,
     rows::{Rows, apart},
     saved::{self, Parts},
 };
-use isochrone_core::{Discount, ShapeError, TemporalDistance, rng};
+use isochrone_core::{Discount, ShapeError, TemporalDistance};
 use isochrone_data::{DataError, Dataset};
 use rayon::prelude::*;
 use std::{
@@ -22,11 +21,6 @@ use std::{
     sync::{Arc, Mutex, OnceLock},
 };
 
-/// The minimum average number of rows per landmark if states do not recur; with fewer rows,
-/// segments between neighboring landmarks are missing.
-const ROWS_PER_LANDMARK: usize = 24;
-/// The minimum number of landmarks.
-const MIN_LANDMARKS: usize = 32;
 /// The number of landmarks near a state at which paths may start or end.
 const NEAR: usize = 3;
 /// The number of landmarks tried near a dead end, where the nearest landmark has no edges.
@@ -63,7 +57,8 @@ struct Map {
     landmarks: Points,
     /// The rows of the dataset that are landmarks.
     landmark_rows: Vec<u32>,
-    readings: [Paths; 2],
+    /// By [`Reading`]; the fastest only if the graph was built in parts.
+    readings: Vec<Paths>,
 }
 
 /// The graph of a reading and its shortest paths.
@@ -99,27 +94,14 @@ impl RefinedDistance {
     /// If a setting is out of range, the dataset has no transitions, or no column is informative
     /// about elapsed time.
     pub fn fit(data: &Dataset, config: &RefinedConfig) -> Result<Self, RefinedError> {
-        config.check()?;
-        if data.n_transitions() == 0 {
-            return Err(RefinedError::NoTransition);
-        }
-        let is_jump = jumps::find(data);
-        let jumps_before = running_count(&is_jump);
-        let metric = HopMetric::fit(data, &jumps_before, config.hop_pairs, config.seed)?;
-        let rows = metric.rows(data);
-        let sampled = sample(rows.len(), config.sampled_rows, config.seed);
-        let mut chosen = k_center(&rows.select(&sampled), rows.width, config.landmarks);
-        let recur = chosen.len() <= rows.len() / 2 && chosen[chosen.len() - 1].1 == 0.0;
-        if !recur {
-            chosen.truncate((rows.len() / ROWS_PER_LANDMARK).max(MIN_LANDMARKS));
-        }
-        let radius = chosen[chosen.len() - 1].1;
-        let landmark_rows: Vec<u32> = chosen.into_iter().map(|(number, _)| sampled[number]).collect();
+        let chosen = Choice::of(data, data.index().n_states() as usize, config)?;
+        let Choice { metric, jumps_before, rows, landmark_rows, radius, .. } = chosen;
         let landmarks = Points::new(&rows.select(&landmark_rows), rows.width);
         let cells = landmarks.nearest(&rows.values);
         let edges = edges::recorded(&rows, &cells, landmark_rows.len(), &jumps_before);
-        let jumps = is_jump.iter().filter(|is_jump| **is_jump).count();
-        Ok(Self::of_parts(Parts { metric, radius, jumps, landmark_rows, edges }, &rows, config))
+        let jumps = jumps_before.last().map_or(0, |jumps| *jumps as usize);
+        let parts = Parts { metric, radius, jumps, landmark_rows, edges: edges.into() };
+        Ok(Self::of_rows(parts, &rows, config))
     }
 
     /// Writes the graph to a file atomically, for [`open`](Self::open) with the same dataset and
@@ -129,7 +111,12 @@ impl RefinedDistance {
     /// If the file cannot be written.
     pub fn save(&self, path: &Path, data: &Dataset, config: &RefinedConfig) -> Result<(), DataError> {
         let Map { metric, radius, jumps, landmark_rows, readings, .. } = &*self.map;
-        let edges = [0, 1].map(|reading: usize| readings[reading].graph.edges.clone());
+        if !self.has_reading(Reading::Typical) {
+            let problem = "a graph that was built in parts has no typical reading".to_owned();
+            let hint = "save its edges with `GraphPart::save` instead".into();
+            return Err(DataError::Setting { problem, hint });
+        }
+        let edges = readings.iter().map(|paths| paths.graph.edges.clone()).collect();
         let (metric, landmark_rows) = (metric.clone(), landmark_rows.clone());
         saved::write(
             path,
@@ -147,28 +134,51 @@ impl RefinedDistance {
     /// If the file cannot be read, or its content contradicts the dataset.
     pub fn open(path: &Path, data: &Dataset, config: &RefinedConfig) -> Result<Option<Self>, DataError> {
         let read = saved::read(path, data, config)?;
-        Ok(read.map(|(parts, rows)| Self::of_parts(parts, &rows, config)))
+        Ok(read.map(|(parts, rows)| Self::of_rows(parts, &rows, config)))
     }
 
-    fn of_parts(parts: Parts, rows: &Rows, config: &RefinedConfig) -> Self {
+    fn of_rows(parts: Parts, rows: &Rows, config: &RefinedConfig) -> Self {
+        let values = rows.select(&parts.landmark_rows);
+        let ends_of = |edge: &Edge| [edge.row, edge.row + edge.lag].map(|row| rows.row(row as usize));
+        Self::of_parts(parts, values, ends_of, config.table_landmarks)
+    }
+
+    /// Creates the distance from landmarks, `[n, projected width]`, and edges ordered by start and
+    /// end landmark; `ends_of` returns the first and the last row of an edge.
+    pub(super) fn of_parts<'a>(
+        parts: Parts,
+        values: Vec<f32>,
+        ends_of: impl Fn(&Edge) -> [&'a [f32]; 2],
+        table_landmarks: usize,
+    ) -> Self {
         let Parts { metric, radius, jumps, landmark_rows, edges } = parts;
-        let values = rows.select(&landmark_rows);
-        let landmarks = Points::new(&values, rows.width);
-        let has_table = landmark_rows.len() <= config.table_landmarks;
+        let width = metric.projected_width();
+        let landmarks = Points::new(&values, width);
+        let has_table = landmark_rows.len() <= table_landmarks;
         let paths = |edges| Paths {
-            graph: Graph::new(values.clone(), edges, rows),
+            graph: Graph::new(values.clone(), width, edges, &ends_of),
             has_table,
             table: OnceLock::new(),
             to_goals: Mutex::default(),
             first_edges: Mutex::default(),
         };
-        let readings = edges.map(paths);
+        let readings = edges.into_iter().map(paths).collect();
         let map = Map { metric, radius, jumps, landmarks, landmark_rows, readings };
         Self { reading: Reading::Fastest, map: Arc::new(map) }
     }
 
+    /// Returns whether the graph has a reading: a graph that was built in parts has only the
+    /// fastest.
+    pub fn has_reading(&self, reading: Reading) -> bool {
+        (reading as usize) < self.map.readings.len()
+    }
+
     /// Returns the same graph with another reading.
+    ///
+    /// # Panics
+    /// If the graph does not have this reading, see [`has_reading`](Self::has_reading).
     pub fn with_reading(&self, reading: Reading) -> Self {
+        assert!(self.has_reading(reading), "a graph that was built in parts has no typical reading");
         Self { reading, map: Arc::clone(&self.map) }
     }
 
@@ -520,27 +530,4 @@ fn cached<T>(cache: &Cache<T>, goal: u32, compute: impl FnOnce() -> Vec<T>) -> A
     }
     known.insert(goal, Arc::clone(&found));
     found
-}
-
-/// Returns the number of `true` values up to and including each index.
-fn running_count(set: &[bool]) -> Vec<u32> {
-    let mut count = 0;
-    set.iter()
-        .map(|set| {
-            count += u32::from(*set);
-            count
-        })
-        .collect()
-}
-
-/// Returns at most `max` numbers below `n`, in order: all of them, or a random sample with
-/// replacement.
-fn sample(n: usize, max: usize, seed: u64) -> Vec<u32> {
-    if n <= max {
-        return (0..n as u32).collect();
-    }
-    let mut random = rng::stream(seed, 1);
-    let mut drawn: Vec<u32> = (0..max).map(|_| rng::below(&mut random, n) as u32).collect();
-    drawn.sort_unstable();
-    drawn
 }

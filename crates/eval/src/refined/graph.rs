@@ -1,9 +1,6 @@
 //! Shortest paths along recorded segments.
 
-use super::{
-    edges::Edge,
-    rows::{Rows, apart},
-};
+use super::{edges::Edge, rows::apart};
 use rayon::prelude::*;
 
 /// Landmarks and the edges between them, with the coordinates of the first and last rows of edges.
@@ -28,18 +25,23 @@ pub(crate) struct Graph {
 const NONE: u32 = u32::MAX;
 
 impl Graph {
-    /// Creates the graph from edges ordered by start landmark.
-    pub fn new(landmarks: Vec<f32>, edges: Vec<Edge>, rows: &Rows) -> Self {
-        let n = landmarks.len() / rows.width;
+    /// Creates the graph from landmarks, `[n, width]`, and edges ordered by start and end landmark.
+    /// `ends_of` returns the first and the last row of an edge.
+    pub fn new<'a>(
+        landmarks: Vec<f32>,
+        width: usize,
+        edges: Vec<Edge>,
+        ends_of: impl Fn(&Edge) -> [&'a [f32]; 2],
+    ) -> Self {
+        let n = landmarks.len() / width;
         let mut edges = without_detours(n, edges);
         edges.sort_unstable_by_key(|edge| (edge.to, edge.from));
-        let ends = edges.iter().flat_map(|edge| [edge.row, edge.row + edge.lag]);
-        let ends = ends.flat_map(|row| rows.row(row as usize)).copied().collect();
+        let ends = edges.iter().flat_map(ends_of).flatten().copied().collect();
         let first_into = (0..=n).map(|to| edges.partition_point(|edge| (edge.to as usize) < to)).collect();
         let into = edges.iter().map(|edge| (edge.from, edge.cost)).collect();
         let mut has_edge_from = vec![false; n];
         edges.iter().for_each(|edge| has_edge_from[edge.from as usize] = true);
-        Self { width: rows.width, landmarks, edges, first_into, into, has_edge_from, ends }
+        Self { width, landmarks, edges, first_into, into, has_edge_from, ends }
     }
 
     pub fn n_landmarks(&self) -> usize {

@@ -15,26 +15,26 @@ const QUANTILE: f64 = 0.99;
 const SAMPLED_STEPS: u64 = 200_000;
 
 /// Returns, for every row, whether the step that leads to it is a jump.
-pub(crate) fn find(data: &Dataset) -> Vec<bool> {
-    let width = data.spec().observation.width;
-    let limits: Vec<f32> = largest_steps(data, width);
+pub(crate) fn find(data: &Dataset, limits: &[f32]) -> Vec<bool> {
     let mut jumps = Vec::with_capacity(data.index().n_states() as usize);
     for episode in 0..data.n_episodes() {
-        let observations = data.episode(episode).observations;
+        let rows = || data.episode(episode).observations.chunks_exact(limits.len());
         jumps.push(false);
-        let pairs = observations.chunks_exact(width).zip(observations.chunks_exact(width).skip(1));
-        jumps.extend(pairs.map(|(from, to)| {
-            (0..width)
-                .any(|column| limits[column] > 0.0 && (to[column] - from[column]).abs() > limits[column])
-        }));
+        jumps.extend(rows().zip(rows().skip(1)).map(|(from, to)| is_jump(from, to, limits)));
     }
     jumps
 }
 
+/// Returns whether the step from one state to the next is a jump.
+#[inline]
+pub(crate) fn is_jump(from: &[f32], to: &[f32], limits: &[f32]) -> bool {
+    (0..limits.len()).any(|column| limits[column] > 0.0 && (to[column] - from[column]).abs() > limits[column])
+}
+
 /// Returns, for every column, the largest change that is not a jump; 0 for columns that seldom
 /// change, which are ignored.
-fn largest_steps(data: &Dataset, width: usize) -> Vec<f32> {
-    let index = data.index();
+pub(crate) fn largest_steps(data: &Dataset) -> Vec<f32> {
+    let (index, width) = (data.index(), data.spec().observation.width);
     let total = index.n_transitions();
     let sampled = total.min(SAMPLED_STEPS);
     let mut steps = vec![Vec::with_capacity(sampled as usize); width];

@@ -30,6 +30,7 @@
 //! confirm them.
 
 mod ahead;
+mod choice;
 mod config;
 mod cover;
 mod distance;
@@ -43,6 +44,7 @@ mod jumps;
 mod lag_sample;
 mod nearest;
 mod nnls;
+mod parts;
 mod path;
 mod place;
 mod rows;
@@ -57,5 +59,6 @@ pub use error::RefinedError;
 pub use gap::Gap;
 pub use goal_set::GoalSet;
 pub use hop::HopMetric;
+pub use parts::{GraphError, GraphPart, Landmarks};
 pub use path::{RecordedPath, Segment};
 pub use slice::SliceDistance;

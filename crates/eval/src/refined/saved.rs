@@ -27,7 +27,8 @@ pub(crate) struct Parts {
     pub radius: f32,
     pub jumps: usize,
     pub landmark_rows: Vec<u32>,
-    pub edges: [Vec<Edge>; 2],
+    /// The edges of every reading, ordered by start and end landmark.
+    pub edges: Vec<Vec<Edge>>,
 }
 
 /// Returns the key that identifies dataset and settings.
@@ -128,7 +129,7 @@ pub(crate) fn read(
         edges.sort_unstable_by_key(|edge| (edge.from, edge.to));
         Ok::<_, DataError>(edges)
     };
-    let edges = [read_edges(EDGES[0])?, read_edges(EDGES[1])?];
+    let edges = vec![read_edges(EDGES[0])?, read_edges(EDGES[1])?];
     let parts = Parts { radius: radius as f32, jumps: jumps as usize, metric, landmark_rows, edges };
     Ok(Some((parts, rows)))
 }

@@ -2,5 +2,6 @@
 
 mod ant;
 mod mazes;
+mod parts;
 mod ring;
 mod saved;
