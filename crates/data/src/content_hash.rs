@@ -34,6 +34,15 @@ pub(crate) struct Hashes {
 }
 
 impl ContentHasher {
+    /// Starts the hash of a dataset with this spec.
+    pub(crate) fn of(spec: &Spec) -> Self {
+        let mut hasher = Self::default();
+        hasher.content.update(b"isochrone dataset 2\n");
+        hasher.content.update((spec.observation.width as u64).to_le_bytes());
+        hasher.content.update((spec.action.width as u64).to_le_bytes());
+        hasher
+    }
+
     /// Returns the content hash of the episodes so far.
     pub fn finish(self) -> String {
         self.hashes().content
@@ -51,9 +60,7 @@ impl ContentHasher {
 
 impl EpisodeSink for ContentHasher {
     fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
-        self.content.update(b"isochrone dataset 2\n");
-        self.content.update((spec.observation.width as u64).to_le_bytes());
-        self.content.update((spec.action.width as u64).to_le_bytes());
+        *self = Self::of(spec);
         Ok(())
     }
 

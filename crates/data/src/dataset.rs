@@ -1,4 +1,4 @@
-//! A dataset: episodes as blocks of columns, in memory or in a mapped file.
+//! A dataset: episodes as blocks of columns, in memory or in mapped files.
 
 use crate::{
     ContentHasher, DataError, Episode, EpisodeIndex, EpisodeSink, EpisodeView, Spec,
@@ -10,7 +10,7 @@ use std::{borrow::Borrow, sync::Arc};
 
 /// A dataset of episodes with random access. Clones share the columns.
 ///
-/// The columns are slices, either in memory or in a mapped file of the isochrone Arrow format
+/// The columns are slices, either in memory or in mapped files of the isochrone Arrow format
 /// ([`open`](Self::open)), of which the operating system loads pages on demand. The rest of this
 /// crate does not distinguish between the two.
 ///
@@ -34,12 +34,14 @@ pub(crate) struct Columns {
     pub blocks: Vec<Block>,
     pub index: EpisodeIndex,
     pub content_hash: String,
-    pub mapping: Option<Arc<Mapping>>,
+    pub mapping: Option<Mapping>,
 }
 
 /// Consecutive episodes, stored column by column.
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
+    /// The number of the mapped file, if any.
+    pub file: usize,
     pub first_episode: usize,
     pub first_state: u64,
     pub observations: ScalarBuffer<f32>,
@@ -97,10 +99,9 @@ impl Dataset {
         Self { columns: Arc::new(columns) }
     }
 
-    /// Sets the content hash of a dataset that is not shared yet.
-    pub(crate) fn with_content_hash(mut self, content_hash: String) -> Self {
-        Arc::get_mut(&mut self.columns).expect("not shared yet").content_hash = content_hash;
-        self
+    /// Returns the columns of a dataset that is not shared yet.
+    pub(crate) fn into_columns(self) -> Columns {
+        Arc::try_unwrap(self.columns).expect("not shared yet")
     }
 
     /// Returns the description of the columns.
@@ -139,7 +140,7 @@ impl Dataset {
         &self.columns.content_hash
     }
 
-    /// Returns whether the columns are in a mapped file.
+    /// Returns whether the columns are in mapped files.
     pub fn is_mapped(&self) -> bool {
         self.mapping().is_some()
     }
@@ -195,7 +196,7 @@ impl Dataset {
     }
 
     pub(crate) fn mapping(&self) -> Option<&Mapping> {
-        self.columns.mapping.as_deref()
+        self.columns.mapping.as_ref()
     }
 
     /// Notes that an episode was read, so that pages of a mapped file are released from time to
@@ -231,6 +232,7 @@ impl DatasetBuilder {
         let ColumnBuffers { steps, observations, actions, rewards, timestamps, extras, endings } =
             self.buffers;
         let block = Block {
+            file: 0,
             first_episode: 0,
             first_state: 0,
             observations: on_huge_pages(observations),

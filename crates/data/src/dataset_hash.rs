@@ -1,7 +1,7 @@
 //! The hashes of an open dataset.
 
 use crate::{
-    ContentHasher, DataError, Dataset, EpisodeSink as _,
+    ContentHasher, Dataset,
     content_hash::{EpisodeDigests, Hashes},
 };
 use std::{
@@ -12,9 +12,10 @@ use std::{
     thread,
 };
 
-/// Hashes a dataset on all cores, one block of episodes per thread at a time. Pages of a mapped
-/// file are released meanwhile.
-pub(crate) fn hashes(data: &Dataset) -> Result<Hashes, DataError> {
+/// Hashes a dataset on all cores, one block of episodes per thread at a time. Pages of mapped
+/// files are released meanwhile. The episodes are also added to `all`, the hash of a dataset of
+/// which this one is the next part.
+pub(crate) fn hashes(data: &Dataset, all: &mut ContentHasher) -> Hashes {
     let n_blocks = data.blocks().len();
     let digests: Vec<OnceLock<Vec<EpisodeDigests>>> = (0..n_blocks).map(|_| OnceLock::new()).collect();
     let next_block = AtomicUsize::new(0);
@@ -43,8 +44,10 @@ pub(crate) fn hashes(data: &Dataset) -> Result<Hashes, DataError> {
         }
         work();
     });
-    let mut hasher = ContentHasher::default();
-    hasher.begin(data.spec())?;
-    digests.iter().filter_map(OnceLock::get).flatten().for_each(|digests| hasher.add(digests));
-    Ok(hasher.hashes())
+    let mut hasher = ContentHasher::of(data.spec());
+    for digests in digests.iter().filter_map(OnceLock::get).flatten() {
+        hasher.add(digests);
+        all.add(digests);
+    }
+    hasher.hashes()
 }

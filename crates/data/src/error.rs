@@ -1,6 +1,6 @@
 //! The error type of this crate: every error names the file or setting and ends with a hint.
 
-use crate::{EpisodeError, Hint};
+use crate::{EpisodeError, Hint, remote::RemoteError};
 use std::{
     fmt::Display,
     path::{Path, PathBuf},
@@ -42,6 +42,9 @@ pub enum DataError {
         /// What is wrong with the episode.
         source: EpisodeError,
     },
+    /// A remote dataset could not be fetched.
+    #[error("{0}")]
+    Remote(#[from] RemoteError),
     /// A setting is invalid.
     #[error("{problem}; hint: {hint}")]
     Setting {

@@ -23,9 +23,26 @@ impl EpisodeIndex {
             total += steps as u64 + 1;
             first_states.push(total);
         }
+        Self::from_first_states(first_states)
+    }
+
+    /// Builds an index from the first state of each episode, followed by the number of all states.
+    pub(crate) fn from_first_states(first_states: Vec<u64>) -> Self {
         let by_state = Buckets::new(first_states.len() - 1, |e| first_states[e]);
         let by_transition = Buckets::new(first_states.len() - 1, |e| first_states[e] - e as u64);
         Self { first_states, by_state, by_transition }
+    }
+
+    /// Returns the size of the index in memory.
+    pub fn bytes(&self) -> usize {
+        let tables = [&self.by_state, &self.by_transition];
+        let buckets: usize = tables.iter().map(|table| table.last_started.capacity()).sum();
+        size_of::<u64>() * self.first_states.capacity() + size_of::<u32>() * buckets
+    }
+
+    /// Returns the first state of each episode, followed by the number of all states.
+    pub(crate) fn first_states(&self) -> &[u64] {
+        &self.first_states
     }
 
     /// Returns the number of episodes.

@@ -7,6 +7,7 @@
 //! - [`validate`]: common dataset problems, found before training;
 //! - [`sampling`]: batches of transitions with goals, bit-identical for any number of threads;
 //! - [`shards`]: Parquet datasets of any size, divided among jobs;
+//! - [`remote`]: datasets in object stores, downloaded into a cache and verified;
 //! - [`tables`], [`arrays`]: matrices and tables of numbers, to exchange data with other programs;
 //! - [`tabular`]: tabular MDPs and Markov chains from text maps, MDP files and event logs.
 
@@ -26,14 +27,17 @@ mod episode;
 mod episode_ends;
 mod episode_error;
 mod error;
+mod file_hash;
 pub mod formats;
 mod hint;
 mod huge_pages;
 mod index;
+mod join;
 mod load;
 mod mapping;
 mod npy;
 mod number_table;
+pub mod remote;
 pub mod sampling;
 pub mod shards;
 mod sink;

@@ -30,13 +30,9 @@ const RESIDENT_BYTES: usize = 1 << 30;
 /// The number of bytes that one access may make resident.
 pub(crate) const ACCESS_BYTES: usize = 64 << 10;
 
-/// A mapped file. Pages are loaded when they are touched; [`touched`](Self::touched) counts them
-/// and releases them.
-#[derive(Debug)]
-pub(crate) struct Mapping {
-    file: Arc<Mmap>,
-    touched_bytes: AtomicUsize,
-}
+/// A mapped file. Clones share the mapping.
+#[derive(Debug, Clone)]
+pub(crate) struct MappedFile(Arc<Mmap>);
 
 /// Lets [`Bytes`] keep the mapping alive.
 struct Owner(Arc<Mmap>);
@@ -47,7 +43,7 @@ impl AsRef<[u8]> for Owner {
     }
 }
 
-impl Mapping {
+impl MappedFile {
     pub fn open(path: &Path) -> Result<Self, DataError> {
         Self::of(&File::open(path).map_err(DataError::read(path))?, path)
     }
@@ -60,13 +56,13 @@ impl Mapping {
         // renames it.
         #[allow(unsafe_code)]
         let map = unsafe { Mmap::map(file) }.map_err(DataError::read(path))?;
-        Ok(Self { file: Arc::new(map), touched_bytes: AtomicUsize::new(0) })
+        Ok(Self(Arc::new(map)))
     }
 
     /// Announces how the file will be read from now on. This is only advice and does not affect the
     /// bytes read.
     pub fn advise(&self, access: Access) {
-        let _ = self.file.advise(match access {
+        let _ = self.0.advise(match access {
             Access::Random => Advice::Random,
             Access::Sequential => Advice::Sequential,
         });
@@ -74,19 +70,48 @@ impl Mapping {
 
     /// Returns the bytes of the file without copying them.
     pub fn bytes(&self) -> Bytes {
-        Bytes::from_owner(Owner(self.file.clone()))
+        Bytes::from_owner(Owner(self.0.clone()))
     }
 
     /// Returns the byte range of a slice of the mapped file.
     pub fn range_of<T>(&self, slice: &[T]) -> Range<usize> {
-        let begin = (slice.as_ptr() as usize).saturating_sub(self.file.as_ptr() as usize);
+        let begin = (slice.as_ptr() as usize).saturating_sub(self.0.as_ptr() as usize);
         begin..begin + size_of_val(slice)
     }
 
-    /// Asks the system to start reading the pages of a slice, without waiting for them.
-    pub fn will_need<T>(&self, slice: &[T]) {
-        let range = self.range_of(slice);
-        let _ = self.file.advise_range(Advice::WillNeed, range.start, range.len());
+    /// Releases all resident pages.
+    pub fn release(&self) {
+        // SAFETY: the mapping is shared, read-only and backed by a file: a released page is read
+        // again, with the same contents, when it is next touched, by this thread or another.
+        #[allow(unsafe_code)]
+        let _ = unsafe { self.0.unchecked_advise(UncheckedAdvice::DontNeed) };
+    }
+}
+
+/// The mapped files of a dataset. Pages are loaded when they are touched;
+/// [`touched`](Self::touched) counts them and releases them.
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    files: Vec<MappedFile>,
+    /// Over all files, so that many shards take no more memory than one file.
+    touched_bytes: AtomicUsize,
+}
+
+impl Mapping {
+    pub fn new(files: Vec<MappedFile>) -> Self {
+        Self { files, touched_bytes: AtomicUsize::new(0) }
+    }
+
+    /// Returns the files, in the order of their episodes.
+    pub fn files(&self) -> &[MappedFile] {
+        &self.files
+    }
+
+    /// Asks the system to start reading the pages of a slice of a file, without waiting for them.
+    pub fn will_need<T>(&self, file: usize, slice: &[T]) {
+        let MappedFile(map) = &self.files[file];
+        let range = self.files[file].range_of(slice);
+        let _ = map.advise_range(Advice::WillNeed, range.start, range.len());
     }
 
     /// Notes that about this many bytes were touched, and releases resident pages from time to
@@ -94,11 +119,7 @@ impl Mapping {
     pub fn touched(&self, bytes: usize) {
         if self.touched_bytes.fetch_add(bytes, Relaxed) + bytes > RESIDENT_BYTES {
             self.touched_bytes.store(0, Relaxed);
-            // SAFETY: the mapping is shared, read-only and backed by a file: a released page is
-            // read again, with the same contents, when it is next touched, by this thread or
-            // another.
-            #[allow(unsafe_code)]
-            let _ = unsafe { self.file.unchecked_advise(UncheckedAdvice::DontNeed) };
+            self.files.iter().for_each(MappedFile::release);
         }
     }
 }

@@ -16,6 +16,7 @@ use isochrone::{
     data::{
         self, Bounds, DataError, DatasetBuilder, Ending, EpisodeSink as _, EpisodeView, Spec,
         formats::{Ends, Extras, ReadOptions, Writer},
+        remote::DatasetUrl,
     },
     plot::TrajectoryPlot,
 };
@@ -92,7 +93,9 @@ impl Options {
 #[pyfunction]
 pub fn load_file(py: Python<'_>, path: PathBuf, options: Options) -> PyResult<Dataset> {
     let options = options.read_options()?;
-    let path = std::path::absolute(&path).unwrap_or(path);
+    // An address is absolute already.
+    let absolute = if DatasetUrl::is_url(&path) { None } else { std::path::absolute(&path).ok() };
+    let path = absolute.unwrap_or(path);
     let data = compute(py, false, || data::Dataset::load(&path, &options)).or_raise()?;
     Ok(Dataset { data, source: Some((path, options)) })
 }

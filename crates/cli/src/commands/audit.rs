@@ -4,6 +4,7 @@ use crate::commands::{
     output::{Field, Report, StyleArgs, file_name, named, note, number},
     query::{DistanceArg, LoadedRun, open_run, parse_checkpoint},
     read_args::ReadArgs,
+    remote::local,
 };
 use anyhow::{Context as _, bail};
 use clap::ValueEnum as _;
@@ -197,6 +198,7 @@ fn audit_matrix(args: &Args, file: &Path, path: &Path, out: &mut dyn Write) -> a
             matrix.width
         );
     }
+    let path = &*local(path)?;
     args.read.refuse_flags_of_other_formats(Format::detect(path)?)?;
     let read = ReadOptions { extras: Extras::Named(Vec::new()), ..args.read.options() };
     let data = Dataset::load(path, &read)?;

@@ -32,6 +32,7 @@ pub mod plot;
 #[cfg(feature = "learn")]
 mod query;
 mod read_args;
+mod remote;
 #[cfg(feature = "learn")]
 pub mod reproduce;
 #[cfg(feature = "learn")]

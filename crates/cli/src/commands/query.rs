@@ -1,6 +1,6 @@
 //! A loaded run and its distances.
 
-use crate::commands::output::note;
+use crate::commands::{output::note, remote::local};
 use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 use isochrone::{
@@ -233,7 +233,7 @@ impl LoadedRun {
     }
 
     fn load_from(&self, path: &Path, read: &ReadOptions, is_training_data: bool) -> anyhow::Result<Dataset> {
-        let (data, name) = (Dataset::load(path, read)?, path.display());
+        let (data, name) = (Dataset::load(local(path)?, read)?, path.display());
         if is_training_data && data.content_hash() != self.run.manifest().data.content_hash {
             bail!(
                 "{name}: the contents changed since the run was trained; hint: use --data FILE for other data"

@@ -10,6 +10,7 @@ mod command_export;
 mod command_graph;
 mod command_nearest;
 mod command_plan;
+mod command_remote;
 mod command_score;
 mod command_train;
 mod examples;

@@ -25,8 +25,9 @@ use crate::{
     dataset::{Block, Columns},
     dataset_hash,
     episode::Ending,
-    formats::{ReadOptions, flat::MAX_EPISODE_BYTES},
-    mapping::Mapping,
+    formats::{ReadOptions, flat::MAX_EPISODE_BYTES, shards},
+    join::Join,
+    mapping::{MappedFile, Mapping},
 };
 use arrow_array::{
     Array as _, ArrayRef, FixedSizeListArray, Float32Array, Float64Array, ListArray, RecordBatch,
@@ -116,7 +117,7 @@ impl ArrowWriter {
         let buffered = open.writer.into_inner().map_err(DataError::refused(&path))?;
         let fail = DataError::write(&path);
         let mut file = buffered.into_inner().map_err(|error| fail(error.into_error()))?;
-        let written = Mapped::new(&path, Mapping::of(file.as_file(), &path)?, &ReadOptions::default())?;
+        let written = Mapped::new(&path, MappedFile::of(file.as_file(), &path)?, &ReadOptions::default())?;
         file.seek(SeekFrom::Start(written.declared.checksum_at as u64)).map_err(fail)?;
         file.write_all(written.checksum(hashes).as_bytes()).map_err(fail)?;
         atomic::commit(file, &path).map_err(fail)
@@ -200,7 +201,7 @@ fn record_batch(episodes: ColumnBuffers, spec: &Spec, schema: SchemaRef) -> Reco
 struct Mapped {
     /// The dataset, without a content hash, which has to be computed.
     data: Dataset,
-    mapping: Arc<Mapping>,
+    file: MappedFile,
     declared: Declared,
 }
 
@@ -213,26 +214,24 @@ struct Declared {
 }
 
 impl Mapped {
-    fn new(path: &Path, mapping: Mapping, options: &ReadOptions) -> Result<Self, DataError> {
-        mapping.advise(Access::Sequential);
-        let mapping = Arc::new(mapping);
-        let (mut columns, declared) = parse(path, Buffer::from(mapping.bytes()))?;
-        columns.mapping = Some(mapping.clone());
+    fn new(path: &Path, file: MappedFile, options: &ReadOptions) -> Result<Self, DataError> {
+        file.advise(Access::Sequential);
+        let (mut columns, declared) = parse(path, Buffer::from(file.bytes()))?;
+        columns.mapping = Some(Mapping::new(vec![file.clone()]));
         options.complete(path, &mut columns.spec)?;
-        Ok(Self { data: Dataset::new(columns), mapping, declared })
+        Ok(Self { data: Dataset::new(columns), file, declared })
     }
 
     /// Returns the checksum of the file: of the hashes of all its numbers and of every other byte,
     /// except for the digits of the checksum itself.
     fn checksum(&self, hashes: &Hashes) -> String {
-        let bytes = self.mapping.bytes();
+        let bytes = self.file.bytes();
         let digits = self.declared.checksum_at..self.declared.checksum_at + NO_CHECKSUM.len();
         let mut hashed = vec![digits];
         for block in self.data.blocks() {
             let columns = [&block.observations, &block.actions, &block.rewards];
-            hashed
-                .extend(columns.into_iter().chain(&block.extras).map(|values| self.mapping.range_of(values)));
-            hashed.push(self.mapping.range_of(&block.timestamps));
+            hashed.extend(columns.into_iter().chain(&block.extras).map(|values| self.file.range_of(values)));
+            hashed.push(self.file.range_of(&block.timestamps));
         }
         hashed.retain(|range| !range.is_empty());
         hashed.sort_by_key(|range| range.start);
@@ -255,21 +254,35 @@ impl Mapped {
     }
 }
 
-/// Maps a file after verifying its checksum.
-pub(crate) fn open(path: &Path, options: &ReadOptions, access: Access) -> Result<Dataset, DataError> {
-    let mapped = Mapped::new(path, Mapping::open(path)?, options)?;
-    let hashes = dataset_hash::hashes(&mapped.data)?;
-    if !mapped.is_intact(&hashes) {
-        return Err(Defect::corrupt(path).into());
+/// Maps one or more files after verifying their checksums, as one dataset with the episodes of all
+/// files.
+pub(crate) fn open(
+    paths: &[impl AsRef<Path>],
+    options: &ReadOptions,
+    access: Access,
+) -> Result<Dataset, DataError> {
+    let mut all: Option<Join> = None;
+    for path in paths {
+        let path = path.as_ref();
+        let mapped = Mapped::new(path, MappedFile::open(path)?, options)?;
+        let all = all.get_or_insert_with(|| Join::new(mapped.data.spec().clone()));
+        shards::require_same_spec(path, all.spec(), mapped.data.spec())?;
+        let hashes = dataset_hash::hashes(&mapped.data, &mut all.hasher);
+        if !mapped.is_intact(&hashes) {
+            return Err(Defect::corrupt(path).into());
+        }
+        mapped.file.release();
+        mapped.file.advise(access);
+        all.push(mapped.data.into_columns());
     }
-    mapped.mapping.advise(access);
-    Ok(mapped.data.with_content_hash(hashes.content))
+    let all = all.ok_or_else(|| DataError::setting("no file to map", "give at least one file"))?;
+    Ok(all.finish())
 }
 
 /// Reads a file from front to back. If it is corrupt, the sink receives a defect after the last
 /// episode.
 pub(super) fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
-    let mapped = Mapped::new(path, Mapping::open(path)?, options)?;
+    let mapped = Mapped::new(path, MappedFile::open(path)?, options)?;
     let (data, mut hasher) = (&mapped.data, ContentHasher::default());
     hasher.begin(data.spec())?;
     sink.begin(data.spec())?;
@@ -423,6 +436,7 @@ fn block_of(
         .collect::<Result<_, _>>()?;
     let extras = spec.extras.iter().map(|extra| vectors(&format!("extra.{}", extra.name), 0));
     Ok(Block {
+        file: 0,
         first_episode,
         first_state,
         observations: vectors("observations", 0)?,

@@ -15,6 +15,9 @@ mod minari;
 mod npz;
 mod options;
 pub(crate) mod parquet;
+pub(crate) mod shard_manifest;
+mod shard_writer;
+pub(crate) mod shards;
 mod table;
 
 pub use options::{Ends, Extras, ReadOptions};
@@ -23,6 +26,7 @@ use crate::{ContentHasher, DataError, EpisodeSink, EpisodeView, Remedy, Spec};
 use arrow::ArrowWriter;
 use minari::MinariWriter;
 use npz::NpzWriter;
+use shard_writer::ShardWriter;
 use std::path::Path;
 
 named_enum! {
@@ -47,7 +51,8 @@ named_enum! {
 }
 
 impl Format {
-    /// Detects the format of an existing file or folder by its name and, for HDF5, its contents.
+    /// Detects the format of an existing file or folder by its name and, for HDF5, its contents. The
+    /// format of a folder of shards is that of its files.
     pub fn detect(path: &Path) -> Result<Self, DataError> {
         let extension =
             path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
@@ -55,6 +60,7 @@ impl Format {
         match extension.as_deref() {
             _ if lerobot::is_lerobot(path) => Ok(Self::LeRobot),
             _ if path.is_dir() && minari::main_file(path).is_some() => Ok(Self::Minari),
+            _ if path.is_dir() => Self::detect(shards::list(path)?.first()),
             Some("arrow" | "feather" | "ipc") => Ok(Self::Arrow),
             Some("npz") => Ok(Self::OgBench),
             Some("hdf5" | "h5") if d4rl::is_d4rl(path) => Ok(Self::D4rl),
@@ -74,8 +80,26 @@ impl Format {
         }
     }
 
-    /// Reads a file or folder of this format, one episode at a time.
+    /// Reads a file or folder of this format, one episode at a time. The shards of a folder are read
+    /// in the order of their names, as if they were one file.
     pub fn read(
+        self,
+        path: &Path,
+        options: &ReadOptions,
+        sink: &mut dyn EpisodeSink,
+    ) -> Result<(), DataError> {
+        match self {
+            Self::LeRobot | Self::Minari => self.read_one(path, options, sink),
+            _ if path.is_dir() => {
+                let read = |shard: &Path, sink: &mut dyn EpisodeSink| self.read_one(shard, options, sink);
+                shards::list(path)?.read(read, sink)
+            }
+            _ => self.read_one(path, options, sink),
+        }
+    }
+
+    /// Reads a dataset that is not a folder of shards.
+    fn read_one(
         self,
         path: &Path,
         options: &ReadOptions,
@@ -104,6 +128,7 @@ enum Target {
     Arrow(Box<ArrowWriter>),
     OgBench(NpzWriter),
     Minari(MinariWriter),
+    Shards(Box<ShardWriter>),
 }
 
 impl Writer {
@@ -127,10 +152,21 @@ impl Writer {
         Ok(Self { target, hasher: ContentHasher::default() })
     }
 
+    /// Creates a writer of shards: a new folder of files in the isochrone Arrow format, each with at
+    /// most `rows_per_shard` states unless a single episode has more, and a manifest
+    /// (`shards.json`). The folder opens as one dataset.
+    ///
+    /// # Errors
+    /// If `rows_per_shard` is 0.
+    pub fn shards(folder: &Path, rows_per_shard: u64) -> Result<Self, DataError> {
+        let writer = ShardWriter::new(folder, rows_per_shard)?;
+        Ok(Self { target: Target::Shards(Box::new(writer)), hasher: ContentHasher::default() })
+    }
+
     /// Returns descriptions of the parts of such data that the format cannot hold.
     pub fn leaves_out(&self, spec: &Spec) -> Vec<&'static str> {
         let mut losses = Vec::new();
-        if !matches!(self.target, Target::Arrow(_)) {
+        if !matches!(self.target, Target::Arrow(_) | Target::Shards(_)) {
             losses.extend(spec.has_timestamps.then_some("timestamps"));
             losses.extend(spec.frames_per_second.is_some().then_some("the frame rate"));
             losses.extend(spec.goal.is_some().then_some("the goal space"));
@@ -155,6 +191,7 @@ impl Writer {
             Target::Arrow(writer) => writer.finish(&self.hasher.hashes()),
             Target::OgBench(writer) => writer.finish(),
             Target::Minari(writer) => writer.finish(),
+            Target::Shards(writer) => writer.finish(self.hasher.finish()),
         }
     }
 
@@ -163,6 +200,7 @@ impl Writer {
             Target::Arrow(writer) => writer.as_mut(),
             Target::OgBench(writer) => writer,
             Target::Minari(writer) => writer,
+            Target::Shards(writer) => writer.as_mut(),
         }
     }
 }

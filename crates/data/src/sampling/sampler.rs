@@ -162,11 +162,12 @@ impl GoalSampler {
         if let Some(mapping) = self.data.mapping() {
             // Requests all pages before waiting for the first.
             for place in &*states {
-                mapping.will_need(self.observations(place, 2));
-                mapping.will_need(self.action(place));
+                let file = self.data.blocks()[place.block].file;
+                mapping.will_need(file, self.observations(place, 2));
+                mapping.will_need(file, self.action(place));
             }
             for place in goals.iter().flat_map(|places| &places[..to - from]) {
-                mapping.will_need(self.observations(place, 1));
+                mapping.will_need(self.data.blocks()[place.block].file, self.observations(place, 1));
             }
             mapping.touched((to - from) * ACCESS_BYTES * 2 * (1 + n_goals));
         }

@@ -4,6 +4,7 @@ mod content;
 mod corruption;
 mod fixtures;
 mod out_of_core;
+mod parquet_shards;
 mod reference;
 mod round_trip;
 mod sampler;

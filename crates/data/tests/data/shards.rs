@@ -1,262 +1,194 @@
-//! Parquet datasets in shards: the same output for any number of parts, nothing half-written.
+//! A folder of shards is the same dataset as one file.
 
-use arrow_array::{
-    ArrayRef, FixedSizeListArray, Float32Array, Int64Array, RecordBatch, StringArray, cast::AsArray as _,
-    types::Float32Type,
-};
+use crate::support::{episodes, gather, random_walks, read, write};
+use isochrone_core::Discount;
 use isochrone_data::{
-    DataError,
-    atomic::UNFINISHED,
-    shards::{AddColumns, Goals, Keep, Part, RowReader, Shards, StateColumns, Written},
+    Access, DataError, Dataset, Episode, Spec,
+    formats::{Format, ReadOptions, Writer},
+    sampling::{GoalDistribution, GoalDistributionConfig, GoalMixture, GoalSampler, SamplerConfig},
 };
-use parquet::{
-    arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder},
-    file::properties::WriterProperties,
-};
-use std::{
-    collections::BTreeMap,
-    fs::File,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{fs, path::Path};
 
-/// The numbers of rows of episodes.
-const LENGTHS: [usize; 5] = [3, 8, 1, 7, 5];
+fn spec() -> Spec {
+    let mut spec = Spec::new(3, 2);
+    spec.has_rewards = true;
+    spec.has_timestamps = true;
+    spec.extras = vec![isochrone_data::Feature::new("force", 2)];
+    spec
+}
 
-/// Returns a table of episodes: row `i` of all has the state `[i, -i]` and the goal `[100, i]`.
-fn table() -> RecordBatch {
-    let episodes =
-        LENGTHS.iter().enumerate().flat_map(|(episode, &n)| std::iter::repeat_n(7 * episode as i64, n));
-    let n = LENGTHS.iter().sum::<usize>();
-    let vectors = |second: fn(f32) -> f32, first: fn(f32) -> f32| -> ArrayRef {
-        let rows = (0..n).map(|row| Some(vec![Some(first(row as f32)), Some(second(row as f32))]));
-        Arc::new(FixedSizeListArray::from_iter_primitive::<Float32Type, _, _>(rows, 2))
+fn walks() -> Dataset {
+    gather(&spec(), &random_walks(&spec(), (0..120).map(|episode| 1 + episode * 7 % 50), 3))
+}
+
+fn write_shards(data: &Dataset, folder: &Path, rows_per_shard: u64) {
+    let mut writer = Writer::shards(folder, rows_per_shard).unwrap();
+    data.send(&mut writer).unwrap();
+    assert_eq!(writer.content_hash(), data.content_hash());
+    writer.finish().unwrap();
+}
+
+fn shard_names(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(".arrow")).collect();
+    names.sort();
+    names
+}
+
+fn sampler(data: &Dataset) -> GoalSampler {
+    let mixture = GoalMixture { current: 0.1, geometric: 0.5, uniform: 0.2, random: 0.2 };
+    let config = GoalDistributionConfig { mixture, ..GoalDistributionConfig::default() };
+    let goals = GoalDistribution::new(config, Discount::new(0.99).unwrap()).unwrap();
+    let config =
+        SamplerConfig { batch_size: 256, rows_per_episode: 1, goals: vec![goals, goals], seed: 5, stream: 0 };
+    GoalSampler::new(data, config).unwrap()
+}
+
+#[test]
+fn shards_equal_one_file() {
+    let (data, folder) = (walks(), tempfile::tempdir().unwrap());
+    let (one, many) = (folder.path().join("one.arrow"), folder.path().join("many"));
+    write(&data, &one);
+    write_shards(&data, &many, 400);
+    let names = shard_names(&many);
+    assert!(names.len() >= 7 && names[0] == "part-00000.arrow", "{names:?}");
+    let (one, sharded) = (Dataset::open(&one, Access::Random).unwrap(), Dataset::open(&many, Access::Random));
+    let sharded = sharded.unwrap();
+    assert!(sharded.is_mapped());
+    assert_eq!(sharded.index(), one.index());
+    assert_eq!(sharded.content_hash(), data.content_hash());
+    assert_eq!((sharded.spec(), episodes(&sharded)), (one.spec(), episodes(&one)));
+    let (one, sharded) = (sampler(&one), sampler(&sharded));
+    // Enough steps that pages are released and read again.
+    for step in 0..60 {
+        assert_eq!(one.batch(step), sharded.batch(step), "batch {step}");
+    }
+}
+
+#[test]
+fn shards_are_read_in_the_order_of_their_names() {
+    let (data, folder) = (walks(), tempfile::tempdir().unwrap());
+    let many = folder.path().join("many");
+    write_shards(&data, &many, 400);
+    // Without a manifest, the names alone decide; other files do not count.
+    fs::remove_file(many.join("shards.json")).unwrap();
+    for other in ["README.md", "_SUCCESS", ".hidden.arrow"] {
+        fs::write(many.join(other), "not a shard").unwrap();
+    }
+    assert_eq!(Format::detect(&many).unwrap(), Format::Arrow);
+    let streamed = read(&many, &ReadOptions::default()).unwrap();
+    assert_eq!((streamed.content_hash(), episodes(&streamed)), (data.content_hash(), episodes(&data)));
+    fs::rename(many.join("part-00000.arrow"), many.join("part-99999.arrow")).unwrap();
+    let turned = Dataset::load(&many, ReadOptions::default()).unwrap();
+    assert_eq!(turned.n_transitions(), data.n_transitions());
+    assert_ne!(turned.content_hash(), data.content_hash());
+}
+
+#[test]
+fn tables_can_be_shards() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = |first: usize| {
+        let rows = (first..first + 2).flat_map(|episode| (0..3).map(move |x| format!("{episode},{x}\n")));
+        std::iter::once("episode,x\n".to_owned()).chain(rows).collect::<String>()
     };
-    let columns: Vec<(&str, ArrayRef)> = vec![
-        ("name", Arc::new(StringArray::from_iter_values((0..n).map(|row| format!("row {row}"))))),
-        ("episode", Arc::new(Int64Array::from_iter_values(episodes))),
-        ("observation", vectors(|row| -row, |row| row)),
-        ("goal", vectors(|row| row, |_| 100.0)),
-    ];
-    RecordBatch::try_from_iter(columns).unwrap()
-}
-
-fn write(path: &Path, table: &RecordBatch, group_rows: usize) {
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(group_rows)).build();
-    let mut writer =
-        ArrowWriter::try_new(File::create(path).unwrap(), table.schema(), Some(properties)).unwrap();
-    writer.write(table).unwrap();
-    writer.close().unwrap();
-}
-
-/// Writes shards that end within episodes.
-fn shards(folder: &Path) -> Shards {
-    let table = table();
-    let n = table.num_rows();
-    for (name, first, end) in
-        [("a", 0, 5), ("b", 5, 9), ("sub/c", 9, 10), ("sub/d", 10, n), ("sub/empty", n, n)]
-    {
-        write(&folder.join(format!("{name}.parquet")), &table.slice(first, end - first), 2);
+    let options = ReadOptions::default().observations(["x"]).episode("episode");
+    for (name, first) in [("b.csv", 2), ("a.csv", 0)] {
+        fs::write(folder.path().join(name), table(first)).unwrap();
     }
-    Shards::open(folder).unwrap()
+    let data = Dataset::load(folder.path(), &options).unwrap();
+    let expected: Vec<Episode> =
+        (0..4).map(|_| Episode { observations: vec![0.0, 1.0, 2.0], ..Episode::default() }).collect();
+    let expected = gather(&Spec::new(1, 0), &expected);
+    assert_eq!(data.content_hash(), expected.content_hash());
 }
 
-fn job(goals: Goals) -> AddColumns {
-    let states = StateColumns { width: 2, ..StateColumns::default() };
-    AddColumns {
-        states,
-        goals,
-        keep: Keep::All,
-        names: vec!["sum".into(), "first".into()],
-        computed: "1".into(),
-    }
-}
-
-/// The sum of all differences, and the first value of the goal.
-fn differences(from: &[f32], goals: &[f32]) -> Vec<Vec<f32>> {
-    if goals.is_empty() {
-        return vec![from.chunks_exact(2).map(|row| row[0]).collect(); 2];
-    }
-    let rows = || from.chunks_exact(2).zip(goals.chunks_exact(2));
-    vec![
-        rows().map(|(from, to)| to[0] - from[0] + to[1] - from[1]).collect(),
-        rows().map(|(_, to)| to[0]).collect(),
-    ]
-}
-
-fn run(job: &AddColumns, shards: &Shards, part: Part, folder: &Path) -> Result<Vec<Written>, DataError> {
-    let units = shards.units(part);
-    job.prepare(shards, &units, folder)?;
-    units.iter().map(|unit| job.write(shards, unit, folder, &mut differences)).collect()
-}
-
-fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => found.extend(files(&path)),
-            false => drop(found.insert(path.clone(), std::fs::read(&path).unwrap())),
+#[test]
+fn a_folder_that_is_not_the_written_one_is_refused() {
+    let (data, folder) = (walks(), tempfile::tempdir().unwrap());
+    let refused = |spoil: &dyn Fn(&Path), expected: &str| {
+        let many = folder.path().join("many");
+        write_shards(&data, &many, 400);
+        spoil(&many);
+        for outcome in [Dataset::load(&many, ReadOptions::default()), read(&many, &ReadOptions::default())] {
+            let message = outcome.map(|_| ()).map_err(|error: DataError| error.to_string()).unwrap_err();
+            assert!(message.contains(expected) && message.contains("; hint: "), "{message}");
         }
-    }
-    found
-}
-
-fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    files(folder)
-        .into_iter()
-        .map(|(path, bytes)| (path.strip_prefix(folder).unwrap().into(), bytes))
-        .collect()
-}
-
-fn read(path: &Path) -> RecordBatch {
-    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
-    let schema = reader.schema().clone();
-    let batches: Vec<RecordBatch> = reader.build().unwrap().map(Result::unwrap).collect();
-    assert!(batches.len() <= 1);
-    batches.into_iter().next().unwrap_or_else(|| RecordBatch::new_empty(schema))
-}
-
-#[test]
-fn outputs_have_the_same_bytes_for_any_number_of_parts() {
-    let folder = tempfile::tempdir().unwrap();
-    let shards = shards(&folder.path().join("in"));
-    for goals in [Goals::Fixed, Goals::Columns(vec!["goal".into()]), Goals::LastState] {
-        let job = job(goals.clone());
-        let once = folder.path().join(format!("once {goals:?}"));
-        assert_eq!(run(&job, &shards, Part::ALL, &once).unwrap(), [Written::New; 5]);
-        for count in [2, 3, 7] {
-            let parts = folder.path().join(format!("parts {count} {goals:?}"));
-            for index in 0..count {
-                run(&job, &shards, Part::new(index, count).unwrap(), &parts).unwrap();
-            }
-            assert!(contents(&parts) == contents(&once), "{goals:?} in {count} parts");
-        }
-        assert_eq!(run(&job, &shards, Part::ALL, &once).unwrap(), [Written::Skipped; 5]);
-    }
-}
-
-#[test]
-fn goals_are_columns_or_the_last_state_of_an_episode_in_any_shard() {
-    let folder = tempfile::tempdir().unwrap();
-    let (input, output) = (folder.path().join("in"), folder.path().join("out"));
-    let shards = shards(&input);
-    run(&job(Goals::LastState), &shards, Part::ALL, &output).unwrap();
-    let table = table();
-    let mut row = 0;
-    for shard in shards.shards() {
-        let (found, source) = (read(&output.join(&shard.name)), read(&input.join(&shard.name)));
-        assert_eq!(found.columns()[..4], source.columns()[..], "{}", shard.name.display());
-        assert_eq!(found.num_columns(), 6);
-        for &last in found.column(5).as_primitive::<Float32Type>().values() {
-            let episode = table.column(1).as_primitive::<arrow_array::types::Int64Type>();
-            let end = (row..table.num_rows())
-                .take_while(|&other| episode.value(other) == episode.value(row))
-                .last();
-            assert_eq!(last, end.unwrap() as f32, "row {row}");
-            row += 1;
-        }
-    }
-    assert_eq!(row, table.num_rows());
-    let output = folder.path().join("columns");
-    let job =
-        AddColumns { keep: Keep::Named(vec!["name".into()]), ..job(Goals::Columns(vec!["goal".into()])) };
-    run(&job, &shards, Part::ALL, &output).unwrap();
-    let found = read(&output.join("a.parquet"));
-    assert_eq!((found.num_columns(), found.column(2).as_primitive::<Float32Type>().value(3)), (3, 100.0));
-}
-
-#[test]
-fn rows_without_a_complete_state_have_no_value() {
-    let folder = tempfile::tempdir().unwrap();
-    let (path, output) = (folder.path().join("in.parquet"), folder.path().join("out"));
-    let columns: Vec<(&str, ArrayRef)> = vec![
-        ("obs_x", Arc::new(Float32Array::from(vec![Some(1.0), None, Some(3.0), Some(4.0)]))),
-        ("obs_y", Arc::new(Float32Array::from(vec![1.0, 2.0, f32::INFINITY, 4.0]))),
-    ];
-    write(&path, &RecordBatch::try_from_iter(columns).unwrap(), 3);
-    let shards = Shards::open(&path).unwrap();
-    run(&job(Goals::Fixed), &shards, Part::ALL, &output).unwrap();
-    let found = read(&output.join("in.parquet"));
-    let found: Vec<Option<f32>> = found.column(2).as_primitive::<Float32Type>().iter().collect();
-    assert_eq!(found, [Some(1.0), None, None, Some(4.0)]);
-    let error = run(&job(Goals::LastState), &shards, Part::ALL, &folder.path().join("last")).unwrap_err();
-    assert!(error.to_string().contains("no column identifies episodes"), "{error}");
-    assert!(contents(&folder.path().join("last")).is_empty());
-}
-
-#[test]
-fn other_data_columns_or_distances_are_errors_and_change_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let (input, output) = (folder.path().join("in"), folder.path().join("out"));
-    let old = shards(&input);
-    let job = job(Goals::LastState);
-    run(&job, &old, Part::ALL, &output).unwrap();
-    let before = contents(&output);
-    let refused = |job: &AddColumns, shards: &Shards, expected: &str| {
-        let error = run(job, shards, Part::ALL, &output).unwrap_err().to_string();
-        assert!(error.contains(expected) && error.contains("; hint: "), "{error}");
-        assert!(contents(&output) == before);
+        fs::remove_dir_all(&many).unwrap();
     };
-    refused(&AddColumns { computed: "2".into(), ..job.clone() }, &old, "another distance or goal");
-    refused(&AddColumns { keep: Keep::Named(vec![]), ..job.clone() }, &old, "other columns");
-    let states = StateColumns { width: 3, ..StateColumns::default() };
-    std::fs::remove_file(output.join("a.parquet")).unwrap();
-    let error = run(&AddColumns { states, ..job.clone() }, &old, Part::ALL, &output).unwrap_err().to_string();
-    assert!(error.contains("observations (observation) of 2 dimensions, not 3"), "{error}");
-    run(&job, &old, Part::ALL, &output).unwrap();
-    // The last state of an episode in a.parquet is in b.parquet.
-    let table = table();
-    write(&input.join("b.parquet"), &table.slice(5, 3), 2);
-    refused(&job, &Shards::open(&input).unwrap(), "a.parquet: the data changed");
-    write(&input.join("b.parquet"), &table.slice(5, 4), 2);
-    assert_eq!(run(&job, &Shards::open(&input).unwrap(), Part::ALL, &output).unwrap(), [Written::Skipped; 5]);
-    // The last episode of the last shard could continue in a new one.
-    write(&input.join("sub/new.parquet"), &table.slice(0, 1), 2);
-    refused(&job, &Shards::open(&input).unwrap(), "the data changed");
-}
-
-#[test]
-fn leftovers_are_removed_and_the_output_is_no_input() {
-    let folder = tempfile::tempdir().unwrap();
-    let (input, output) = (folder.path().join("in"), folder.path().join("out"));
-    let shards = shards(&input);
-    std::fs::create_dir_all(output.join("sub")).unwrap();
-    let left = [format!("{UNFINISHED}a.parquet-xyz"), format!("sub/{UNFINISHED}d.parquet-xyz")];
-    let others = [format!("{UNFINISHED}other.parquet-xyz"), "note.txt".into()];
-    for name in left.iter().chain(&others) {
-        std::fs::write(output.join(name), "half").unwrap();
-    }
-    run(&job(Goals::Fixed), &shards, Part::ALL, &output).unwrap();
-    let found = contents(&output);
-    assert!(left.iter().all(|name| !found.contains_key(Path::new(name))), "{:?}", found.keys());
-    assert!(others.iter().all(|name| found.contains_key(Path::new(name))), "{:?}", found.keys());
-    for inside in [&input.join("out"), &input, &input.join("sub")] {
-        let error = run(&job(Goals::Fixed), &shards, Part::ALL, inside).unwrap_err().to_string();
-        assert!(error.contains("would become part of the dataset"), "{error}");
-    }
-    std::fs::write(output.join("a.parquet"), "something else").unwrap();
-    let error = run(&job(Goals::Fixed), &shards, Part::ALL, &output).unwrap_err().to_string();
-    assert!(error.contains("a.parquet") && error.contains("hint:"), "{error}");
-}
-
-#[test]
-fn rows_are_read_from_a_unit_to_the_end() {
-    let folder = tempfile::tempdir().unwrap();
-    let shards = shards(folder.path());
-    let columns = StateColumns { width: 2, ..StateColumns::default() };
-    let units = shards.units(Part::ALL);
-    assert_eq!(units.iter().map(|unit| unit.first_row).collect::<Vec<_>>(), [0, 5, 9, 10, 24]);
-    let mut reader = RowReader::new(&shards, &columns, &units[1]);
-    let (mut states, mut starts) = (Vec::new(), Vec::new());
-    while let Some(rows) = reader.next().unwrap() {
-        starts.extend(rows.starts.iter().map(|start| states.len() / 2 + start));
-        states.extend(rows.states);
-    }
-    assert_eq!(
-        states.iter().step_by(2).copied().collect::<Vec<_>>(),
-        (5..24).map(|row| row as f32).collect::<Vec<_>>()
+    let part = |many: &Path, number: usize| many.join(format!("part-{number:05}.arrow"));
+    refused(&|many| fs::remove_file(part(many, 1)).unwrap(), "shard part-00001.arrow is missing");
+    refused(
+        &|many| drop(fs::copy(part(many, 1), many.join("part-00001b.arrow")).unwrap()),
+        "it does not list part-00001b.arrow",
     );
-    assert_eq!(starts, [0, 6, 7, 14]);
+    refused(
+        &|many| drop(fs::copy(part(many, 1), part(many, 0)).unwrap()),
+        // Sizes differ, or else the content hash does.
+        "part-00000.arrow has",
+    );
+    refused(&|many| flip_a_byte(&part(many, 2)), "part-00002.arrow: its contents do not match its checksum");
+    refused(&|many| fs::write(many.join("b.csv"), "x\n").unwrap(), "different formats");
+    refused(
+        &|many| {
+            let other = gather(&Spec::new(3, 1), &random_walks(&Spec::new(3, 1), [5, 6], 1));
+            fs::remove_file(many.join("shards.json")).unwrap();
+            write(&other, &part(many, 1));
+        },
+        "part-00001.arrow: action is",
+    );
+    refused(
+        &|many| {
+            let manifest = many.join("shards.json");
+            let text = fs::read_to_string(&manifest).unwrap().replace("part-00003.arrow", "../part-3.arrow");
+            fs::write(&manifest, text).unwrap();
+        },
+        "'../part-3.arrow' is not a file name",
+    );
+}
+
+#[test]
+fn swapped_shards_of_one_size_are_refused_by_their_hash() {
+    let spec = Spec::new(2, 1);
+    let data = gather(&spec, &random_walks(&spec, [9; 6], 8));
+    let folder = tempfile::tempdir().unwrap();
+    let many = folder.path().join("many");
+    write_shards(&data, &many, 20);
+    let [a, b] = ["part-00000.arrow", "part-00001.arrow"].map(|name| many.join(name));
+    let aside = folder.path().join("aside");
+    for (from, to) in [(&a, &aside), (&b, &a), (&aside, &b)] {
+        fs::rename(from, to).unwrap();
+    }
+    let message = Dataset::load(&many, ReadOptions::default()).unwrap_err().to_string();
+    assert!(message.contains("the content hash is"), "{message}");
+}
+
+#[test]
+fn an_unfinished_folder_does_not_appear() {
+    let (data, folder) = (walks(), tempfile::tempdir().unwrap());
+    let many = folder.path().join("many");
+    let mut writer = Writer::shards(&many, 400).unwrap();
+    data.send(&mut writer).unwrap();
+    drop(writer);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    assert!(Writer::shards(&many, 0).is_err());
+    // A second writer does not replace the folder of the first.
+    write_shards(&data, &many, 400);
+    let mut writer = Writer::shards(&many, 100).unwrap();
+    data.send(&mut writer).unwrap();
+    assert!(writer.finish().unwrap_err().to_string().contains("already exists"));
+    assert_eq!(Dataset::open(&many, Access::Random).unwrap().content_hash(), data.content_hash());
+}
+
+fn flip_a_byte(path: &Path) {
+    let mut bytes = fs::read(path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(path, bytes).unwrap();
+}
+
+#[cfg(not(feature = "remote"))]
+#[test]
+fn an_address_needs_the_feature() {
+    let message = Dataset::load("s3://logs/walks", ReadOptions::default()).unwrap_err().to_string();
+    assert!(message.starts_with("s3://logs/walks: ") && message.contains("feature `remote`"), "{message}");
 }

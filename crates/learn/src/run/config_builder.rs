@@ -7,7 +7,7 @@ use crate::{
     error::{ConfigError, LearnError},
     settings,
 };
-use isochrone_data::{Dataset, formats::Extras};
+use isochrone_data::{Dataset, formats::Extras, remote::DatasetUrl};
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
@@ -170,7 +170,11 @@ impl ConfigBuilder {
         Ok(name.map(|name| algorithm_named(Some(name.clone()), &others)).transpose()?)
     }
 
+    /// Returns the absolute path of a local file; addresses are absolute already.
     fn absolute(&self, name: &str, path: &Path) -> Result<PathBuf, LearnError> {
+        if DatasetUrl::is_url(path) {
+            return Ok(path.to_owned());
+        }
         let is_assigned = self.assignments.iter().any(|assignment| assignment.name == name);
         let folder = self.file.as_ref().filter(|_| !is_assigned).and_then(|(file, _)| file.parent());
         let path = folder.map_or_else(|| path.to_owned(), |folder| folder.join(path));

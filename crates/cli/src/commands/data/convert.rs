@@ -12,17 +12,22 @@ use std::{io::Write, path::PathBuf};
 /// Convert a dataset to another format, without loading it into memory
 ///
 /// The name of the output selects its format: .arrow (isochrone Arrow format, which is
-/// memory-mapped instead of loaded), .npz (OGBench), or a new directory (Minari). The output is
-/// written atomically.
+/// memory-mapped instead of loaded), .npz (OGBench), or a new directory (Minari). With --shard-rows,
+/// the output is a new directory of .arrow files that is read as one dataset. The output is written
+/// atomically.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     source: Source,
 
-    /// Output file (.npz or .arrow), or a new directory for the Minari format
+    /// Output file (.npz or .arrow), or a new directory for the Minari format or for shards
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
+
+    /// Write a directory of .arrow files, each with at most this many states
+    #[arg(long, value_name = "N")]
+    shard_rows: Option<u64>,
 
     /// Overwrite an existing file
     #[arg(long)]
@@ -42,12 +47,16 @@ const EXAMPLES: &str = "\
 Examples:
   isochrone data convert examples/walks.csv --observations x,y -o walks.arrow
   isochrone data convert antmaze.hdf5 --ends timeouts --goal 0..2 -o antmaze.npz
-  isochrone data convert my-lerobot-dataset -o minari/my-dataset-v0";
+  isochrone data convert my-lerobot-dataset -o minari/my-dataset-v0
+  isochrone data convert antmaze.hdf5 --shard-rows 10000000 -o antmaze-shards";
 
 /// Runs the command; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     refuse_existing(&args.output, args.force)?;
-    let writer = Writer::for_path(&args.output)?;
+    let writer = match args.shard_rows {
+        Some(rows) => Writer::shards(&args.output, rows)?,
+        None => Writer::for_path(&args.output)?,
+    };
     let mut conversion = Conversion { writer, keep_going: args.keep_going, found: Found::default() };
     let format = args.source.format()?;
     args.source.read(format, &mut conversion)?;

@@ -3,20 +3,28 @@
 use crate::commands::{
     choice::{Choice, one_of},
     read_args::{ReadArgs, read_spinner, trimmed},
+    remote::local,
 };
 use anyhow::bail;
 use isochrone::data::{
     EpisodeSink, ProgressSink,
     formats::{Extras, Format, ReadOptions},
 };
-use std::path::PathBuf;
+use std::{
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
 
 /// The input and how to read it, shared by all `data` commands.
 #[derive(clap::Args)]
 pub struct Source {
-    /// Dataset: a file (.npz, .hdf5, .parquet, .csv, .arrow), or the directory of a Minari or
-    /// LeRobot dataset
+    /// Dataset: a file (.npz, .hdf5, .parquet, .csv, .arrow), a directory of such files, the
+    /// directory of a Minari or LeRobot dataset, or an address (s3://, gs://, az://, https://, hf://)
     pub input: PathBuf,
+
+    /// The local path of the input, once it is known.
+    #[arg(skip)]
+    local: OnceLock<PathBuf>,
 
     /// Format of the input [default: detected from its name]
     #[arg(long, value_parser = one_of(FORMATS.to_vec()))]
@@ -50,8 +58,22 @@ impl Source {
         self.input.file_name().unwrap_or(self.input.as_os_str()).to_string_lossy().into_owned()
     }
 
+    /// Returns the local path of the input. A remote dataset is downloaded by the first call.
+    pub fn path(&self) -> anyhow::Result<&Path> {
+        match self.local.get() {
+            Some(path) => Ok(path),
+            None => {
+                let path = local(&self.input)?.into_owned();
+                Ok(self.local.get_or_init(|| path))
+            }
+        }
+    }
+
     pub fn format(&self) -> anyhow::Result<Format> {
-        let format = self.format.map_or_else(|| Format::detect(&self.input), Ok)?;
+        let format = match self.format {
+            Some(format) => format,
+            None => Format::detect(self.path()?)?,
+        };
         self.read.refuse_flags_of_other_formats(format)?;
         if format == Format::Arrow && (!self.extras.is_empty() || self.no_extras) {
             bail!("--extras does not apply to {} data; hint: leave it out, or set --format", format.name());
@@ -69,10 +91,11 @@ impl Source {
 
     /// Reads the dataset into a sink and shows the progress on a terminal.
     pub fn read(&self, format: Format, sink: &mut dyn EpisodeSink) -> anyhow::Result<()> {
+        let path = self.path()?;
         let bar = read_spinner();
         let mut advance = |steps: usize| bar.inc(steps as u64);
         let mut counted = ProgressSink { sink, progress: &mut advance };
-        let outcome = format.read(&self.input, &self.options(), &mut counted);
+        let outcome = format.read(path, &self.options(), &mut counted);
         bar.finish_and_clear();
         Ok(outcome?)
     }

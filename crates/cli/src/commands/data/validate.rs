@@ -31,14 +31,10 @@ List of checks: docs/guides/data.md.";
 
 /// Runs the command; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
+    let (path, format) = (args.source.path()?, args.source.format()?);
     let bar = read_spinner();
     let mut advance = |steps: usize| bar.inc(steps as u64);
-    let found = validate_with_progress(
-        &args.source.input,
-        args.source.format()?,
-        &args.source.options(),
-        &mut advance,
-    );
+    let found = validate_with_progress(path, format, &args.source.options(), &mut advance);
     bar.finish_and_clear();
     let found = found?;
     let is_clean = found.count(Severity::Error) == 0;

@@ -10,6 +10,7 @@ use crate::{
         output::note,
         query::open_run,
         read_args::{ReadArgs, read_spinner},
+        remote::local,
     },
     print_error,
 };
@@ -49,7 +50,7 @@ pub struct Args {
     #[arg(value_name = "CONFIG | NAME=VALUE")]
     settings: Vec<String>,
 
-    /// Training dataset: a file or directory in any format that isochrone data reads
+    /// Training dataset: a file, directory or address in any format that isochrone data reads
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
 
@@ -215,7 +216,8 @@ fn follow(job: &Job) -> anyhow::Result<TrainingResult> {
         job.agree(Ok(()))?;
         unreachable!("the first process failed");
     };
-    let data = job.agree(Dataset::load(&config.data.path, &config.data.read).map_err(Into::into))?;
+    let data =
+        job.agree(local(&config.data.path).and_then(|path| Ok(Dataset::load(&path, &config.data.read)?)))?;
     let stop = stop_on_ctrl_c(false)?;
     Ok(train(Training::from_config(config).stop(stop), job, &data)?)
 }
@@ -252,7 +254,7 @@ fn list_settings(args: &Args, out: &mut dyn Write) -> std::io::Result<()> {
 fn resume(folder: &Path, accept_edits: bool) -> anyhow::Result<Prepared> {
     let run = open_run(folder, accept_edits)?;
     let config = run.config().clone();
-    let data = load(&config.data.path, &config.data)?;
+    let data = load(&local(&config.data.path)?, &config.data)?;
     let validation = load_validation(&config.data)?;
     Ok(Prepared { training: Training::from_run(run), folder: folder.to_owned(), config, data, validation })
 }
@@ -263,18 +265,19 @@ fn start(args: &Args) -> anyhow::Result<Prepared> {
     let Some(mut config) = training.data_from_settings()? else {
         bail!("no training data; hint: set --data FILE, or data.path in a configuration file");
     };
-    if !config.path.exists() {
+    if let Some(folder) = &args.run {
+        Run::check_free(folder)?;
+    }
+    let path = local(&config.path)?.into_owned();
+    if !path.exists() {
         bail!(
             "{}: no such file; hint: see isochrone data inspect --help for the supported formats",
             config.path.display()
         );
     }
     config.validation = config.validation.or_else(|| default_validation(&config.path));
-    if let Some(folder) = &args.run {
-        Run::check_free(folder)?;
-    }
-    args.read.refuse_flags_of_other_formats(formats::Format::detect(&config.path)?)?;
-    let data = load(&config.path, &config)?;
+    args.read.refuse_flags_of_other_formats(formats::Format::detect(&path)?)?;
+    let data = load(&path, &config)?;
     let training = training.data_config(config.clone());
     let run_config = training.config(&data)?;
     let folder = args.run.clone().unwrap_or_else(|| default_folder(&config.path, &run_config));
@@ -284,7 +287,7 @@ fn start(args: &Args) -> anyhow::Result<Prepared> {
 }
 
 fn load_validation(config: &DataConfig) -> anyhow::Result<Option<Dataset>> {
-    config.validation.as_ref().map(|path| load(path, config)).transpose()
+    config.validation.as_ref().map(|path| load(&local(path)?, config)).transpose()
 }
 
 /// Builds the training from flags, configuration file and overrides.
