@@ -209,9 +209,10 @@ bench-mpi PROCESSES="2":
     for n in 1 {{ PROCESSES }}; do mpirun --allow-run-as-root --oversubscribe -np $n $(ls -t target/release/deps/scaling-* | grep -v '\.d$' | head -1) --out docs/results/mpi; done
     rm docs/results/mpi/single.json
 
-# Compare the operations on a GPU with the CPU. Without a GPU, Debian's mesa-vulkan-drivers provides a software driver.
+# Compare operations, training and queries on a GPU with the CPU. Without a GPU, Debian's mesa-vulkan-drivers provides a software driver.
 test-gpu:
-    cargo nextest run -p isochrone-nn --features wgpu --locked -E 'test(graphics_processor)'
+    cargo nextest run -p isochrone-nn -p isochrone-learn --features isochrone-nn/wgpu,isochrone-learn/wgpu --locked -E 'test(graphics_processor)'
+    cargo nextest run -p isochrone-cli --features wgpu --locked --test cli -E 'test(graphics_processor)'
 
 # Read INPUTS corrupt files of each format; `test` includes a few thousand.
 fuzz INPUTS="1000000" SEED="1":

@@ -11,7 +11,7 @@ use crate::{
     training::{self, TrainedRun},
 };
 use isochrone_learn::{
-    StopHandle,
+    ComputeDevice, StopHandle,
     jobs::run_in_parallel,
     model::{CheckpointSelector, Model},
     run::{Lock, Provenance as Program, RunConfig, checkpoint::sha256, metrics},
@@ -33,6 +33,7 @@ pub struct Study {
     recipe: Recipe,
     shard: Option<Shard>,
     datasets: BTreeMap<String, Arc<StudyDataset>>,
+    device: ComputeDevice,
     /// Held for the lifetime of the study.
     _lock: Lock,
 }
@@ -60,13 +61,26 @@ impl Study {
             return Err(StudyError::Invalid { path: folder, problem, hint: "choose another folder" });
         }
         let lock = Lock::take(&folder)?;
-        let mut study = Self { folder, recipe, shard, datasets: BTreeMap::new(), _lock: lock };
+        let mut study = Self {
+            folder,
+            recipe,
+            shard,
+            datasets: BTreeMap::new(),
+            device: ComputeDevice::Cpu,
+            _lock: lock,
+        };
         let needed: BTreeSet<String> = study.jobs().iter().map(|job| job.dataset.to_owned()).collect();
         for name in needed {
             let dataset = StudyDataset::open(&study.folder, &name, &study.recipe)?;
             study.datasets.insert(name, Arc::new(dataset));
         }
         Ok(study)
+    }
+
+    /// Sets the device that trains and evaluates networks; the default is the CPU. Every run
+    /// records it in its manifest.
+    pub fn on(self, device: ComputeDevice) -> Self {
+        Self { device, ..self }
     }
 
     /// Returns the runs of this shard.
@@ -148,7 +162,7 @@ impl Study {
         }
         let evaluation = self.recipe.evaluation.training;
         let evaluation = evaluation.map(|training| SuccessInTraining { dataset: dataset.clone(), training });
-        let training = training::training(&self.recipe, job, dataset);
+        let training = training::training(&self.recipe, job, dataset).device(self.device);
         let Some(run) = training::train(&folder, training, dataset, evaluation, stop)? else {
             return Ok(None);
         };
@@ -162,7 +176,7 @@ impl Study {
         let mut loaded: Option<Model> = None;
         let at = |step: u64, loaded: Option<Model>| match loaded {
             Some(model) if model.step == step => Ok(model),
-            _ => Model::of_run(&run.run, CheckpointSelector::Step(step)),
+            _ => Model::of_run_on(&run.run, CheckpointSelector::Step(step), self.device),
         };
         for piece in pieces(&self.recipe, job, &result.checkpoints) {
             if result.evaluations.iter().any(|done| piece.is_done_by(done)) {

@@ -78,6 +78,7 @@ fn rank_correlations_are_measured_during_training() {
         rows_per_episode: vec![1, 128],
         updates: 40,
         seed: 0,
+        device: isochrone_learn::ComputeDevice::Cpu,
     };
     let curves = study.run(folder.path(), &|_| {}).unwrap();
     assert_eq!(curves.len(), 2);

@@ -130,6 +130,11 @@ impl BatchTransform {
         self.goal.clone()
     }
 
+    /// Whether rows are transferred to the CPU backend.
+    pub fn is_on_cpu(&self) -> bool {
+        isochrone_nn::op::is_flex(&self.device)
+    }
+
     /// The scaling of the data.
     pub fn scaling(&self) -> &Scaling {
         &self.scaling

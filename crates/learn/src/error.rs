@@ -1,5 +1,6 @@
 //! Errors of training and runs. Each names the place, the value and a hint.
 
+pub use crate::device::DeviceError;
 use isochrone_core::DiscountError;
 use isochrone_data::DataError;
 pub use isochrone_nn::error::{ConfigError, ConfigErrorKind, StateError};
@@ -19,6 +20,9 @@ pub enum LearnError {
     /// The data cannot be read or sampled.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// The device is unknown or unavailable.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// A value in the dataset is not finite.
     #[error(
         "episode {episode}, row {row} of {column}: {value} is not a finite number; hint: validate the dataset to list all such values"

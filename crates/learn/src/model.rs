@@ -3,6 +3,7 @@
 use crate::{
     algorithm::Algorithm,
     batch::BatchTransform,
+    device::ComputeDevice,
     error::LearnError,
     export::{Graph, Value},
     learner::{Learner, TensorDistance},
@@ -10,7 +11,7 @@ use crate::{
     run::{Checkpoint, Checkpoints, Run, RunConfig},
     scaling::Affine,
 };
-use burn::tensor::{Device, Tensor};
+use burn::tensor::Tensor;
 use isochrone_core::{
     Discount, GoalPolicy, LatentDistance, LatentMetric, ShapeError, TemporalDistance, shape::check_rows,
 };
@@ -105,6 +106,16 @@ impl Model {
 
     /// Loads the model of an open run.
     pub fn of_run(run: &Run, which: CheckpointSelector) -> Result<Self, LearnError> {
+        Self::of_run_on(run, which, ComputeDevice::Cpu)
+    }
+
+    /// Loads the model of an open run on a device, which need not be the one that trained it.
+    pub fn of_run_on(
+        run: &Run,
+        which: CheckpointSelector,
+        device: ComputeDevice,
+    ) -> Result<Self, LearnError> {
+        let device = device.open()?.device;
         let checkpoints = run.checkpoints();
         let mut warnings = Vec::new();
         let mut last = || {
@@ -130,7 +141,7 @@ impl Model {
             }
         };
         let (config, spec) = (run.config(), &run.manifest().data.spec);
-        let context = config.context(spec, &Device::flex());
+        let context = config.context(spec, &device);
         let mut learner = config.learner.init(&context)?;
         let restored = restore(&mut *learner, Mode::Load, snapshot, &context);
         let scaling = restored.map_err(|problem| checkpoints.mismatch(progress.step, &problem))?;
@@ -212,11 +223,16 @@ impl TemporalDistance for LearnedDistance {
 
     fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
         self.check_paired(from, to).unwrap_or_else(ShapeError::panic);
+        let of_chunk =
+            |(from, to): (&[f32], &[f32])| numbers(self.distance.paired(self.tensor(from), self.tensor(to)));
+        if !self.transform.is_on_cpu() {
+            // Threads would wait for each other's work on a GPU.
+            let chunk = CHUNK * self.width();
+            return from.chunks(chunk).zip(to.chunks(chunk)).flat_map(of_chunk).collect();
+        }
         let chunk = PAIRED_CHUNK * self.width();
         let chunks = from.par_chunks(chunk).zip(to.par_chunks(chunk));
-        let distances: Vec<Vec<f32>> = chunks
-            .map(|(from, to)| numbers(self.distance.paired(self.tensor(from), self.tensor(to))))
-            .collect();
+        let distances: Vec<Vec<f32>> = chunks.map(of_chunk).collect();
         distances.concat()
     }
 

@@ -4,6 +4,7 @@ use crate::{
     batch::{BatchTransform, sampler},
     callbacks::{Callbacks, StopHandle},
     context::LearnerContext,
+    device::OpenDevice,
     error::{Divergence, LearnError},
     evaluation::Evaluation,
     learner::Learner,
@@ -18,7 +19,6 @@ use crate::{
     scaling::Scaling,
     shared_state::SharedState,
 };
-use burn::tensor::Device;
 use isochrone_data::{
     Dataset,
     sampling::{GoalSampler, Loader},
@@ -50,6 +50,7 @@ pub struct Trainer {
     pub evaluations: Vec<Box<dyn Evaluation>>,
     callbacks: Box<dyn Callbacks>,
     context: LearnerContext,
+    device: OpenDevice,
     last_metrics: Metrics,
     /// The start of this session, and the seconds of earlier ones.
     clock: (Instant, f64),
@@ -69,12 +70,13 @@ impl Trainer {
         config: RunConfig,
         run: Option<Run>,
         data: &Dataset,
-        device: &Device,
+        device: &OpenDevice,
         processes: Processes,
         mut callbacks: Box<dyn Callbacks>,
     ) -> Result<Self, LearnError> {
         let rows = config.rows(processes.size())?;
-        let context = LearnerContext { processes, ..config.context(data.spec(), device) };
+        let context =
+            LearnerContext { processes, ..config.context(data.spec(), &device.device.clone().autodiff()) };
         let mut learner = config.learner.init(&context)?;
         let sampler = sampler(learner.goals(), data, rows, &context)?;
         let checkpoints = run.as_ref().map(Run::checkpoints);
@@ -106,6 +108,7 @@ impl Trainer {
             evaluations: Vec::new(),
             callbacks,
             context,
+            device: device.clone(),
             last_metrics: Metrics::default(),
             clock: (Instant::now(), progress.seconds),
             progress,
@@ -163,7 +166,16 @@ impl Trainer {
                 );
                 self.callbacks.on_warning(&warning);
             }
-            let made_by = Provenance { processes: now, ..Provenance::now() };
+            let (started_on, device) = (&run.manifest().made_by.device, &self.device);
+            if !device.is(started_on) {
+                let warning = format!(
+                    "the run was started on {started_on} and continues on {}: rounding, and with it the result, differs",
+                    device.description
+                );
+                self.callbacks.on_warning(&warning);
+            }
+            let device = device.description.clone();
+            let made_by = Provenance { processes: now, device, ..Provenance::now() };
             run.log_session(self.progress.step, &made_by)?;
         }
         self.set_state(State::Running, None)?;

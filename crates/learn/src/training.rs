@@ -4,6 +4,7 @@ use crate::{
     algorithm::Algorithm,
     callbacks::{Callbacks, StopHandle},
     components::Preset,
+    device::{ComputeDevice, OpenDevice},
     error::{ConfigError, ConfigErrorKind, LearnError},
     evaluation::{Evaluation, ObservedSteps},
     model::{CheckpointSelector, Model},
@@ -15,7 +16,6 @@ use crate::{
     settings,
     trainer::{Outcome, Trainer},
 };
-use burn::tensor::Device;
 use isochrone_data::Dataset;
 use isochrone_nn::group::ProcessGroup;
 use serde::Serialize;
@@ -52,7 +52,7 @@ pub struct Training {
     evaluations: Vec<Box<dyn Evaluation>>,
     callbacks: Box<dyn Callbacks>,
     stop: StopHandle,
-    device: Device,
+    device: ComputeDevice,
     group: Option<ProcessGroup>,
     /// The first error of a builder method.
     error: Option<LearnError>,
@@ -61,6 +61,7 @@ pub struct Training {
 /// A training that was checked and whose folder exists, but that no other process knows of yet.
 struct Prepared {
     config: RunConfig,
+    device: OpenDevice,
     run: Option<(Run, Lock)>,
     /// Whether there is nothing left to do.
     is_finished: bool,
@@ -118,7 +119,7 @@ impl Training {
             evaluations: Vec::new(),
             callbacks: Box::new(()),
             stop: StopHandle::default(),
-            device: crate::cpu(),
+            device: ComputeDevice::Cpu,
             group: None,
             error: None,
         }
@@ -225,8 +226,8 @@ impl Training {
         Self { stop, ..self }
     }
 
-    /// Sets the device to train on; the default is the CPU.
-    pub fn device(self, device: Device) -> Self {
+    /// Sets the device to train on; the default is the CPU. A run may be resumed on another device.
+    pub fn device(self, device: ComputeDevice) -> Self {
         Self { device, ..self }
     }
 
@@ -277,12 +278,12 @@ impl Training {
         }
         match prepared.run {
             Some(of_run) if prepared.is_finished && group.is_none() => {
-                let model = Model::of_run(&of_run.0, CheckpointSelector::Last)?;
+                let model = Model::of_run_on(&of_run.0, CheckpointSelector::Last, self.device)?;
                 self.callbacks.on_start(&prepared.config, model.step);
                 self.callbacks.on_end();
                 Ok(TrainingResult { model, outcome: Outcome::Finished, run: Some(of_run) })
             }
-            run => self.run(prepared.config, run, data),
+            run => self.run(prepared.config, &prepared.device, run, data),
         }
     }
 
@@ -298,7 +299,7 @@ impl Training {
                 return Err(LearnError::ValidationWidths { found, expected });
             }
         }
-        if self.group.is_some() && !isochrone_nn::op::is_flex(&self.device) {
+        if self.group.is_some() && self.device != ComputeDevice::Cpu {
             return Err(LearnError::ProcessesNeedCpu);
         }
         let prepared = self.prepare_run(data)?;
@@ -308,11 +309,12 @@ impl Training {
 
     /// Creates or opens the run, if there is one.
     fn prepare_run(&mut self, data: &Dataset) -> Result<Prepared, LearnError> {
+        let device = self.device.open()?;
         let locked = |run: Run| run.lock().map(|lock| (run, lock));
         let (run, lock) = match std::mem::replace(&mut self.destination, Destination::Memory) {
             Destination::Memory => {
                 let config = self.config(data)?;
-                return Ok(Prepared { config, run: None, is_finished: false });
+                return Ok(Prepared { config, device, run: None, is_finished: false });
             }
             Destination::Folder(folder) => {
                 let config = self.config(data)?;
@@ -322,7 +324,7 @@ impl Training {
                     check_same(&run, &config)?;
                     locked(run)?
                 } else {
-                    self.create(&folder, config, data)?
+                    self.create(&folder, config, &device, data)?
                 }
             }
             Destination::Run(run) => locked(*run)?,
@@ -333,11 +335,17 @@ impl Training {
         let is_finished = run.status()?.state == State::Finished
             && checkpoints.steps()?.last() == Some(&config.steps)
             && checkpoints.load(config.steps).is_ok();
-        Ok(Prepared { config, run: Some((run, lock)), is_finished })
+        Ok(Prepared { config, device, run: Some((run, lock)), is_finished })
     }
 
     /// Creates a run. The configuration is checked before anything is written.
-    fn create(&self, folder: &Path, config: RunConfig, data: &Dataset) -> Result<(Run, Lock), LearnError> {
+    fn create(
+        &self,
+        folder: &Path,
+        config: RunConfig,
+        device: &OpenDevice,
+        data: &Dataset,
+    ) -> Result<(Run, Lock), LearnError> {
         let processes = self.group.as_ref().map_or(1, ProcessGroup::size);
         config.check_for(data, processes)?;
         let of_data = DatasetInfo::of(&config.data.path, data);
@@ -345,6 +353,7 @@ impl Training {
         let of_validation = self.validation.as_ref().map(|validation| DatasetInfo::of(&path, validation));
         let mut manifest = Manifest::now(&config.learner, config.seed, of_data, of_validation);
         manifest.made_by.processes = processes;
+        manifest.made_by.device.clone_from(&device.description);
         Run::create(folder, config, manifest)
     }
 
@@ -367,6 +376,7 @@ impl Training {
     fn run(
         self,
         config: RunConfig,
+        device: &OpenDevice,
         run: Option<(Run, Lock)>,
         data: &Dataset,
     ) -> Result<TrainingResult, LearnError> {
@@ -382,7 +392,7 @@ impl Training {
             if let Some(data) = self.validation.as_ref().or(own_data) {
                 evaluations.push(Box::new(ObservedSteps::new(data, discount, pairs, seed)?));
             }
-            let mut trainer = Trainer::new(config, run, data, &self.device, processes, self.callbacks)?;
+            let mut trainer = Trainer::new(config, run, data, device, processes, self.callbacks)?;
             // The best checkpoint is that of rank 0, which saves it.
             if is_first {
                 trainer.evaluations = evaluations;

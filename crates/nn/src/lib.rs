@@ -35,5 +35,7 @@ pub mod module;
 #[doc(hidden)]
 pub mod op;
 pub mod optim;
+#[doc(hidden)]
+pub mod runtime;
 pub mod state_dict;
 pub mod store;

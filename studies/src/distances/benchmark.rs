@@ -5,11 +5,11 @@ use super::{
     environment::{DistanceEnvironment, EnvironmentData, OpenEnvironment},
     method::DistanceMethod,
     report,
-    results::{read, to_json},
+    results::{gpu, read, to_json},
     row::DistanceRow,
 };
 use crate::StudyError;
-use isochrone_learn::run::write_file;
+use isochrone_learn::{ComputeDevice, run::write_file};
 use std::{path::Path, time::Instant};
 
 /// The default number of gradient updates.
@@ -27,6 +27,8 @@ pub struct DistanceBenchmark {
     pub seed: u64,
     /// The gradient updates of learned distances.
     pub updates: u64,
+    /// The device that computes networks.
+    pub device: ComputeDevice,
 }
 
 impl DistanceBenchmark {
@@ -37,6 +39,7 @@ impl DistanceBenchmark {
             methods: DistanceMethod::all().collect(),
             seed: 0,
             updates: UPDATES,
+            device: ComputeDevice::Cpu,
         }
     }
 
@@ -73,7 +76,7 @@ impl DistanceBenchmark {
                                 self.measure(environment, data, method, updates)?
                             }
                             OpenEnvironment::Demonstrations(arm) => {
-                                demonstrations::measure(arm, method, updates, self.seed)?
+                                demonstrations::measure(arm, method, updates, self.seed, self.device)?
                             }
                         };
                         write_file(&path, &to_json(&rows))?;
@@ -96,13 +99,14 @@ impl DistanceBenchmark {
         updates: u64,
     ) -> Result<Vec<DistanceRow>, StudyError> {
         let start = Instant::now();
-        let fitted = method.fit(&data.data, data.goal_radius, updates, self.seed)?;
+        let fitted = method.fit(&data.data, data.goal_radius, updates, self.seed, self.device)?;
         let seconds = start.elapsed().as_secs_f64();
         let about = DistanceRow {
             environment: environment.name(),
             method: method.name().to_owned(),
             seed: self.seed,
             updates,
+            gpu: gpu(self.device)?,
             data_sha256: data.data.content_hash().to_owned(),
             rows: data.data.index().n_states(),
             fit_seconds: seconds,

@@ -3,9 +3,11 @@
 use super::{
     environment::arm::{Arm, FOLDS, KINDS, NAME, UNREACHED_STEPS},
     method::DistanceMethod,
+    results,
     row::{Checked, DistanceRow},
 };
 use crate::StudyError;
+use isochrone_learn::ComputeDevice;
 use std::{collections::BTreeMap, time::Instant};
 
 /// Measures a method. All checks except those of steps to go use the first fold.
@@ -14,13 +16,15 @@ pub fn measure(
     method: DistanceMethod,
     updates: u64,
     seed: u64,
+    device: ComputeDevice,
 ) -> Result<Vec<DistanceRow>, StudyError> {
+    let gpu = results::gpu(device)?;
     let mut readings: BTreeMap<&'static str, Readings> = BTreeMap::new();
     let (mut fit_seconds, mut query_seconds) = (0.0, 0.0);
     for fold in 0..FOLDS {
         let (data, held_out) = arm.fold(fold)?;
         let start = Instant::now();
-        let fitted = method.fit(&data, None, updates, seed)?;
+        let fitted = method.fit(&data, None, updates, seed, device)?;
         fit_seconds += start.elapsed().as_secs_f64();
         let start = Instant::now();
         for fitted in fitted {
@@ -41,6 +45,7 @@ pub fn measure(
             reading: name.to_owned(),
             seed,
             updates,
+            gpu: gpu.clone(),
             data_sha256: arm.content_hash().to_owned(),
             rows: truth.len() as u64,
             fit_seconds,

@@ -7,7 +7,7 @@
 
 use super::{
     environment::arm::{Arm, CLEAN},
-    results::to_json,
+    results::{gpu, to_json},
 };
 use crate::StudyError;
 use isochrone_eval::{
@@ -15,7 +15,7 @@ use isochrone_eval::{
     refined::{RefinedConfig, RefinedDistance},
 };
 use isochrone_learn::{
-    Algorithm, Preset, Training,
+    Algorithm, ComputeDevice, Preset, Training,
     evaluation::DistanceEvaluation,
     run::{Provenance, write_file},
 };
@@ -40,6 +40,9 @@ pub struct LeakCurve {
     pub rows_per_episode: usize,
     /// The seed of the training run.
     pub seed: u64,
+    /// The GPU that computed the networks; `None` for the CPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<String>,
     /// The gradient updates at each evaluation.
     pub steps: Vec<u64>,
     /// Mean rank correlation of steps to go with the oracle, over held-out clean demonstrations.
@@ -61,6 +64,8 @@ pub struct EpisodeLeak {
     pub updates: u64,
     /// The random seed.
     pub seed: u64,
+    /// The device that computes networks.
+    pub device: ComputeDevice,
 }
 
 /// The file `results.json`.
@@ -101,6 +106,7 @@ impl EpisodeLeak {
                 let training =
                     Training::new(method).preset(Preset::Small).steps(self.updates).seed(self.seed);
                 training
+                    .device(self.device)
                     .set("batch_size", self.batch_size)
                     .set("metrics.evaluate_every", every)
                     .set("data.rows_per_episode", rows_per_episode)
@@ -112,6 +118,7 @@ impl EpisodeLeak {
                     batch_size: self.batch_size,
                     rows_per_episode,
                     seed: self.seed,
+                    gpu: gpu(self.device)?,
                     steps: (1..=steps_to_go.len() as u64).map(|number| number * every).collect(),
                     steps_to_go,
                     across_episodes,

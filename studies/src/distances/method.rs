@@ -11,7 +11,7 @@ use isochrone_data::Dataset;
 use isochrone_eval::calibration::Calibrated;
 use isochrone_eval::refined::{Reading, RefinedConfig, RefinedDistance, SliceDistance};
 use isochrone_learn::{
-    Algorithm, Preset, Training,
+    Algorithm, ComputeDevice, Preset, Training,
     distill::{DistillConfig, DistillHead, distill},
     model::LearnedDistance,
 };
@@ -86,6 +86,7 @@ impl DistanceMethod {
         goal_radius: Option<f32>,
         updates: u64,
         seed: u64,
+        device: ComputeDevice,
     ) -> Result<Vec<FittedReading>, StudyError> {
         let of = |name: &'static str, distance: Box<dyn TemporalDistance>| FittedReading {
             name,
@@ -114,12 +115,12 @@ impl DistanceMethod {
                     None => (Box::new(refined), None),
                     Some(radius) => (Box::new(SliceDistance::new(refined, data, PLACE, radius)), Some(PLACE)),
                 };
-                let config = DistillConfig { head, updates, seed, column_scales, goal };
+                let config = DistillConfig { head, updates, seed, column_scales, goal, device };
                 Ok(vec![of(head.name(), Box::new(distill(&*teacher, data, &config, |_, _| {})?))])
             }
             Self::Learned(algorithm) => {
-                let model =
-                    Training::new(algorithm).preset(Preset::Small).steps(updates).seed(seed).fit(data)?;
+                let training = Training::new(algorithm).preset(Preset::Small).steps(updates).seed(seed);
+                let model = training.device(device).fit(data)?;
                 let distance: LearnedDistance = model.distance()?;
                 let calibrated = Calibrated::fit(distance.clone(), data, seed);
                 Ok(vec![of("raw", Box::new(distance)), of("calibrated", Box::new(calibrated))])

@@ -2,7 +2,7 @@
 
 use super::row::DistanceRow;
 use crate::StudyError;
-use isochrone_learn::run::Provenance;
+use isochrone_learn::{ComputeDevice, error::LearnError, run::Provenance};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -24,6 +24,13 @@ impl DistanceResults {
         let Provenance { isochrone, git_revision, platform, .. } = Provenance::now();
         Self { version: isochrone, revision: git_revision, platform, rows: rows.to_vec() }
     }
+}
+
+/// Returns the description of a GPU; `None` for the CPU.
+pub fn gpu(device: ComputeDevice) -> Result<Option<String>, StudyError> {
+    let is_gpu = device != ComputeDevice::Cpu;
+    let description = device.open().map_err(LearnError::from)?.description;
+    Ok(is_gpu.then_some(description))
 }
 
 pub fn to_json(value: &impl Serialize) -> Vec<u8> {

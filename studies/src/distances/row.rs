@@ -26,6 +26,9 @@ pub struct DistanceRow {
     pub seed: u64,
     /// The gradient updates; 0 if nothing is trained.
     pub updates: u64,
+    /// The GPU that computed the networks; `None` for the CPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<String>,
     /// The SHA-256 of the training data.
     pub data_sha256: String,
     /// The number of rows of the data.

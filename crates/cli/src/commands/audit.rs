@@ -1,6 +1,7 @@
 //! `isochrone audit`: checks the reliability of the distances of a run or of another program.
 
 use crate::commands::{
+    device_args::DeviceArgs,
     output::{Field, Report, StyleArgs, file_name, named, note, number},
     query::{DistanceArg, LoadedRun, open_run, parse_checkpoint},
     read_args::ReadArgs,
@@ -76,6 +77,9 @@ pub struct Args {
     /// Use every Nth state, counted over all episodes in order, as the matrix rows
     #[arg(long, value_name = "N", requires = "matrix", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Matrix")]
     stride: Option<u64>,
+
+    #[command(flatten)]
+    device: DeviceArgs,
 
     #[command(flatten)]
     style: StyleArgs,
@@ -166,7 +170,7 @@ fn audit_run(args: &Args, folder: &Path, out: &mut dyn Write) -> anyhow::Result<
         bail!("a run has its own settings for reading data; hint: use these flags with --matrix only");
     }
     let run = open_run(folder, args.accept_edits)?;
-    let loaded = LoadedRun::of(run, args.checkpoint, None)?;
+    let loaded = LoadedRun::of(run, args.checkpoint, None, args.device.device)?;
     // The distances are those of the run, whichever dataset they are compared with.
     let held_out = args.data.as_deref().map(|path| loaded.other_data(path)).transpose()?;
     let data = held_out.as_ref().map_or_else(|| loaded.data(), Ok)?;

@@ -1,6 +1,7 @@
 //! `isochrone distance`: distances between states, from a trained run.
 
 use crate::commands::{
+    device_args::DeviceArgs,
     goal_steps::{GoalSteps, Pairs, SetArgs},
     output::{Field, Report, StyleArgs, named, note, refuse_existing},
     query::{DistanceArg, LoadedRun, RunArgs, parse_checkpoint},
@@ -80,6 +81,9 @@ pub struct Args {
     force: bool,
 
     #[command(flatten)]
+    device: DeviceArgs,
+
+    #[command(flatten)]
     style: StyleArgs,
 }
 
@@ -140,7 +144,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if let Some(file) = &args.output {
         refuse_existing(file, args.force)?;
     }
-    let loaded = LoadedRun::open(&args.run, args.checkpoint, args.data.as_deref())?;
+    let loaded = LoadedRun::open(&args.run, args.checkpoint, args.data.as_deref(), args.device.device)?;
     let distance = loaded.distance_of(args.distance)?;
     let query = build_query(args, &loaded)?;
     let (pairs, limit) = (query.len(), if array { MAX_ARRAY } else { MAX_PAIRS });

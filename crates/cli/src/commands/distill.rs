@@ -1,6 +1,7 @@
 //! `isochrone distill`: distills recorded time into a network.
 
 use crate::commands::{
+    device_args::DeviceArgs,
     output::{Field, Report, StyleArgs, bar, named, note, number},
     query::{LoadedRun, RunArgs},
     read_args::parse_range,
@@ -57,6 +58,9 @@ pub struct Args {
     seed: u64,
 
     #[command(flatten)]
+    device: DeviceArgs,
+
+    #[command(flatten)]
     style: StyleArgs,
 }
 
@@ -83,7 +87,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         bail!("--updates 0; hint: give 1 or more");
     }
     isochrone::nn::memory::retain_heap();
-    let loaded = LoadedRun::open(&args.run, CheckpointSelector::Last, None)?;
+    let loaded = LoadedRun::open(&args.run, CheckpointSelector::Last, None, args.device.device)?;
     let (data, teacher) = (loaded.data()?, loaded.refined()?);
     let head = match args.head {
         HeadArg::Pair => DistillHead::Pair,
@@ -99,7 +103,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             (Box::new(SliceDistance::new(teacher.clone(), data, goal.clone(), within)), Some(goal))
         }
     };
-    let config = DistillConfig { head, updates: args.updates, seed: args.seed, column_scales, goal };
+    let (updates, seed, device) = (args.updates, args.seed, args.device.device);
+    let config = DistillConfig { head, updates, seed, column_scales, goal, device };
     let began = Instant::now();
     let bar = bar(args.updates as usize, "{bar:24} {human_pos}/{human_len}  {per_sec}  {eta} left  {msg}");
     let progress = |update: u64, loss: f64| {

@@ -1,6 +1,7 @@
 //! `isochrone eval`: evaluates a trained policy on the tasks of an environment.
 
 use crate::commands::{
+    device_args::DeviceArgs,
     output::{Field, Report, StyleArgs, bar, file_stem, most_similar, note, number, save},
     planner_args::PlannerArgs,
     query::{LoadedRun, RunArgs},
@@ -64,6 +65,9 @@ pub struct Args {
     /// Dataset to plan over [default: the run's training data]
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
+
+    #[command(flatten)]
+    device: DeviceArgs,
 
     #[command(flatten)]
     style: StyleArgs,
@@ -150,7 +154,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     // Rollouts of the last checkpoint are plotted; of the others, only the results are kept.
     let (mut evaluated, mut last_rollouts): (Vec<CheckpointResult>, Vec<Rollout>) = Default::default();
     // The dataset to plan over is read once for all checkpoints.
-    let mut loaded = LoadedRun::of(run, CheckpointSelector::Step(steps[0]), args.data.as_deref())?;
+    let mut loaded =
+        LoadedRun::of(run, CheckpointSelector::Step(steps[0]), args.data.as_deref(), args.device.device)?;
     for step in steps {
         loaded.load_checkpoint(step)?;
         let Some(policy) = &loaded.model.policy else {

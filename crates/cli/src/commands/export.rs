@@ -7,6 +7,7 @@ use crate::commands::{
 use anyhow::bail;
 use clap::ValueEnum;
 use isochrone::learn::{
+    ComputeDevice,
     export::{OnnxPart, onnx_bytes},
     model::CheckpointSelector,
     run::write_file,
@@ -74,7 +75,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         PartArg::Policy => OnnxPart::Policy,
         PartArg::Embedding => OnnxPart::Embedding,
     };
-    let loaded = LoadedRun::open(&args.run, args.checkpoint, None)?;
+    let loaded = LoadedRun::open(&args.run, args.checkpoint, None, ComputeDevice::Cpu)?;
     let (model, width) = (&loaded.model, loaded.model.spec.observation.width);
     let bytes = onnx_bytes(model, part)?;
     write_file(&args.output, &bytes)?;

@@ -3,7 +3,10 @@
 #[cfg(feature = "learn")]
 use isochrone::{
     audit::AuditError,
-    learn::{error::LearnError, export::ExportError},
+    learn::{
+        error::{DeviceError, LearnError},
+        export::ExportError,
+    },
 };
 use isochrone::{data::Remedy, exact::MapError};
 
@@ -24,6 +27,10 @@ pub fn addition(error: &anyhow::Error) -> &'static str {
         return " (--stride N)";
     }
     #[cfg(feature = "learn")]
+    if error.chain().any(|cause| cause.is::<DeviceError>()) {
+        return DEVICE;
+    }
+    #[cfg(feature = "learn")]
     match error.chain().find_map(|cause| cause.downcast_ref()) {
         Some(ExportError::NoDistance { .. }) => return " (--part policy)",
         Some(ExportError::NoPolicy) => return " (--part distance, and train --actions)",
@@ -35,12 +42,18 @@ pub fn addition(error: &anyhow::Error) -> &'static str {
         Some(LearnError::Edited { .. }) => {
             return " (--accept-edits of train --resume, distance, plan, eval, audit, export, plot and runs)";
         }
+        Some(LearnError::ProcessesNeedCpu) => return " (--device cpu)",
+        Some(LearnError::Device(_)) => return DEVICE,
         Some(LearnError::RunExists { .. }) => return " (train --resume, or another --run)",
         Some(LearnError::NotFinite { .. } | LearnError::Diverged(_)) => return " (isochrone data validate)",
         _ => {}
     }
     ""
 }
+
+/// The flag that selects a device.
+#[cfg(feature = "learn")]
+const DEVICE: &str = " (--device)";
 
 fn flag(remedy: Remedy) -> &'static str {
     match remedy {

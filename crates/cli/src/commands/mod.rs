@@ -6,6 +6,8 @@ mod choice;
 pub mod completions;
 pub mod data;
 #[cfg(feature = "learn")]
+mod device_args;
+#[cfg(feature = "learn")]
 pub mod distance;
 #[cfg(feature = "learn")]
 pub mod distill;

@@ -12,6 +12,7 @@ use isochrone::{
         formats::{Extras, ReadOptions},
     },
     learn::{
+        ComputeDevice,
         distill::{Agreement, DistilledDistance},
         model::{CheckpointSelector, LearnedDistance, Model},
         run::{OpenOptions, REFINED_FILE, Run},
@@ -60,6 +61,7 @@ pub fn open_run(folder: &Path, accept_edits: bool) -> anyhow::Result<Run> {
 pub struct LoadedRun {
     pub run: Run,
     pub model: Model,
+    device: ComputeDevice,
     /// The dataset to use instead of the run's training data.
     other_data: Option<PathBuf>,
     data: OnceCell<Dataset>,
@@ -89,22 +91,28 @@ impl LoadedRun {
         run: &RunArgs,
         checkpoint: CheckpointSelector,
         other_data: Option<&Path>,
+        device: ComputeDevice,
     ) -> anyhow::Result<Self> {
-        Self::of(run.open()?, checkpoint, other_data)
+        Self::of(run.open()?, checkpoint, other_data, device)
     }
 
     /// Loads a checkpoint of an open run. Prints the warnings of the model.
-    pub fn of(run: Run, checkpoint: CheckpointSelector, other_data: Option<&Path>) -> anyhow::Result<Self> {
-        let model = Model::of_run(&run, checkpoint)?;
+    pub fn of(
+        run: Run,
+        checkpoint: CheckpointSelector,
+        other_data: Option<&Path>,
+        device: ComputeDevice,
+    ) -> anyhow::Result<Self> {
+        let model = Model::of_run_on(&run, checkpoint, device)?;
         model.warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));
         let other_data = other_data.map(Path::to_owned);
-        Ok(Self { run, model, other_data, data: OnceCell::new(), refined: OnceCell::new() })
+        Ok(Self { run, model, device, other_data, data: OnceCell::new(), refined: OnceCell::new() })
     }
 
     /// Loads another checkpoint of the run.
     pub fn load_checkpoint(&mut self, step: u64) -> anyhow::Result<()> {
         if self.model.step != step {
-            self.model = Model::of_run(&self.run, CheckpointSelector::Step(step))?;
+            self.model = Model::of_run_on(&self.run, CheckpointSelector::Step(step), self.device)?;
         }
         Ok(())
     }
@@ -163,7 +171,7 @@ impl LoadedRun {
             let folder = folder.display();
             bail!("{}: no such file; hint: create it with isochrone distill {folder}", path.display());
         }
-        let distance = DistilledDistance::load(&path)?;
+        let distance = DistilledDistance::load_on(&path, self.device)?;
         if distance.data_sha256() != self.run.manifest().data.content_hash {
             bail!(
                 "{}: distilled from other data than the run was trained on; hint: create it again with isochrone distill {}",

@@ -1,6 +1,7 @@
 //! `isochrone reproduce`: runs a study end to end.
 
 use crate::commands::{
+    device_args::DeviceArgs,
     output::{bar, note},
     train::{parser_of, stop_on_ctrl_c},
 };
@@ -25,8 +26,8 @@ use std::{
 /// A study is one of those below, or a recipe file of your own. Finished parts are kept in the
 /// output directory; the same command continues an interrupted study.
 ///
-/// The flags -o, --quick, --check, --methods, --seeds, --shard and --json are listed by the help of
-/// a study, such as `isochrone reproduce nav2d --help`. `distances`, `episode-leak` and `merge`
+/// The flags -o, --quick, --check, --methods, --seeds, --shard, --device and --json are listed by
+/// the help of a study, such as `isochrone reproduce nav2d --help`. `distances`, `episode-leak` and `merge`
 /// have flags of their own.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true, subcommand_value_name = "STUDY|RECIPE.toml", subcommand_help_heading = "Studies")]
@@ -69,6 +70,9 @@ struct StudyArgs {
     /// Part of the runs, such as 2/5 for the second of five machines
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
+
+    #[command(flatten)]
+    device: DeviceArgs,
 
     /// Print JSON
     #[arg(long)]
@@ -120,6 +124,9 @@ struct DistancesArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
+    #[command(flatten)]
+    device: DeviceArgs,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -152,6 +159,9 @@ struct LeakArgs {
     /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
+
+    #[command(flatten)]
+    device: DeviceArgs,
 
     /// Print JSON
     #[arg(long)]
@@ -316,6 +326,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
 fn distances(args: &DistancesArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     let mut benchmark = if args.quick { DistanceBenchmark::quick() } else { DistanceBenchmark::full() };
     benchmark.seed = args.seed;
+    benchmark.device = args.device.available()?;
     benchmark.updates = args.updates.unwrap_or(benchmark.updates);
     if !args.methods.is_empty() {
         benchmark.methods = args.methods.clone();
@@ -349,6 +360,7 @@ fn distances(args: &DistancesArgs, out: &mut dyn Write) -> anyhow::Result<()> {
 }
 
 fn leak(args: &LeakArgs, out: &mut dyn Write) -> anyhow::Result<()> {
+    let device = args.device.available()?;
     let methods = if args.methods.is_empty() { learners().collect() } else { args.methods.clone() };
     let rows_per_episode = args.rows_per_episode.clone();
     let bar = bar(methods.len() * rows_per_episode.len(), "{bar:24} {pos}/{len} training runs  {elapsed}");
@@ -359,6 +371,7 @@ fn leak(args: &LeakArgs, out: &mut dyn Write) -> anyhow::Result<()> {
         rows_per_episode,
         updates: args.updates,
         seed: args.seed,
+        device,
     };
     let observe = |curve: &LeakCurve| {
         bar.inc(1);
@@ -400,6 +413,7 @@ fn distance_line(row: &DistanceRow) -> String {
 }
 
 fn study(recipe: &Recipe, args: &StudyArgs, out: &mut dyn Write) -> anyhow::Result<()> {
+    let device = args.device.available()?;
     let output = args.output.as_ref().expect("it has a default");
     let folder = output.display();
     let mut recipe = if args.quick { recipe.clone().quick() } else { recipe.clone() };
@@ -411,6 +425,7 @@ fn study(recipe: &Recipe, args: &StudyArgs, out: &mut dyn Write) -> anyhow::Resu
         StudyError::Collect(error) => anyhow::Error::new(error),
         error => error.into(),
     })?;
+    let study = study.on(device);
     let stop = stop_on_ctrl_c(true)?;
     let bar = bar(study.jobs().len(), "{bar:24} {pos}/{len} runs  {elapsed}  {msg}");
     bar.enable_steady_tick(Duration::from_secs(1));

@@ -25,6 +25,82 @@ fn help() {
     }
 }
 
+/// Every command that computes networks has the flag.
+#[test]
+fn wrong_devices_are_refused_with_a_hint() {
+    let folder = tempfile::tempdir().unwrap();
+    let commands = [
+        "train --data walks.csv",
+        "distance runs/a --from 0,0 --to 1,1",
+        "plan runs/a --from 0,0 --to 1,1",
+        "eval runs/a",
+        "audit runs/a",
+        "distill runs/a",
+        "plot map runs/a --to 1,1 -o map.svg",
+        "plot report runs -o report.html",
+        "plot calibration runs/a -o calibration.svg",
+        "reproduce nav2d --quick",
+        "reproduce distances --quick",
+        "reproduce episode-leak",
+    ];
+    for command in commands {
+        for device in ["gpu", "cuda:0", "wgpu:first", "wgpu:-1"] {
+            let refused = isochrone_in(folder.path(), &format!("{command} --device {device}"));
+            assert_eq!(refused.code, Some(2), "{command}: {}", refused.stderr);
+            let expected = format!(
+                "invalid value '{device}' for '--device <DEVICE>': not a device; hint: use cpu, wgpu or wgpu:INDEX"
+            );
+            assert!(refused.stderr.contains(&expected), "{command}: {}", refused.stderr);
+        }
+        if !cfg!(feature = "wgpu") {
+            let refused = isochrone_in(folder.path(), &format!("{command} --device wgpu:0"));
+            assert_eq!(refused.code, Some(2), "{command}: {}", refused.stderr);
+            assert!(refused.stderr.contains("hint: build it with --features wgpu"), "{}", refused.stderr);
+        }
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn the_manifest_records_the_device() {
+    let folder = tempfile::tempdir().unwrap();
+    let trained = train(folder.path(), "--run runs/a --device cpu");
+    assert_eq!(trained.code, Some(0), "{}", trained.stderr);
+    let manifest = std::fs::read_to_string(folder.path().join("runs/a/manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    assert_eq!(manifest["made_by"]["device"], "cpu");
+    let query = |device: &str| {
+        let query = format!("distance runs/a --distance learned --from 0,0 --to 3,3 {device} --json");
+        isochrone_in(folder.path(), &query)
+    };
+    assert_eq!(query("--device cpu").stdout, query("").stdout);
+    // With the feature, an adapter that does not exist; without it, a device that is not built.
+    let missing = query("--device wgpu:1000");
+    assert_eq!(missing.code, Some(2));
+    assert!(missing.stderr.contains("hint: "), "{}", missing.stderr);
+}
+
+/// Run by `just test-gpu`: on a GPU or a software driver, and back to the CPU.
+#[cfg(feature = "wgpu")]
+#[test]
+fn a_run_moves_from_a_graphics_processor_to_the_cpu() {
+    let folder = tempfile::tempdir().unwrap();
+    let trained = train(folder.path(), "--run runs/a --device wgpu:0");
+    assert_eq!(trained.code, Some(0), "{}", trained.stderr);
+    let manifest = std::fs::read_to_string(folder.path().join("runs/a/manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    assert!(manifest["made_by"]["device"].as_str().unwrap().starts_with("wgpu:0 ("), "{manifest}");
+    let steps = |device: &str| {
+        let query =
+            format!("distance runs/a --distance learned --from 0,0 --to 3,3 --device {device} --json");
+        let queried = isochrone_in(folder.path(), &query);
+        let queried: serde_json::Value = serde_json::from_str(&queried.stdout).unwrap();
+        queried["rows"][0]["steps"].as_f64().unwrap()
+    };
+    let (on_cpu, on_gpu) = (steps("cpu"), steps("wgpu"));
+    assert!((on_cpu - on_gpu).abs() < 1e-3 * on_cpu.max(1.0), "{on_cpu} {on_gpu}");
+}
+
 /// The commands of the README work on a small table.
 #[test]
 fn train_list_and_query() {

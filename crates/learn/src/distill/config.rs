@@ -1,5 +1,6 @@
 //! Settings of distillation.
 
+use crate::device::ComputeDevice;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -42,10 +43,19 @@ pub struct DistillConfig {
     /// The columns of a goal that are inputs of the network, for a teacher that ignores the others;
     /// by default all columns. A quasimetric needs all columns.
     pub goal: Option<Range<usize>>,
+    /// The device that trains the network and answers queries.
+    pub device: ComputeDevice,
 }
 
 impl Default for DistillConfig {
     fn default() -> Self {
-        Self { head: DistillHead::Pair, updates: 3000, seed: 0, column_scales: None, goal: None }
+        Self {
+            head: DistillHead::Pair,
+            updates: 3000,
+            seed: 0,
+            column_scales: None,
+            goal: None,
+            device: ComputeDevice::Cpu,
+        }
     }
 }

@@ -6,6 +6,7 @@ use super::{
     network::{Student, tensor},
     pool::TargetPool,
 };
+use crate::device::OpenDevice;
 use burn::tensor::{Device, Tensor};
 use isochrone_core::{Discount, ShapeError, TemporalDistance};
 use isochrone_data::Dataset;
@@ -33,12 +34,30 @@ pub struct About {
     pub longest_steps: f32,
     /// SHA-256 of the dataset.
     pub data_sha256: String,
+    /// The device that trained it.
+    #[serde(default = "cpu", skip_serializing_if = "is_cpu")]
+    pub device: String,
     /// The agreement with its teacher, if it was measured.
     pub agreement: Option<Agreement>,
 }
 
+/// The device of files that name none, which are those of the CPU.
+fn cpu() -> String {
+    "cpu".to_owned()
+}
+
+fn is_cpu(device: &String) -> bool {
+    *device == cpu()
+}
+
 impl About {
-    pub fn new(config: &DistillConfig, features: &FeatureMap, pool: &TargetPool, data: &Dataset) -> Self {
+    pub fn new(
+        config: &DistillConfig,
+        device: &OpenDevice,
+        features: &FeatureMap,
+        pool: &TargetPool,
+        data: &Dataset,
+    ) -> Self {
         let (n, sum, longest_steps) = pool.finite().fold((0u64, 0f64, 0f32), |(n, sum, longest), steps| {
             (n + 1, sum + f64::from(steps), longest.max(steps))
         });
@@ -53,6 +72,7 @@ impl About {
             unit_steps: (sum / n as f64 / outputs) as f32,
             longest_steps,
             data_sha256: data.content_hash().to_owned(),
+            device: device.description.clone(),
             agreement: None,
         }
     }
@@ -84,6 +104,11 @@ impl DistilledDistance {
     /// SHA-256 of the dataset that it was distilled on.
     pub fn data_sha256(&self) -> &str {
         &self.about.data_sha256
+    }
+
+    /// The device that trained it; see [`OpenDevice::description`](crate::OpenDevice::description).
+    pub fn device(&self) -> &str {
+        &self.about.device
     }
 
     /// The columns of a goal that it uses.
@@ -126,17 +151,20 @@ impl DistilledDistance {
 
     /// Builds a network from an archive that contains exactly its weights. The size of the network
     /// must have been checked.
-    pub(super) fn from_archive(about: About, mut archive: Archive) -> Result<Self, StateError> {
-        let device = Device::flex();
+    pub(super) fn from_archive(
+        about: About,
+        mut archive: Archive,
+        device: &Device,
+    ) -> Result<Self, StateError> {
         let features = FeatureMap::take_from(&mut archive, about.columns.clone())?;
-        let mut init = Initializer::new(0, 0, &device);
+        let mut init = Initializer::new(0, 0, device);
         let mut student = Student::new(about.head, &features, about.knows_unreachable, &mut init)
             .expect("sizes are not zero");
         archive.take_module("network", &mut student)?;
         if let Some(name) = archive.remaining() {
             return Err(StateError::Unused { name: name.to_owned() });
         }
-        Ok(Self { about, features: Arc::new(features), student, device })
+        Ok(Self { about, features: Arc::new(features), student, device: device.clone() })
     }
 
     /// Appends the distances of pairs of rows to `steps`; a state at its goal has distance 0.

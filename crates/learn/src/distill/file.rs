@@ -6,7 +6,8 @@ use super::{
     features::{Columns, FeatureMap},
     network::Student,
 };
-use crate::{error::LearnError, run::write_file};
+use crate::{device::ComputeDevice, error::LearnError, run::write_file};
+use burn::tensor::Device;
 use isochrone_nn::store::Archive;
 use serde::{Deserialize, Serialize};
 use std::{fs, path::Path};
@@ -51,15 +52,25 @@ impl DistilledDistance {
     /// # Errors
     /// If the file cannot be read, is corrupt, or is not a distilled distance of this format.
     pub fn load(path: &Path) -> Result<Self, LearnError> {
+        Self::load_on(path, ComputeDevice::Cpu)
+    }
+
+    /// Reads a distance from a file; queries are computed on a device, which need not be the one
+    /// that trained it.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load), or if the device is unavailable.
+    pub fn load_on(path: &Path, device: ComputeDevice) -> Result<Self, LearnError> {
+        let device = device.open()?.device;
         let size = fs::metadata(path).map_err(|error| LearnError::read(path, error))?.len();
         if size > MAX_BYTES {
             return Err(LearnError::malformed(path, format!("file of {size} bytes is too large"), HINT));
         }
         let bytes = fs::read(path).map_err(|error| LearnError::read(path, error))?;
-        Self::from_bytes(path, &bytes)
+        Self::from_bytes(path, &bytes, &device)
     }
 
-    fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Self, LearnError> {
+    fn from_bytes(path: &Path, bytes: &[u8], device: &Device) -> Result<Self, LearnError> {
         let wrong = |problem: String| LearnError::malformed(path, problem, HINT);
         let text = Archive::description(bytes).map_err(|error| wrong(error.to_string()))?;
         let text = text.ok_or_else(|| wrong("not a distilled distance".to_owned()))?;
@@ -79,7 +90,7 @@ impl DistilledDistance {
         if Student::min_bytes(about.head, &features) > bytes.len() {
             return Err(wrong("too few weights for its columns".to_owned()));
         }
-        Self::from_archive(about, archive).map_err(|error| wrong(error.to_string()))
+        Self::from_archive(about, archive, device).map_err(|error| wrong(error.to_string()))
     }
 }
 

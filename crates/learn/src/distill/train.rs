@@ -8,7 +8,7 @@ use super::{
     pool::{BLOCK_ROWS, Target, TargetPool},
 };
 use crate::{
-    cpu,
+    device::OpenDevice,
     error::{ConfigError, ConfigErrorKind, Divergence, LearnError},
 };
 use burn::tensor::{Device, Tensor, TensorData, activation::softplus};
@@ -69,7 +69,7 @@ const STREAM: u64 = 1 << 33;
 /// ```
 ///
 /// # Errors
-/// If a setting does not fit the dataset, the teacher's states have another width, no pair of
+/// If the device is unavailable, a setting does not fit the dataset, the teacher's states have another width, no pair of
 /// states is reachable, or a value of the dataset or the loss is not finite.
 pub fn distill(
     teacher: &dyn TemporalDistance,
@@ -93,11 +93,12 @@ pub fn distill(
         let error = ConfigError::new("goal", "a slice", "not supported by a quasimetric", hint);
         return Err(error.of_kind(ConfigErrorKind::Unsupported).into());
     }
+    let device = config.device.open()?;
     // On a thread of the pool: submitting work from outside costs a wake-up each time.
     rayon::scope(|_| {
         let pool = TargetPool::draw(teacher, data, features.is_slice(), config.seed)?;
-        let about = About::new(config, &features, &pool, data);
-        let student = train(&pool, &features, &about, config, &mut progress)?;
+        let about = About::new(config, &device, &features, &pool, data);
+        let student = train(&pool, &features, &about, config, &device, &mut progress)?;
         let mut archive = Archive::default();
         archive.insert_module("network", &student);
         // An update may overflow a weight although its loss was finite.
@@ -106,7 +107,7 @@ pub fn distill(
         }
         features.insert_into(&mut archive);
         // Built from what a file would contain, so that saving and loading is bit-identical.
-        Ok(DistilledDistance::from_archive(about, archive).expect("the archive is complete"))
+        Ok(DistilledDistance::from_archive(about, archive, &device.device).expect("the archive is complete"))
     })
 }
 
@@ -115,9 +116,10 @@ fn train(
     features: &FeatureMap,
     about: &About,
     config: &DistillConfig,
+    device: &OpenDevice,
     progress: &mut (impl FnMut(u64, f64) + Send),
 ) -> Result<Student, LearnError> {
-    let device = cpu();
+    let device = device.device.clone().autodiff();
     let mut init = Initializer::new(config.seed, 0, &device);
     let student = Student::new(config.head, features, about.knows_unreachable, &mut init)?;
     let optimizer = OptimizerConfig {

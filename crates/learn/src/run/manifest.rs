@@ -32,7 +32,7 @@ pub struct Provenance {
     pub git_revision: Option<String>,
     /// The version of Burn.
     pub burn: String,
-    /// The device, always `cpu` so far.
+    /// The device; see [`OpenDevice::description`](crate::OpenDevice::description).
     pub device: String,
     /// The number of processes that train together, on which results depend by rounding.
     #[serde(default = "one")]
@@ -51,7 +51,7 @@ fn one() -> usize {
 }
 
 impl Provenance {
-    /// Returns the provenance of this process.
+    /// Returns the provenance of this process, on the CPU.
     pub fn now() -> Self {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         Self {

@@ -4,6 +4,7 @@ mod checkpoints;
 mod configuration;
 mod conformance;
 mod custom;
+mod devices;
 mod distill;
 mod divergence;
 mod experiments;

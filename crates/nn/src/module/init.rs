@@ -3,11 +3,11 @@
 //! Burn initializes parameters lazily from a global generator and gives them random ids, so that
 //! neither runs nor resumed optimizers would be reproducible.
 
+use crate::runtime::ignore_configuration_files;
 use burn::{
     module::{Param, ParamId},
     tensor::{Device, Tensor, TensorData},
 };
-use burn_std::config::{BurnConfig, RuntimeConfig as _};
 use isochrone_core::rng;
 use rand_chacha::ChaCha8Rng;
 
@@ -27,12 +27,8 @@ impl Initializer {
     /// that are optimized or saved together need different streams, because parameter ids are
     /// derived from the stream.
     pub fn new(seed: u64, stream: u32, device: &Device) -> Self {
-        // This sets Burn's default configuration, unless the program has set one. Otherwise Burn
-        // would search for a `burn.toml` in the working directory and all its parents and apply it:
-        // a dataset unpacked from an archive could name a file that training then overwrites with
-        // its log. Every network is created by an initializer, so this runs before the first
-        // gradient.
-        BurnConfig::try_set(BurnConfig::default());
+        // Every network is created by an initializer, so this runs before the first gradient.
+        ignore_configuration_files();
         let rng = rng::stream(seed, PARAMETERS | u64::from(stream));
         Self { device: device.clone(), rng, next_id: u64::from(stream) << 32 | 1 }
     }

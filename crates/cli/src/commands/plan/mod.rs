@@ -5,6 +5,7 @@ mod recorded;
 pub use recorded::path_states as recorded_path;
 
 use crate::commands::{
+    device_args::DeviceArgs,
     output::{Field, Report, StyleArgs, note, save},
     planner_args::{PlannerArgs, path_or_none},
     query::{LoadedRun, RunArgs, parse_checkpoint},
@@ -65,6 +66,9 @@ pub struct Args {
     checkpoint: CheckpointSelector,
 
     #[command(flatten)]
+    device: DeviceArgs,
+
+    #[command(flatten)]
     style: StyleArgs,
 }
 
@@ -90,7 +94,7 @@ const MAX_DIMENSIONS: usize = 6;
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     args.plot.as_deref().map_or(Ok(()), Figure::check_path)?;
     args.planner.check_without_policy()?;
-    let loaded = LoadedRun::open(&args.run, args.checkpoint, args.data.as_deref())?;
+    let loaded = LoadedRun::open(&args.run, args.checkpoint, args.data.as_deref(), args.device.device)?;
     let selection = SelectionArgs::within(args.within);
     selection.refuse_unused(&[args.to.as_str()])?;
     let from = loaded.query_state(&args.from, "--from")?;

@@ -1,4 +1,5 @@
 use crate::commands::{
+    device_args::DeviceArgs,
     output::{note, save},
     query::{LoadedRun, open_run, parse_checkpoint},
     runs::{dataset_label, display_name, find_runs},
@@ -38,6 +39,9 @@ pub struct Args {
     #[arg(long, default_value = "best", value_name = "CHECKPOINT", value_parser = parse_checkpoint)]
     checkpoint: CheckpointSelector,
 
+    #[command(flatten)]
+    device: DeviceArgs,
+
     /// Output file (.svg or .png)
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
@@ -55,8 +59,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let runs: Vec<&Run> = runs.iter().collect();
     for run in &runs {
         // Only one dataset is in memory at a time.
-        let loaded =
-            LoadedRun::of(open_run(run.folder(), args.accept_edits)?, args.checkpoint, args.data.as_deref())?;
+        let run_again = open_run(run.folder(), args.accept_edits)?;
+        let loaded = LoadedRun::of(run_again, args.checkpoint, args.data.as_deref(), args.device.device)?;
         let name = display_name(run, &runs);
         let pairs = match &loaded.model.distance {
             Some(distance) => observed_pairs(distance, loaded.data()?, args.pairs as usize, 0),

@@ -1,4 +1,5 @@
 use crate::commands::{
+    device_args::DeviceArgs,
     output::{file_stem, note, save},
     plan::recorded_path,
     planner_args::{PlannerArgs, path_or_none},
@@ -62,6 +63,9 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 110, value_parser = clap::value_parser!(u16).range(10..=500))]
     cells: u16,
 
+    #[command(flatten)]
+    device: DeviceArgs,
+
     /// Checkpoint to load: last, best or a step
     #[arg(long, default_value = "best", value_name = "CHECKPOINT", value_parser = parse_checkpoint)]
     checkpoint: CheckpointSelector,
@@ -80,7 +84,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if let (false, Some(flag)) = (args.draw_path, args.planner.first_set()) {
         bail!("{flag} does not apply without --path; hint: add --path, or leave it out");
     }
-    let loaded = LoadedRun::open(&args.run, args.checkpoint, args.data.as_deref())?;
+    let loaded = LoadedRun::open(&args.run, args.checkpoint, args.data.as_deref(), args.device.device)?;
     let map = StepMap::new(&loaded, args.axes.as_deref(), usize::from(args.cells))?;
     let distance = loaded.distance_of(args.distance)?;
     let query_state =

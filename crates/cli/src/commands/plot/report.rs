@@ -1,4 +1,5 @@
 use crate::commands::{
+    device_args::DeviceArgs,
     output::file_name,
     query::{DistanceArg, LoadedRun},
     runs::{dataset_label, display_name, find_runs},
@@ -27,6 +28,9 @@ pub struct Args {
     #[arg(long)]
     accept_edits: bool,
 
+    #[command(flatten)]
+    device: DeviceArgs,
+
     /// Output file (.html)
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
@@ -49,7 +53,9 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         bail!("{}: a report is an HTML file; hint: use the extension .html", args.output.display());
     }
     let loaded_runs = find_runs(&args.folders, args.accept_edits)?;
-    let loaded_runs = loaded_runs.into_iter().map(|run| LoadedRun::of(run, CheckpointSelector::Last, None));
+    let loaded_runs = loaded_runs
+        .into_iter()
+        .map(|run| LoadedRun::of(run, CheckpointSelector::Last, None, args.device.device));
     let loaded_runs: Vec<LoadedRun> = loaded_runs.collect::<anyhow::Result<_>>()?;
     let runs: Vec<&Run> = loaded_runs.iter().map(|loaded| &loaded.run).collect();
     let summaries: Vec<RunSummary> =

@@ -7,6 +7,7 @@ use crate::{
     FAILURE,
     commands::{
         choice::{Choice, one_of},
+        device_args::DeviceArgs,
         output::note,
         query::open_run,
         read_args::{ReadArgs, read_spinner},
@@ -82,6 +83,9 @@ pub struct Args {
     #[arg(long, value_name = "WHICH", value_parser = negatives, default_value = "all")]
     negatives: Negatives,
 
+    #[command(flatten)]
+    device: DeviceArgs,
+
     /// Resume the run in this directory with its original settings
     #[arg(long, value_name = "DIR", conflicts_with_all = ["settings", "data", "validation", "algorithm", "size", "steps", "seed", "run", "negatives", "observations", "actions", "episode", "reward", "time", "ends", "fps", "goal", "action_range"])]
     resume: Option<PathBuf>,
@@ -109,6 +113,7 @@ Examples:
   isochrone train --data examples/walks.csv --observations x,y --size small --steps 2000
   isochrone train config.toml learner.critic.width=256 steps=100000 seed=3
   isochrone train --resume runs/maze
+  isochrone train --data pointmaze-medium-navigate-v0.npz --device wgpu   # a GPU, if built with it
   mpirun -np 4 isochrone train --data pointmaze-medium-navigate-v0.npz batch_size=1024
   isochrone train --algorithm qrl --list-settings
 
@@ -201,7 +206,7 @@ fn lead(args: &Args, job: &Job, has_started: &Arc<AtomicBool>) -> anyhow::Result
     let Prepared { training, folder, config, data, validation } = job.agree(prepared)?;
     let training = with_evaluations(training, &data, validation.as_ref());
     let progress = TrainingProgress::new(&folder, &config.data.path, &data, has_started);
-    let training = training.callbacks(progress).stop(stop_on_ctrl_c(true)?);
+    let training = training.device(args.device.device).callbacks(progress).stop(stop_on_ctrl_c(true)?);
     train(training, job, &data).map_err(|error| match (error, &config.data.validation) {
         (error @ LearnError::ValidationWidths { .. }, Some(path)) => {
             anyhow::anyhow!("{}: {error} (--validation, --data)", path.display())
