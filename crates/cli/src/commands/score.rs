@@ -1,6 +1,7 @@
 //! `isochrone score`: distances for every row of a Parquet dataset of any size.
 
 use crate::commands::{
+    device_args::DeviceArgs,
     output::{Field, Report, StyleArgs, bar, named, note},
     query::{DistanceArg, LoadedRun, open_run, parse_checkpoint},
     read_args::trimmed,
@@ -74,6 +75,9 @@ pub struct Args {
     /// Checkpoint to load: last, best or a step
     #[arg(long, default_value = "best", value_name = "CHECKPOINT", value_parser = parse_checkpoint)]
     checkpoint: CheckpointSelector,
+
+    #[command(flatten)]
+    device: DeviceArgs,
 
     /// Accept a config.toml or manifest.json that was edited after the run started
     #[arg(long)]
@@ -209,7 +213,7 @@ fn source(args: &Args) -> anyhow::Result<Source> {
         return Ok(Source::Graph { distance, columns: (columns.observations, columns.episode), key });
     }
     let run = args.run.as_deref().context("--run is missing; hint: give a run directory")?;
-    let loaded = LoadedRun::of(open_run(run, args.accept_edits)?, args.checkpoint, None)?;
+    let loaded = LoadedRun::of(open_run(run, args.accept_edits)?, args.checkpoint, None, args.device.device)?;
     Ok(Source::Run(Box::new(loaded)))
 }
 

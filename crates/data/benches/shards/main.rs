@@ -112,6 +112,7 @@ fn sample(data: &Dataset, workers: usize) -> (f64, u64) {
     let goals = GoalDistribution::new(GoalDistributionConfig::default(), discount).unwrap();
     let config = SamplerConfig {
         batch_size: BATCH_ROWS,
+        first_row: 0,
         rows_per_episode: 1,
         goals: vec![goals],
         seed: SEED,

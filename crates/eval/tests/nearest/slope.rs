@@ -118,6 +118,7 @@ impl LatentDistance for Slope {
 
 /// Returns the asymmetry of a distance over random pairs of rows: the mean of
 /// `|d(a, b) - d(b, a)|`, divided by the mean of `max(d(a, b), d(b, a))`.
+#[cfg(feature = "nearest")]
 pub fn asymmetry(distance: &dyn TemporalDistance, rows: &[f32]) -> f64 {
     let half = rows.len() / distance.width() / 2 * distance.width();
     let (a, b) = (&rows[..half], &rows[half..2 * half]);

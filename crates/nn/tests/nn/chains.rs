@@ -161,8 +161,11 @@ fn cmd1(chain: &Chain, offsets: Offsets, steps: usize, seed: u64) -> Vec<f32> {
         let (from, to) = chain.batch(offsets, &mut rng);
         let (from, to) = (one_hot(&from, states, &device), one_hot(&to, states, &device));
         let member = &network.metric.members()[0];
-        let options =
-            ContrastiveOptions { potential: Some(network.potential.forward(to.clone())), scale: 1.0 };
+        let options = ContrastiveOptions {
+            potential: Some(network.potential.forward(to.clone())),
+            scale: 1.0,
+            group: None,
+        };
         let (x, y) = (member.encoder.forward(from), member.encoder.forward(to));
         let loss = infonce(InfoNce::default(), &member.head, x, y, options);
         state.step(loss.value);
@@ -211,7 +214,7 @@ fn cmd2(chain: &Chain, seed: u64) -> Vec<f32> {
         let member = &network.metric.members()[0];
         let distances = member.head.all_pairs(member.encoder.forward(from), member.encoder.forward(to));
         let targets = contrastive_targets(phi, phi_goal, psi);
-        let distilled = distill(distances, targets, dual.lambda());
+        let distilled = distill(distances, targets, 0, dual.lambda());
         dual.update(
             distilled.diagnostics.read().into_iter().find(|(name, _)| *name == "violation").unwrap().1,
         );

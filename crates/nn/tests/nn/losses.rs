@@ -32,13 +32,13 @@ fn infonce_of_pairs_equals_infonce_of_their_logits() {
         let logits = head.all_pairs(x.clone(), y.clone()) * (0.5 * sign) + potential.clone().unsqueeze();
         for direction in [Direction::Symmetric, Direction::Forward, Direction::Backward] {
             let options = InfoNce { direction, logsumexp_penalty: 0.01 };
-            let scaled = ContrastiveOptions { scale: 0.5, potential: Some(potential.clone()) };
+            let scaled = ContrastiveOptions { scale: 0.5, potential: Some(potential.clone()), group: None };
             let pairs = infonce(options, &head, x.clone(), y.clone(), scaled);
             let plain = infonce_of_logits(options, logits.clone());
             assert!((pairs.item() - plain.item()).abs() < 1e-5, "{config:?} {direction:?}");
             assert_eq!(diagnostic(&pairs, "accuracy"), diagnostic(&plain, "accuracy"));
         }
-        let scaled = ContrastiveOptions { scale: 0.5, potential: Some(potential) };
+        let scaled = ContrastiveOptions { scale: 0.5, potential: Some(potential), group: None };
         // The mean of softplus(-logit) on the diagonal and softplus(logit) off it.
         let rows: Vec<f64> = numbers(logits).into_iter().map(f64::from).collect();
         let n = rows.len().isqrt();
@@ -72,7 +72,7 @@ fn distillation_raises_all_distances_and_bounds_the_diagonal() {
     let device = Device::flex().autodiff();
     let distances = Tensor::<2>::from_data([[2.0f32, 1.0], [0.0, 3.0]], &device).require_grad();
     let targets = Tensor::<2>::from_data([[1.0f32, 3.0], [0.5, 3.5]], &device);
-    let loss = distill(distances.clone(), targets.clone(), 4.0);
+    let loss = distill(distances.clone(), targets.clone(), 0, 4.0);
     let (raise, violation) = ((4.0 + 0.25 + 0.25) / 4.0, 1.0 / 2.0);
     assert!((diagnostic(&loss, "raise") - raise).abs() < 1e-6);
     assert!((diagnostic(&loss, "violation") - violation).abs() < 1e-6);
@@ -157,7 +157,7 @@ fn policy_losses_have_the_documented_weights() {
     let (log_probs, advantages) = (vector(&[-1.0, -2.0]), vector(&[0.0, 100.0]));
     let loss = awr(log_probs.clone(), advantages, 3.0, 50.0);
     assert!((loss.item() - (1.0 + 100.0) / 2.0).abs() < 1e-3, "weights 1 and 50: {}", loss.item());
-    let scaled = ddpg_bc(vector(&[2.0, 4.0]), log_probs, 0.1);
+    let scaled = ddpg_bc(vector(&[2.0, 4.0]), log_probs, 0.1, None);
     assert!((scaled.item() - 1.15).abs() < 1e-5);
     assert_eq!(diagnostic(&scaled, "distance"), 3.0);
 }

@@ -6,6 +6,7 @@ mod check;
 mod index;
 
 use crate::commands::{
+    device_args::DeviceArgs,
     output::{Field, Report, StyleArgs, count, named, note},
     query::{DistanceArg, LoadedRun, RunArgs, parse_checkpoint},
     states::SYNTAX,
@@ -59,6 +60,9 @@ pub struct Args {
     checkpoint: CheckpointSelector,
 
     #[command(flatten)]
+    device: DeviceArgs,
+
+    #[command(flatten)]
     style: StyleArgs,
 }
 
@@ -92,6 +96,7 @@ const MAX_K: i64 = 100_000;
 /// How the states were searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Search {
+    #[cfg(feature = "nearest")]
     Index,
     Exact,
 }
@@ -99,6 +104,7 @@ enum Search {
 impl Search {
     fn name(self) -> &'static str {
         match self {
+            #[cfg(feature = "nearest")]
             Self::Index => "index",
             Self::Exact => "exact",
         }
@@ -107,7 +113,7 @@ impl Search {
 
 /// Runs the command; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    let loaded = LoadedRun::open(&args.run, args.checkpoint, args.data.as_deref())?;
+    let loaded = LoadedRun::open(&args.run, args.checkpoint, args.data.as_deref(), args.device.device)?;
     let distance = loaded.distance_of(args.distance)?;
     let data = loaded.data()?;
     if let Some(queries) = args.query.check {
