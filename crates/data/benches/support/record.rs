@@ -27,6 +27,7 @@ pub fn store(key: &str, mut result: Value) {
         "cores": std::thread::available_parallelism().map_or(0, usize::from),
         "load_average_1_minute": load.split(' ').next().and_then(|load| load.parse::<f64>().ok()),
     });
+    result["profile"] = if cfg!(debug_assertions) { "dev, opt-level 1" } else { "release" }.into();
     result["version"] = env!("CARGO_PKG_VERSION").into();
     println!("{result:#}");
     let Some(path) = argument("--output") else { return };

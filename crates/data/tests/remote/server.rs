@@ -1,4 +1,4 @@
-//! A small web server with ETags, ranges and conditions; it also lists buckets as S3 does, and
+//! A small web server with versions (`ETag`), ranges and conditions; it also lists buckets as S3 does, and
 //! datasets as the Hugging Face hub does.
 
 use std::{
@@ -154,7 +154,7 @@ impl Server {
     }
 }
 
-/// The hash of the contents: any function of them serves as an ETag.
+/// The hash of the contents: any function of them serves as an `ETag`.
 pub fn etag(bytes: &[u8]) -> String {
     let sum = bytes.iter().fold(7u64, |sum, &byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
     format!("\"{sum:x}\"")

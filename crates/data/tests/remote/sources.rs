@@ -3,7 +3,7 @@
 use crate::{
     child::{command, fetch_with},
     server::Server,
-    support::{fetch, load, table, walks, write_shards},
+    support::{cached_files, fetch, load, table, walks, write_shards},
 };
 use isochrone_data::{Dataset, formats::ReadOptions, remote::CacheOptions};
 use std::{path::Path, process::Stdio, thread, time::Duration};
@@ -164,14 +164,25 @@ fn a_killed_process_leaves_a_download_that_continues() {
     let text = table(2_000_000);
     server.put("walks.csv", text.as_str());
     let url = format!("http://{}/walks.csv", server.address);
-    let mut killed = 0;
-    for pause in [60, 90, 120, 150, 200, 300] {
-        let mut process = command(&url, folder.path(), &[]).stdout(Stdio::null()).spawn().unwrap();
-        thread::sleep(Duration::from_millis(pause));
+    let left_by_a_kill = |cache: &Path| {
+        let part = || cached_files(cache, "part").first().and_then(|path| Some(path.metadata().ok()?.len()));
+        let mut process = command(&url, cache, &[]).stdout(Stdio::null()).spawn().unwrap();
+        while part().unwrap_or(0) == 0 && process.try_wait().unwrap().is_none() {
+            thread::sleep(Duration::from_millis(1));
+        }
         process.kill().unwrap();
         process.wait().unwrap();
-        killed += usize::from(crate::support::cached_files(folder.path(), "").is_empty());
-    }
-    let fetched = fetch(&url, &CacheOptions::new(folder.path())).unwrap();
-    assert_eq!(std::fs::read_to_string(&fetched.path).unwrap(), text, "after {killed} kills");
+        part()
+    };
+    // A process may be done before it is killed.
+    let killed = (0..20).find_map(|attempt| {
+        let cache = folder.path().join(attempt.to_string());
+        left_by_a_kill(&cache).filter(|&bytes| bytes > 0).map(|bytes| (cache, bytes))
+    });
+    let (cache, left) = killed.expect("one of the processes is killed halfway");
+    server.requests();
+    let fetched = fetch(&url, &CacheOptions::new(&cache)).unwrap();
+    assert_eq!((fetched.resumed_bytes, fetched.downloaded_bytes), (left, text.len() as u64 - left));
+    assert_eq!(server.bytes_sent() as u64, text.len() as u64 - left, "nothing is sent again");
+    assert_eq!(std::fs::read_to_string(&fetched.path).unwrap(), text);
 }
