@@ -16,7 +16,7 @@ quick: (timed "fmt" "lint-quick" "test-quick")
 check: (timed "fmt" "typos" "workflows" "book" "mujoco" "lint" "test" "examples" "test-mpi" "test-light" "python" "doc" "api" "package")
 
 # Checks that take long or need other packages: licenses, builds from packages, fuzzing, kill tests, the quick study, Python peers. Run it before a release.
-nightly: (timed "deny" "package-verify" "fuzz" "kill-test" "kill-test-mpi" "reproduce-quick" "test-python" "test-onnx" "wheel" "test-ogbench")
+nightly: (timed "deny" "package-verify" "fuzz" "kill-test" "kill-test-mpi" "test-remote" "reproduce-quick" "test-python" "test-onnx" "wheel" "test-ogbench")
 
 # Run recipes one after another and print the duration of each.
 [private]
@@ -171,6 +171,19 @@ bench-learn:
     mv target/bench-learn.md docs/results/bench-learn.md
     cat docs/results/bench-learn.md
 
+# Test and lint datasets in object stores, which no other recipe compiles.
+test-remote:
+    cargo clippy -p isochrone-data --features remote --all-targets --locked -- -D warnings
+    cargo nextest run -p isochrone-data --features remote --locked --test remote
+    cargo bench -p isochrone-data --bench shards --locked --profile dev
+
+# Measure a billion rows in shards in FOLDER (12 GB, created and removed), and an object store at URL with the credentials of the environment; writes docs/results/remote/results.json. Drops the page cache if permitted.
+bench-remote URL FOLDER="target" ROWS="1000000000":
+    cargo bench -p isochrone-data --bench shards --locked -- --rows {{ ROWS }} --folder "$PWD/{{ FOLDER }}" --output "$PWD/docs/results/remote/results.json"
+    mkdir -p "{{ FOLDER }}/bench-remote"
+    cargo bench -p isochrone-data --features remote --bench remote --locked -- --url {{ URL }} --folder "$PWD/{{ FOLDER }}/bench-remote" --output "$PWD/docs/results/remote/results.json"
+    rm -r "{{ FOLDER }}/bench-remote"
+
 # Compare goal sampling with NumPy, and the isochrone Arrow format with Parquet; writes docs/results/bench-data.md. About two minutes on two idle cores.
 bench-data:
     mkdir -p docs/results
@@ -203,10 +216,10 @@ test-mpi: mujoco
 kill-test-mpi KILLS="50": mujoco
     ISOCHRONE_KILLS={{ KILLS }} cargo nextest run --workspace {{ features }},mpi --locked --test mpi --success-output=immediate -E 'test(killed_processes)'
 
-# Measure updates on one and two processes, and compare them with the model; writes docs/results/mpi.
-bench-mpi PROCESSES="2":
-    cargo bench -p isochrone-mpi --features mpi --locked --bench scaling --no-run
-    for n in 1 {{ PROCESSES }}; do mpirun --allow-run-as-root --oversubscribe -np $n $(ls -t target/release/deps/scaling-* | grep -v '\.d$' | head -1) --out docs/results/mpi; done
+# Measure updates on one and several processes, and compare them with the model; writes docs/results/mpi. Built like the tests, whose kernels and matrix products are optimized.
+bench-mpi PROCESSES="2": mujoco
+    cargo test --workspace {{ features }},mpi --locked --bench scaling --no-run
+    for n in 1 {{ PROCESSES }}; do mpirun --allow-run-as-root --oversubscribe -np $n $(ls -t target/debug/deps/scaling-* | grep -v '\.d$' | head -1) --out docs/results/mpi; done
     rm docs/results/mpi/single.json
 
 # Compare operations, training and queries on a GPU with the CPU. Without a GPU, Debian's mesa-vulkan-drivers provides a software driver.
