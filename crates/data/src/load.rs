@@ -11,8 +11,8 @@ impl Dataset {
     /// Loads a dataset from a file or folder of any [`Format`]. Files of the isochrone Arrow
     /// format are mapped, all others are read into memory.
     ///
-    /// A folder of shards, such as `part-00000.arrow`, `part-00001.arrow`, opens as one dataset: the
-    /// episodes of all shards in the order of their names, under one index.
+    /// A folder of shards, such as `part-00000.arrow`, `part-00001.arrow`, opens as one dataset:
+    /// the episodes of all shards in the order of their names, under one index.
     ///
     /// With the Cargo feature `remote`, the path may be an address such as `s3://logs/walks`; see
     /// [`remote`]. [`remote::fetch`] reports progress, and has the settings of the cache.

@@ -11,7 +11,8 @@ pub struct SharedState {
 }
 
 impl SharedState {
-    /// Returns the step, then the weights, the training state and the numbers, each after its length.
+    /// Returns the step, then the weights, the training state and the numbers, each after its
+    /// length.
     pub fn to_bytes(&self) -> Vec<u8> {
         let LearnerState { weights, training, numbers } = &self.state;
         let numbers = serde_json::to_vec(numbers).expect("names and numbers");

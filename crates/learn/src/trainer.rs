@@ -236,8 +236,9 @@ impl Trainer {
         Ok(())
     }
 
-    /// Checks that all processes have the same state, bit by bit: an algorithm that does not average
-    /// its gradients, or a process on another type of processor, is an error and not a bad result.
+    /// Checks that all processes have the same state, bit by bit: an algorithm that does not
+    /// average its gradients, or a process on another type of processor, is an error and not a bad
+    /// result.
     fn check_equal_states(&mut self) -> Result<(), LearnError> {
         let Some(group) = self.context.processes.all().cloned() else { return Ok(()) };
         let hash = self.state().hash();

@@ -26,14 +26,14 @@ pub enum MpiError {
 
 /// All processes of an MPI job.
 #[derive(Debug)]
-pub struct World {
+pub struct Job {
     group: ProcessGroup,
     local_size: usize,
 }
 
 static IS_STARTED: AtomicBool = AtomicBool::new(false);
 
-impl World {
+impl Job {
     /// Joins the job that this process was started for.
     ///
     /// # Errors
@@ -64,8 +64,8 @@ impl World {
 
     /// Leaves the job, which waits until all processes do.
     pub fn leave(self) {
-        // Safety: the library is running, and nothing calls it afterwards: the trainer that uses the
-        // group has ended.
+        // Safety: the library is running, and nothing calls it afterwards: the trainer that uses
+        // the group has ended.
         unsafe { ffi::isochrone_mpi_finish() }
     }
 

@@ -15,7 +15,7 @@ use isochrone::{
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods as _};
 use pyo3::{prelude::*, types::PyDict};
 
-/// Audits readings on their dataset; `is_recorded` says that they are recorded time, which is not
+/// Audits readings on their dataset; `is_recorded` states that they are recorded time, which is not
 /// compared with itself.
 fn report<'py>(
     py: Python<'py>,

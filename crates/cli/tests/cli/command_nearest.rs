@@ -68,7 +68,7 @@ fn errors_name_what_is_wrong() {
         ("--to 0,0 --from 0,0", "cannot be used with"),
         ("--to end", "--to end: a goal set, but one state is needed"),
         ("--from @3:0..2", "--from @3:0..2: 2 states"),
-        ("--to 0,0 -k 0", "0 is not in 1..=100000"),
+        ("--to 0,0 -k 0", "0 is not between 1 and 100000"),
     ] {
         let outcome = isochrone_in(folder.path(), &format!("nearest runs/a {arguments}"));
         assert_eq!(outcome.code, Some(2), "{arguments}");

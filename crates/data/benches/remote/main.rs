@@ -144,16 +144,16 @@ fn refused(url: &DatasetUrl, bucket: &Bucket, shards: &Path, cache: &Path) -> se
     let intact = std::fs::read(shards.join(name)).unwrap();
     let mut flipped = intact.clone();
     flipped[intact.len() / 2] ^= 1;
-    let attempt = || match remote::fetch(url, &CacheOptions::new(cache), &mut |_| ()) {
+    let fetched = || match remote::fetch(url, &CacheOptions::new(cache), &mut |_| ()) {
         Ok(_) => panic!("a wrong object was accepted"),
         Err(error) => error.to_string(),
     };
     bucket.put(name, flipped);
-    let corrupt = attempt();
+    let corrupt = fetched();
     bucket.put(name, std::fs::read(shards.join("part-00002.arrow")).unwrap());
-    let replaced = attempt();
+    let replaced = fetched();
     bucket.put(name, intact[..intact.len() / 2].to_vec());
-    let truncated = attempt();
+    let truncated = fetched();
     bucket.put(name, intact);
     fetch(url, cache);
     json!({ "one_bit_flipped": corrupt, "replaced_by_another_shard": replaced, "truncated": truncated })

@@ -1,8 +1,8 @@
 //! A sharded dataset of many rows: size of the index, resident memory, and rows sampled per second.
 //!
-//! `cargo bench -p isochrone-data --bench shards -- --rows 1000000000 --folder F --output FILE` writes
-//! that many states of noise below the folder, measures, deletes them, and stores the result under
-//! `rows` in a JSON file. Without arguments, it measures a million rows and stores nothing.
+//! `cargo bench -p isochrone-data --bench shards -- --rows 1000000000 --folder F --output FILE`
+//! writes that many states of noise below the folder, measures, deletes them, and stores the result
+//! under `rows` in a JSON file. Without arguments, it measures a million rows and stores nothing.
 
 #[path = "../support/record.rs"]
 mod record;

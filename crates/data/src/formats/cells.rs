@@ -104,8 +104,8 @@ pub(crate) fn strings(array: &ArrayRef) -> Result<Vec<String>, String> {
     })
 }
 
-/// Returns rows of some columns side by side as float32, `[rows, sum of widths]`; missing values are
-/// NaN.
+/// Returns rows of some columns side by side as float32, `[rows, sum of widths]`; missing values
+/// are NaN.
 pub(crate) fn rows_f32<'a>(
     n_rows: usize,
     columns: impl Iterator<Item = (&'a TableColumn, &'a ArrayRef)>,

@@ -51,8 +51,8 @@ named_enum! {
 }
 
 impl Format {
-    /// Detects the format of an existing file or folder by its name and, for HDF5, its contents. The
-    /// format of a folder of shards is that of its files.
+    /// Detects the format of an existing file or folder by its name and, for HDF5, its contents.
+    /// The format of a folder of shards is that of its files.
     pub fn detect(path: &Path) -> Result<Self, DataError> {
         let extension =
             path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
@@ -80,8 +80,8 @@ impl Format {
         }
     }
 
-    /// Reads a file or folder of this format, one episode at a time. The shards of a folder are read
-    /// in the order of their names, as if they were one file.
+    /// Reads a file or folder of this format, one episode at a time. The shards of a folder are
+    /// read in the order of their names, as if they were one file.
     pub fn read(
         self,
         path: &Path,
@@ -152,8 +152,8 @@ impl Writer {
         Ok(Self { target, hasher: ContentHasher::default() })
     }
 
-    /// Creates a writer of shards: a new folder of files in the isochrone Arrow format, each with at
-    /// most `rows_per_shard` states unless a single episode has more, and a manifest
+    /// Creates a writer of shards: a new folder of files in the isochrone Arrow format, each with
+    /// at most `rows_per_shard` states unless a single episode has more, and a manifest
     /// (`shards.json`). The folder opens as one dataset.
     ///
     /// # Errors

@@ -27,9 +27,9 @@ impl CacheOptions {
         Self { folder: folder.into(), limit_bytes: DEFAULT_LIMIT_BYTES, downloads: DEFAULT_DOWNLOADS }
     }
 
-    /// Returns the settings of the environment: the folder `ISOCHRONE_CACHE`, or else `isochrone` in
-    /// the user's cache folder (`XDG_CACHE_HOME`, or `~/.cache`); the limit `ISOCHRONE_CACHE_LIMIT`,
-    /// such as `200GB`.
+    /// Returns the settings of the environment: the folder `ISOCHRONE_CACHE`, or else `isochrone`
+    /// in the user's cache folder (`XDG_CACHE_HOME`, or `~/.cache`); the limit
+    /// `ISOCHRONE_CACHE_LIMIT`, such as `200GB`.
     ///
     /// # Errors
     /// If there is no such folder, or the limit is not a size.

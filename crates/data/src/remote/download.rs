@@ -15,8 +15,8 @@ use std::{
 };
 
 /// Downloads a file to `part`, after the bytes that an earlier download left there, and returns its
-/// SHA-256. `advance` receives the number of bytes of each piece, and a negative number if bytes are
-/// discarded.
+/// SHA-256. `advance` receives the number of bytes of each piece, and a negative number if bytes
+/// are discarded.
 ///
 /// # Errors
 /// If the file is not the one that was listed, has another hash, or the server cannot be reached.
@@ -39,7 +39,7 @@ pub(super) async fn download(
                 download.restart()?;
                 advance(-(before as i64));
             }
-            // Whatever arrived was an advance, so another attempt is worthwhile.
+            // Whatever arrived was an advance, so another request is worthwhile.
             Err(StoreFailure::Store(_)) if download.bytes > before => {}
             Err(StoreFailure::Store(error)) => return Err(download.cause(store, error).await),
             Err(StoreFailure::Final(error)) => return Err(error),
@@ -72,7 +72,7 @@ struct Download<'a> {
 enum StoreFailure {
     /// The store failed; the bytes so far are valid.
     Store(StoreError),
-    /// Another attempt would not help.
+    /// Another request would not help.
     Final(RemoteError),
 }
 

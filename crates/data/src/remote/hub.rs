@@ -18,7 +18,7 @@ const ENDPOINT: &str = "https://huggingface.co";
 const MAX_PAGES: usize = 200;
 /// The maximum size of an answer.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
-/// Pauses before another attempt, in milliseconds.
+/// Pauses before another request, in milliseconds.
 const PAUSES_MS: [u64; 3] = [200, 1_000, 5_000];
 
 /// A file or folder of a dataset, as the hub describes it.
@@ -98,7 +98,7 @@ impl Hub<'_> {
     async fn get(&self, address: &str) -> Result<(Vec<u8>, Option<String>), RemoteError> {
         let mut pauses = PAUSES_MS.iter();
         loop {
-            let failed = match self.attempt(address).await {
+            let failed = match self.request(address).await {
                 Ok(answer) => return Ok(answer),
                 // A client error does not go away.
                 Err((error, false)) => return Err(error),
@@ -109,8 +109,8 @@ impl Hub<'_> {
         }
     }
 
-    /// Makes one request. An error has `true` if another attempt can help.
-    async fn attempt(&self, address: &str) -> Result<(Vec<u8>, Option<String>), (RemoteError, bool)> {
+    /// Makes one request. An error has `true` if another request can help.
+    async fn request(&self, address: &str) -> Result<(Vec<u8>, Option<String>), (RemoteError, bool)> {
         let mut request = HttpRequest::new(HttpRequestBody::empty());
         *request.uri_mut() =
             address.parse().map_err(|_| (self.problem(format!("'{address}' is not an address")), false))?;

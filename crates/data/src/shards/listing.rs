@@ -42,8 +42,8 @@ impl Shards {
         self.shards.iter().map(Shard::n_rows).sum()
     }
 
-    /// Returns the number of values of a state in the first shard: of these columns or, if there are
-    /// none, of those with common names.
+    /// Returns the number of values of a state in the first shard: of these columns or, if there
+    /// are none, of those with common names.
     ///
     /// # Errors
     /// If the shard has no such columns.

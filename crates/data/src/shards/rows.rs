@@ -15,7 +15,8 @@ use std::{ops::Range, path::Path};
 
 /// The maximum number of rows that are read at a time.
 const BATCH_ROWS: u64 = 1 << 16;
-/// The maximum size of the rows that are read at a time, uncompressed, unless a single row is larger.
+/// The maximum size of the rows that are read at a time, uncompressed, unless a single row is
+/// larger.
 const BATCH_BYTES: u64 = 64 << 20;
 
 /// The columns that hold states.

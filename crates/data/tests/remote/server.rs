@@ -1,5 +1,5 @@
-//! A small web server with versions (`ETag`), ranges and conditions; it also lists buckets as S3 does, and
-//! datasets as the Hugging Face hub does.
+//! A small web server with versions (`ETag`), ranges and conditions; it also lists buckets as S3
+//! does, and datasets as the Hugging Face hub does.
 
 use std::{
     collections::BTreeMap,

@@ -175,8 +175,8 @@ fn a_killed_process_leaves_a_download_that_continues() {
         part()
     };
     // A process may be done before it is killed.
-    let killed = (0..20).find_map(|attempt| {
-        let cache = folder.path().join(attempt.to_string());
+    let killed = (0..20).find_map(|index| {
+        let cache = folder.path().join(index.to_string());
         left_by_a_kill(&cache).filter(|&bytes| bytes > 0).map(|bytes| (cache, bytes))
     });
     let (cache, left) = killed.expect("one of the processes is killed halfway");

@@ -1,6 +1,6 @@
 //! Settings of an index.
 
-/// Settings of a [`NearestIndex`](super::NearestIndex): a hierarchical navigable small-world graph
+/// Settings of a [`NearestIndex`](super::NearestIndex): a hierarchical navigable graph
 /// (Malkov and Yashunin, 2018) per shard of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexConfig {

@@ -79,7 +79,8 @@ impl NearestIndex {
         saved::write(folder, fingerprint, &self.config, self.metric.width(), &self.shards)
     }
 
-    /// Maps an index that was saved with the same fingerprint and settings; `None` if there is none.
+    /// Maps an index that was saved with the same fingerprint and settings; `None` if there is
+    /// none.
     ///
     /// # Errors
     /// If a file cannot be read or is corrupt.

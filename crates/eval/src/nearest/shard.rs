@@ -70,8 +70,8 @@ impl Shard {
     fn set_metric(&mut self, metric: Arc<dyn LatentMetric>) {
         let width = metric.width();
         let compare = move |first: *const f32, second: *const f32| {
-            // SAFETY: both point to rows of the index or of a query, which have `width + 1` numbers:
-            // the library rejects others, and `open` compares the width of a file.
+            // SAFETY: both point to rows of the index or of a query, which have `width + 1`
+            // numbers: the library rejects others, and `open` compares the width of a file.
             #[expect(unsafe_code)]
             let (first, second) = unsafe {
                 (std::slice::from_raw_parts(first, width + 1), std::slice::from_raw_parts(second, width + 1))
@@ -91,7 +91,8 @@ impl Shard {
         self.index.size()
     }
 
-    /// Adds a latent row, which must have the width of the metric. `row` is its number in the shard.
+    /// Adds a latent row, which must have the width of the metric. `row` is its number in the
+    /// shard.
     pub fn add(&self, row: u64, latent: &[f32]) -> Result<(), NearestError> {
         self.index.add(row, &with_role(latent, 0.0)).map_err(|error| engine("built", &error))
     }

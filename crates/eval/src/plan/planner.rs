@@ -114,7 +114,8 @@ impl<D: TemporalDistance> Planner<D> {
         }
     }
 
-    /// Returns the nats from every node to each row of `[n, width]`, or from each row to every node.
+    /// Returns the nats from every node to each row of `[n, width]`, or from each row to every
+    /// node.
     fn between_nodes_and(&self, direction: Direction, rows: &[f32]) -> Vec<f32> {
         #[cfg(feature = "nearest")]
         if let Search::Graph(Nodes { latent: Some(nodes), .. }) = &self.search

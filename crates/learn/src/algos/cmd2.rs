@@ -118,8 +118,8 @@ impl AlgorithmDef for Cmd2 {
 }
 
 impl Cmd2 {
-    /// Returns the contrastive loss and the distances `T: [n, m]` that the critic implies, where the
-    /// columns are the goals of all processes whose rows are negatives.
+    /// Returns the contrastive loss and the distances `T: [n, m]` that the critic implies, where
+    /// the columns are the goals of all processes whose rows are negatives.
     fn contrast(&self, from: &Tensor<2>, goals: &Tensor<2>) -> (Loss, Tensor<2>) {
         let Contrast { embeddings, log_temperature } = self.contrast.network();
         let [n, _] = from.dims();

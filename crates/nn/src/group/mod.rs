@@ -101,8 +101,8 @@ impl ProcessGroup {
         self.without_tags(purpose, tag, all)
     }
 
-    /// Sends part `r` of `from: [size, part]` to rank `r` and returns the parts for this process, in
-    /// the order of ranks.
+    /// Sends part `r` of `from: [size, part]` to rank `r` and returns the parts for this process,
+    /// in the order of ranks.
     pub fn exchange(&self, purpose: &'static str, from: &[f32]) -> Vec<f32> {
         let (tag, part) = (self.next_tag(purpose), from.len() / self.size());
         let mut parts = Vec::with_capacity(from.len() + self.size());
@@ -182,7 +182,7 @@ impl ProcessGroup {
     /// Returns a word that is the same on all processes if they agree on the order of their calls.
     fn next_tag(&self, purpose: &'static str) -> f32 {
         let call = self.0.calls.fetch_add(1, Ordering::Relaxed);
-        // FNV-1a: enough to tell a dozen purposes apart.
+        // FNV-1a: enough to distinguish a dozen purposes.
         let hash = purpose
             .bytes()
             .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));

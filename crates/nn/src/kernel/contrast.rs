@@ -130,9 +130,9 @@ impl Contrast<'_> {
         self.forward_among(cache, |columns| columns.into_iter().map(PartialSum::log).collect())
     }
 
-    /// The same for the rows of one process. `log_sums` turns the sums over its rows of every column
-    /// into the log-sum-exps over the rows of all processes. The statistics are means over the rows
-    /// and columns of this process, whose means over processes are those of the problem.
+    /// The same for the rows of one process. `log_sums` turns the sums over its rows of every
+    /// column into the log-sum-exps over the rows of all processes. The statistics are means over
+    /// the rows and columns of this process, whose means over processes are those of the problem.
     pub fn forward_among(
         &self,
         cache: Option<&mut ForwardCache>,

@@ -186,8 +186,8 @@ pub struct Among {
 }
 
 impl Among {
-    /// Returns the log-sum-exps of all columns over the rows of all processes. The owner of a column
-    /// adds up the sums of all ranks in their order, so that all ranks get the same bits.
+    /// Returns the log-sum-exps of all columns over the rows of all processes. The owner of a
+    /// column adds up the sums of all ranks in their order, so that all ranks get the same bits.
     fn log_sums(&self, columns: &[PartialSum]) -> Vec<f32> {
         let words: Vec<f32> = columns.iter().flat_map(|column| [column.max, column.sum]).collect();
         let parts = self.group.exchange("column sums", &words);

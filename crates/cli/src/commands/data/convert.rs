@@ -12,9 +12,9 @@ use std::{io::Write, path::PathBuf};
 /// Convert a dataset to another format, without loading it into memory
 ///
 /// The name of the output selects its format: .arrow (isochrone Arrow format, which is
-/// memory-mapped instead of loaded), .npz (OGBench), or a new directory (Minari). With --shard-rows,
-/// the output is a new directory of .arrow files that is read as one dataset. The output is written
-/// atomically.
+/// memory-mapped instead of loaded), .npz (OGBench), or a new directory (Minari). With
+/// --shard-rows, the output is a new directory of .arrow files that is read as one dataset. The
+/// output is written atomically.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

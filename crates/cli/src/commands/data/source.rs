@@ -19,7 +19,8 @@ use std::{
 #[derive(clap::Args)]
 pub struct Source {
     /// Dataset: a file (.npz, .hdf5, .parquet, .csv, .arrow), a directory of such files, the
-    /// directory of a Minari or LeRobot dataset, or an address (s3://, gs://, az://, https://, hf://)
+    /// directory of a Minari or LeRobot dataset, or an address (s3://, gs://, az://, https://,
+    /// hf://)
     pub input: PathBuf,
 
     /// The local path of the input, once it is known.

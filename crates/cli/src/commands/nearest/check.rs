@@ -1,6 +1,6 @@
 //! The index compared with exact search.
 
-use super::{Args, index};
+use super::{args::Args, index};
 use crate::commands::{
     output::{Field, Report, bar, named},
     query::{DistanceArg, LoadedRun},

@@ -1,6 +1,6 @@
 //! The index of a run, stored in its directory.
 
-use super::Args;
+use super::args::Args;
 use crate::commands::{
     output::{bar, note},
     query::{DistanceArg, LoadedRun},

@@ -13,7 +13,7 @@ use isochrone::{
 /// The processes of one training.
 pub struct Job {
     #[cfg(feature = "mpi")]
-    world: Option<isochrone_mpi::World>,
+    mpi_job: Option<isochrone_mpi::Job>,
 }
 
 impl Job {
@@ -23,7 +23,7 @@ impl Job {
         if !is_launched() {
             return Ok(Self {
                 #[cfg(feature = "mpi")]
-                world: None,
+                mpi_job: None,
             });
         }
         #[cfg(not(feature = "mpi"))]
@@ -32,19 +32,19 @@ impl Job {
         );
         #[cfg(feature = "mpi")]
         {
-            let world = isochrone_mpi::World::join()?;
+            let mpi_job = isochrone_mpi::Job::join()?;
             let cores = std::thread::available_parallelism().map_or(1, usize::from);
-            let threads = (cores / world.local_size()).max(1);
+            let threads = (cores / mpi_job.local_size()).max(1);
             // An error means that `--threads` has set the number.
             let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
-            Ok(Self { world: Some(world) })
+            Ok(Self { mpi_job: Some(mpi_job) })
         }
     }
 
     /// All processes; `None` if there is one.
     pub fn group(&self) -> Option<&ProcessGroup> {
         #[cfg(feature = "mpi")]
-        return self.world.as_ref().map(isochrone_mpi::World::group).filter(|group| group.size() > 1);
+        return self.mpi_job.as_ref().map(isochrone_mpi::Job::group).filter(|group| group.size() > 1);
         #[cfg(not(feature = "mpi"))]
         None
     }
@@ -86,8 +86,8 @@ impl Job {
     /// Leaves the job after a result that all processes know of.
     pub fn leave(self) {
         #[cfg(feature = "mpi")]
-        if let Some(world) = self.world {
-            world.leave();
+        if let Some(mpi_job) = self.mpi_job {
+            mpi_job.leave();
         }
     }
 
@@ -95,15 +95,15 @@ impl Job {
     pub fn abort(&self, code: u8) {
         #[cfg(feature = "mpi")]
         if self.group().is_some() {
-            isochrone_mpi::World::abort(code);
+            isochrone_mpi::Job::abort(code);
         }
         #[cfg(not(feature = "mpi"))]
         let _ = code;
     }
 }
 
-/// Whether a launcher of MPI processes started this one: Open MPI, PMIx (as `srun --mpi=pmix`), or a
-/// launcher of the MPICH family. Without one, MPI is not started at all.
+/// Whether a launcher of MPI processes started this one: Open MPI, PMIx (as `srun --mpi=pmix`), or
+/// a launcher of the MPICH family. Without one, MPI is not started at all.
 fn is_launched() -> bool {
-    ["OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"].iter().any(|name| std::env::var_os(name).is_some())
+    ["OMPI_UNIVERSE_SIZE", "PMIX_RANK", "PMI_RANK"].iter().any(|name| std::env::var_os(name).is_some())
 }

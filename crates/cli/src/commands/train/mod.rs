@@ -79,7 +79,8 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     run: Option<PathBuf>,
 
-    /// Processes whose rows are negatives of each other, under mpirun: all, or group:N of N processes
+    /// Processes whose rows are negatives of each other, under mpirun: all, or group:N of N
+    /// processes
     #[arg(long, value_name = "WHICH", value_parser = negatives, default_value = "all")]
     negatives: Negatives,
 
@@ -113,8 +114,8 @@ Examples:
   isochrone train --data examples/walks.csv --observations x,y --size small --steps 2000
   isochrone train config.toml learner.critic.width=256 steps=100000 seed=3
   isochrone train --resume runs/maze
-  isochrone train --data pointmaze-medium-navigate-v0.npz --device wgpu   # a GPU, if built with it
-  mpirun -np 4 isochrone train --data pointmaze-medium-navigate-v0.npz batch_size=1024
+  isochrone train --data pointmaze-medium-navigate-v0.npz --device wgpu    # a GPU
+  # four processes, if built with the feature mpi: mpirun -np 4 isochrone train ...
   isochrone train --algorithm qrl --list-settings
 
 Guide: docs/guides/learning.md.";

@@ -6,8 +6,8 @@ use isochrone_data::{
     shards::{Part, RowReader, Shards, StateColumns},
 };
 
-/// The maximum number of rows of a window; windows are sampled instead of rows, since the hop metric
-/// needs consecutive rows.
+/// The maximum number of rows of a window; windows are sampled instead of rows, since the hop
+/// metric needs consecutive rows.
 const WINDOW_ROWS: usize = 1024;
 /// The random stream of the sample; landmarks and hops use 0 and 1.
 const STREAM: u64 = 2;
