@@ -43,6 +43,7 @@ mod hop;
 mod jumps;
 mod lag_sample;
 mod nearest;
+mod neighbors;
 mod nnls;
 mod parts;
 mod path;

@@ -42,6 +42,11 @@ impl Points {
             .collect()
     }
 
+    /// Returns the nearest point to one row, and its distance.
+    pub fn nearest_one(&self, row: &[f32]) -> (u32, f32) {
+        Arch::new().dispatch(|| self.nearest_to(row))
+    }
+
     /// Returns the `k` nearest points to a row, nearest first.
     pub fn nearest_few(&self, row: &[f32], k: usize) -> Vec<(u32, f32)> {
         let mut squares = Vec::with_capacity(self.n.next_multiple_of(LANES));
