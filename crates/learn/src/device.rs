@@ -180,7 +180,7 @@ mod wgpu {
 
     /// Initializes an adapter, so that a driver that refuses it is an error and not a panic.
     fn initialized(which: ComputeDevice, kind: DeviceKind) -> Result<Device, DeviceError> {
-        match Device::wgpu_options().device_kind(kind).init() {
+        match Device::wgpu_options().device_kind(kind.clone()).init() {
             Ok(device) => Ok(device),
             // The program initialized it by other means.
             Err(WgpuInitError::Registration { .. }) => Ok(Device::wgpu(kind)),
