@@ -27,7 +27,7 @@ pub fn addition(error: &anyhow::Error) -> &'static str {
         return " (--stride N)";
     }
     #[cfg(feature = "learn")]
-    if error.chain().any(|cause| cause.is::<DeviceError>()) {
+    if error.chain().any(<dyn std::error::Error>::is::<DeviceError>) {
         return DEVICE;
     }
     #[cfg(feature = "learn")]

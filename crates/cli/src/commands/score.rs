@@ -24,9 +24,9 @@ use std::{io::Write, path::PathBuf, time::Instant};
 
 /// Compute the distance to a goal for every row of a Parquet dataset of any size
 ///
-/// Writes the rows with the additional column distance_steps (and distance_seconds, if the frame
-/// rate is known) to the folder OUT: one Parquet file per file of IN, or several per large file.
-/// The rows of a file keep their order. A distance is missing where the state or the goal has
+/// Writes the rows with the additional column `distance_steps` (and `distance_seconds`, if the
+/// frame rate is known) to the folder OUT: one Parquet file per file of IN, or several per large
+/// file. The rows of a file keep their order. A distance is missing where the state or the goal has
 /// missing values.
 ///
 /// `--part I/N` computes one of N parts, so that N jobs on any machines that share the files divide
