@@ -5,7 +5,7 @@ use isochrone_core::{Discount, rng};
 use isochrone_data::Dataset;
 use isochrone_learn::{
     Algorithm, Callbacks, DeviceBatch, Learner, LearnerConfig, LearnerContext, Preset, Training,
-    internals::{BatchTransform, Scaling, sampler},
+    internals::{BatchTransform, Rows, Scaling, sampler},
     run::{Provenance, RunConfig},
 };
 use std::{
