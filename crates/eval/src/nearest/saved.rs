@@ -77,7 +77,7 @@ pub(super) fn write(
     new.write(CONTENTS, &text).map_err(io)?;
     // An index can be built again: if the process ends between the two, there is none.
     match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(io(error)),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(io(error)),
         _ => new.commit().map_err(io),
     }
 }
