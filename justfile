@@ -209,7 +209,7 @@ peers:
 
 # Test data-parallel training under mpirun; needs an MPI library (Debian: libopenmpi-dev, openmpi-bin).
 test-mpi: mujoco
-    cargo clippy -p isochrone-mpi -p isochrone-cli --all-targets {{ features }},mpi --locked -- -D warnings
+    cargo clippy --workspace --all-targets {{ features }},mpi --locked -- -D warnings
     cargo nextest run --workspace {{ features }},mpi --locked --test mpi
 
 # Kill KILLS processes of data-parallel runs at random times; `test-mpi` includes a few.
