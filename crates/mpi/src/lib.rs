@@ -1,5 +1,5 @@
-//! Data-parallel training on MPI: a [`Collective`](isochrone_nn::group::Collective) of the
-//! processes that `mpirun` or `srun` started.
+//! Data-parallel training on MPI: a `Collective` of `isochrone-nn` over the processes that `mpirun`
+//! or `srun` started.
 //!
 //! Without the feature `mpi`, this crate is empty.
 
