@@ -68,9 +68,13 @@ fn kinds(name: &str) -> &'static [&'static str] {
 }
 
 /// Settings of every run.
-const RUN: [(&str, &str); 23] = [
+const RUN: [(&str, &str); 24] = [
     ("steps", "Number of updates"),
     ("batch_size", "Transitions per update"),
+    (
+        "processes_per_group",
+        "Processes that use each other's rows as negatives, if several train together; all by default",
+    ),
     ("discount", "Discount per step; 0.99 is an effective horizon of about 100 steps"),
     ("seed", "Random seed"),
     ("data.path", "Dataset to learn from"),

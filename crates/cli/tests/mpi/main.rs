@@ -119,6 +119,16 @@ fn failures_before_training_end_all_processes() {
     assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("batch_size = 17"), "{}", outcome.stderr);
     assert!(!run_folder(folder.path()).exists());
+    // The first process finds no dataset, or an unknown setting.
+    for (arguments, message) in [
+        (good.replace("walks.csv", "missing.csv"), "missing.csv: no such file"),
+        (format!("{good} learner.critic.widht=3"), "unknown setting"),
+        (format!("{good} --negatives group:3"), "processes_per_group = 3"),
+    ] {
+        let outcome = mpirun(folder.path(), &[Rank::new(2, &arguments)]).finish();
+        assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains(message), "{}", outcome.stderr);
+    }
     // The dataset is relative to the working directory of each process, and missing for the second.
     let here = good.replace("walks.csv", "/proc/self/cwd/walks.csv");
     let elsewhere = tempfile::tempdir().unwrap();
@@ -130,6 +140,16 @@ fn failures_before_training_end_all_processes() {
     // A process dies before it joins.
     let ranks = [Rank::new(1, &good), Rank::shell(1, "exit 7")];
     assert_ne!(mpirun(folder.path(), &ranks).finish().code, Some(0));
+}
+
+#[test]
+fn negatives_come_from_groups() {
+    let folder = walks();
+    let arguments = format!("{TRAIN} --negatives group:1 steps=4 {SETTINGS}");
+    let outcome = mpirun(folder.path(), &[Rank::new(2, &arguments)]).finish();
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let config = std::fs::read_to_string(run_folder(folder.path()).join("config.toml")).unwrap();
+    assert!(config.contains("processes_per_group = 1"), "{config}");
 }
 
 /// The first process cannot write a checkpoint; the other would wait for it forever.

@@ -168,6 +168,10 @@ impl ProcessGroup {
         let length = u32::try_from(bytes.len()).expect("less than 4 GiB");
         let length = self.all_of(purpose, length)[0] as usize;
         let mut bytes = if self.rank() == 0 { bytes } else { vec![0; length] };
+        // The address of an empty vector is not that of a buffer, which MPI libraries refuse.
+        if bytes.is_empty() {
+            return bytes;
+        }
         self.timed(purpose, if self.rank() == 0 { length / 4 } else { 0 }, |group| {
             group.broadcast(&mut bytes);
         });

@@ -131,6 +131,7 @@ mod tests {
         let all = on_all(4, |group| {
             let bytes = group.broadcast("test", vec![group.rank() as u8 + 7; 3 - group.rank().min(2)]);
             let half = group.split(2);
+            assert!(group.broadcast("nothing", Vec::new()).is_empty());
             (bytes, half.rank(), half.all_of("test", group.rank() as u32))
         });
         for (rank, (bytes, of_half, members)) in all.iter().enumerate() {

@@ -102,8 +102,8 @@ impl Job {
     }
 }
 
-/// Whether a launcher of MPI processes started this one: Open MPI, `PMIx` (as `srun --mpi=pmix`), or
-/// a launcher of the MPICH family. Without one, MPI is not started at all.
+/// Whether a launcher of MPI processes started this one: Open MPI, `PMIx` (as `srun --mpi=pmix`),
+/// or a launcher of the MPICH family. Without one, MPI is not started at all.
 fn is_launched() -> bool {
     ["OMPI_UNIVERSE_SIZE", "PMIX_RANK", "PMI_RANK"].iter().any(|name| std::env::var_os(name).is_some())
 }

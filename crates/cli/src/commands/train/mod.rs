@@ -130,7 +130,7 @@ fn negatives(text: &str) -> Result<Negatives, String> {
         "all" => Ok(Negatives(None)),
         _ => group(text)
             .map(|size| Negatives(Some(size)))
-            .ok_or_else(|| "; hint: use all or group:8".to_owned()),
+            .ok_or_else(|| "not a group of processes; hint: use all or group:8".to_owned()),
     }
 }
 
