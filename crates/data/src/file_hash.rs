@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 use std::{fs::File, io::Read as _, path::Path};
 
 /// Returns the size of a file, and the SHA-256 of its bytes in hexadecimal digits.
-pub(crate) fn file_sha256(path: &Path) -> std::io::Result<(u64, String)> {
+pub fn file_sha256(path: &Path) -> std::io::Result<(u64, String)> {
     let (mut state, mut file, mut bytes) = (Sha256::new(), File::open(path)?, 0);
     let mut buffer = vec![0; 1 << 20];
     loop {

@@ -58,6 +58,7 @@ pub use episode::{Ending, Episode, EpisodeView};
 pub use episode_ends::end_alike;
 pub use episode_error::EpisodeError;
 pub use error::{DataError, Defect, DefectKind};
+pub use file_hash::file_sha256;
 pub use hint::{Hint, Remedy};
 pub use index::EpisodeIndex;
 pub use mapping::Access;

@@ -20,7 +20,7 @@ use parquet::{
     basic::{Compression, ZstdLevel},
     file::{metadata::KeyValue, properties::WriterProperties},
 };
-use std::{collections::BTreeMap, io::Write as _, path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 /// A table of numbers that is exact to the bit in a Parquet file.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -69,13 +69,7 @@ impl NumberTable {
     /// # Errors
     /// If the file cannot be written, or columns have different numbers of rows.
     pub fn write(&self, path: &Path) -> Result<(), DataError> {
-        let bytes = self.to_bytes(path)?;
-        let write = || {
-            let mut file = atomic::create(path)?;
-            file.write_all(&bytes)?;
-            atomic::commit(file, path)
-        };
-        write().map_err(DataError::write(path))
+        atomic::write(path, &self.to_bytes(path)?).map_err(DataError::write(path))
     }
 
     /// Returns the bytes of the file; errors name `path`.

@@ -11,6 +11,7 @@
 //! - [`model`]: trained models, which answer queries for distances and actions
 //! - [`export`]: trained models as ONNX files
 
+mod agreement;
 mod algorithm;
 pub mod algos;
 mod batch;
@@ -36,6 +37,7 @@ mod shared_state;
 mod trainer;
 mod training;
 
+pub use agreement::agree;
 pub use algorithm::{Algorithm, AlgorithmDef, LearnerConfig};
 pub use batch::{DeviceBatch, DeviceGoals};
 pub use callbacks::{Callbacks, StopHandle};

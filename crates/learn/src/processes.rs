@@ -15,16 +15,16 @@ pub struct Processes {
 
 impl Processes {
     /// Creates the processes of a group. Contrastive losses take negatives from groups of
-    /// `ranks_per_group` processes, which divides their number; from all if `None`. All processes
-    /// must call it.
-    pub fn new(group: &ProcessGroup, ranks_per_group: Option<usize>) -> Self {
+    /// `processes_per_group` processes, which divides their number; from all if `None`. All
+    /// processes must call it.
+    pub fn new(group: &ProcessGroup, processes_per_group: Option<usize>) -> Self {
         if group.size() == 1 {
             return Self::default();
         }
-        let negatives = match ranks_per_group {
+        let negatives = match processes_per_group {
             None => Some(group.clone()),
             Some(1) => None,
-            Some(ranks) => Some(group.split(ranks)),
+            Some(size) => Some(group.split(size)),
         };
         Self { all: Some(group.clone()), negatives }
     }

@@ -67,6 +67,11 @@ fn kinds(name: &str) -> &'static [&'static str] {
     KINDS.iter().find(|(end, _)| name.ends_with(end)).map_or(&[], |(_, kinds)| kinds)
 }
 
+/// Whether every run has a setting with this name, which a configuration without it may not store.
+pub(crate) fn is_run_setting(name: &str) -> bool {
+    RUN.iter().any(|(known, _)| *known == name)
+}
+
 /// Settings of every run.
 const RUN: [(&str, &str); 24] = [
     ("steps", "Number of updates"),

@@ -1,8 +1,7 @@
 //! The state of a learner as one process sends it to others.
 
 use crate::error::LearnError;
-use isochrone_nn::{error::ArchiveError, state_dict::LearnerState, store::Archive};
-use sha2::{Digest as _, Sha256};
+use isochrone_nn::{state_dict::LearnerState, store::Archive};
 
 /// The state of a learner after `step` updates.
 pub struct SharedState {
@@ -24,30 +23,18 @@ impl SharedState {
         bytes
     }
 
-    /// Returns the step and the state.
-    ///
-    /// # Errors
-    /// If the bytes are not those of [`to_bytes`](Self::to_bytes).
-    pub fn from_bytes(bytes: &[u8]) -> Result<(u64, LearnerState), LearnError> {
+    /// Reads what [`to_bytes`](Self::to_bytes) returns.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, LearnError> {
         Self::parse(bytes).ok_or(LearnError::Message)
     }
 
-    fn parse(mut bytes: &[u8]) -> Option<(u64, LearnerState)> {
+    fn parse(mut bytes: &[u8]) -> Option<Self> {
         let step = take_integer(&mut bytes)?;
-        let [weights, training, numbers] =
-            [take_part(&mut bytes)?, take_part(&mut bytes)?, take_part(&mut bytes)?];
-        let archive = |bytes: &[u8]| -> Result<Archive, ArchiveError> { Archive::from_bytes(bytes) };
-        let numbers = serde_json::from_slice(numbers).ok()?;
-        Some((
-            step,
-            LearnerState { weights: archive(weights).ok()?, training: archive(training).ok()?, numbers },
-        ))
-    }
-
-    /// Returns a hash that is the same for equal states only, up to chance.
-    pub fn hash(&self) -> u32 {
-        let digest = Sha256::digest(self.to_bytes());
-        u32::from_le_bytes([digest[0], digest[1], digest[2], digest[3]])
+        let mut next = || take_part(&mut bytes);
+        let weights = Archive::from_bytes(next()?).ok()?;
+        let training = Archive::from_bytes(next()?).ok()?;
+        let numbers = serde_json::from_slice(next()?).ok()?;
+        Some(Self { step, state: LearnerState { weights, training, numbers } })
     }
 }
 

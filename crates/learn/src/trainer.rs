@@ -1,6 +1,7 @@
 //! The training loop.
 
 use crate::{
+    agreement::check_equal,
     batch::{BatchTransform, sampler},
     callbacks::{Callbacks, StopHandle},
     context::LearnerContext,
@@ -122,7 +123,7 @@ impl Trainer {
         let bytes = if is_first { self.state().to_bytes() } else { Vec::new() };
         let bytes = group.broadcast("state", bytes);
         if !is_first {
-            let (step, state) = SharedState::from_bytes(&bytes)?;
+            let SharedState { step, state } = SharedState::from_bytes(&bytes)?;
             self.progress.step = step;
             let scaling = restore(&mut *self.learner, Mode::Resume, state, &self.context)
                 .map_err(|_| LearnError::Message)?;
@@ -241,11 +242,7 @@ impl Trainer {
     /// result.
     fn check_equal_states(&mut self) -> Result<(), LearnError> {
         let Some(group) = self.context.processes.all().cloned() else { return Ok(()) };
-        let hash = self.state().hash();
-        match group.all_of("hash of the state", hash).iter().position(|other| *other != hash) {
-            Some(rank) => Err(LearnError::ProcessesDiffer { rank, what: "state after an update" }),
-            None => Ok(()),
-        }
+        check_equal(&group, "state after an update", &self.state().to_bytes())
     }
 
     /// Adds the values of all evaluations and returns whether the first is the best so far.

@@ -1,6 +1,7 @@
 //! Training, from a dataset to a model.
 
 use crate::{
+    agreement::{agree, check_equal},
     algorithm::Algorithm,
     callbacks::{Callbacks, StopHandle},
     components::Preset,
@@ -19,7 +20,6 @@ use crate::{
 use isochrone_data::Dataset;
 use isochrone_nn::group::ProcessGroup;
 use serde::Serialize;
-use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
 use toml::Value;
 
@@ -388,7 +388,7 @@ impl Training {
         let is_first = processes.rank() == 0;
         let mut evaluations = self.evaluations;
         let own_data = self.evaluates_training_data.then_some(data);
-        let trainer = || {
+        let trainer = || -> Result<Trainer, LearnError> {
             if let Some(data) = self.validation.as_ref().or(own_data) {
                 evaluations.push(Box::new(ObservedSteps::new(data, discount, pairs, seed)?));
             }
@@ -407,16 +407,6 @@ impl Training {
     }
 }
 
-/// Returns the result of this process, or an error if any process has one.
-fn agree<T>(group: Option<&ProcessGroup>, result: Result<T, LearnError>) -> Result<T, LearnError> {
-    let Some(group) = group else { return result };
-    let failures = group.all_of("failures", u32::from(result.is_err()));
-    match failures.iter().position(|failed| *failed != 0) {
-        Some(rank) => result.and(Err(LearnError::OtherProcess { rank })),
-        None => result,
-    }
-}
-
 /// Checks that all processes have the same settings and data.
 fn check_same_everywhere(group: &ProcessGroup, config: &RunConfig, data: &Dataset) -> Result<(), LearnError> {
     let mut config = config.clone();
@@ -424,14 +414,8 @@ fn check_same_everywhere(group: &ProcessGroup, config: &RunConfig, data: &Datase
     config.data.path = PathBuf::new();
     config.data.validation = None;
     let settings = settings::to_table(&config)?.to_string();
-    for (what, text) in [("configuration", settings.as_str()), ("dataset", data.content_hash())] {
-        let digest = Sha256::digest(text);
-        let hash = u32::from_le_bytes([digest[0], digest[1], digest[2], digest[3]]);
-        if let Some(rank) = group.all_of(what, hash).iter().position(|other| *other != hash) {
-            return Err(LearnError::ProcessesDiffer { rank, what });
-        }
-    }
-    Ok(())
+    check_equal(group, "configuration", settings.as_bytes())?;
+    check_equal(group, "dataset", data.content_hash().as_bytes())
 }
 
 /// Checks that a run has these settings; the paths of the data may differ.

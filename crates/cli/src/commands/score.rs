@@ -5,6 +5,7 @@ use crate::commands::{
     output::{Field, Report, StyleArgs, bar, named, note},
     query::{DistanceArg, LoadedRun, open_run, parse_checkpoint},
     read_args::trimmed,
+    remote::local,
     states::{SelectionArgs, point},
 };
 use anyhow::{Context as _, bail};
@@ -12,7 +13,7 @@ use clap::ValueEnum as _;
 use isochrone::{
     TemporalDistance,
     data::{
-        sha256,
+        file_sha256, sha256,
         shards::{Keep, Part, Shards},
     },
     learn::{distill::DistilledDistance, model::CheckpointSelector},
@@ -129,7 +130,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if args.within.is_some() && !to_slice {
         bail!("--within does not apply; hint: use it with a slice such as x=1.5,y=2");
     }
-    let shards = Shards::open(&args.dataset)?;
+    let shards = Shards::open(&local(&args.dataset)?)?;
     let source = source(args)?;
     let distance = source.distance(args)?;
     // Goal sets have a faster method if the distance is a refined one.
@@ -203,10 +204,10 @@ fn keep(names: &[String]) -> Keep {
 
 fn source(args: &Args) -> anyhow::Result<Source> {
     if let Some(path) = &args.graph {
-        let bytes = std::fs::read(path).with_context(|| {
+        let (_, hash) = file_sha256(path).with_context(|| {
             format!("{}: cannot be read; hint: give a file of isochrone graph merge", path.display())
         })?;
-        let key = format!("graph {}", sha256(&bytes));
+        let key = format!("graph {hash}");
         let graph = GraphPart::open(path)?;
         let columns = graph.landmarks().columns();
         let distance = graph.distance().with_context(|| path.display().to_string())?;
@@ -243,23 +244,18 @@ impl Source {
             Self::Graph { key, .. } => return Ok(key.clone()),
             Self::Run(loaded) => loaded,
         };
-        let (folder, data) = (loaded.run.folder(), &loaded.run.manifest().data.content_hash);
-        let file = |path: PathBuf| -> anyhow::Result<String> {
-            let bytes =
-                std::fs::read(&path).with_context(|| format!("{}; hint: check the run", path.display()))?;
-            Ok(sha256(&bytes))
-        };
-        let weights = || {
-            let step = loaded.model.step;
-            file(folder.join(format!("checkpoints/step-{step:012}/weights.safetensors")))
-        };
+        let data = &loaded.run.manifest().data.content_hash;
+        let model = || loaded.run.checkpoints().model_sha256(loaded.model.step);
         let name = args.distance.to_possible_value().expect("all are shown").get_name().to_owned();
         Ok(match args.distance {
             DistanceArg::Refined | DistanceArg::Typical => format!("{name}, data {data}"),
-            DistanceArg::Learned => format!("{name}, weights {}", weights()?),
-            DistanceArg::Calibrated => format!("{name}, weights {}, data {data}", weights()?),
+            DistanceArg::Learned => format!("{name}, model {}", model()?),
+            DistanceArg::Calibrated => format!("{name}, model {}, data {data}", model()?),
             DistanceArg::Distilled => {
-                format!("{name}, weights {}", file(folder.join(DistilledDistance::FILE_NAME))?)
+                let path = loaded.run.folder().join(DistilledDistance::FILE_NAME);
+                let (_, hash) =
+                    file_sha256(&path).with_context(|| format!("{}; hint: check the run", path.display()))?;
+                format!("{name}, model {hash}")
             }
         })
     }
@@ -267,7 +263,10 @@ impl Source {
     /// Returns the states of a goal or goal set, `[n, width]`.
     fn goal_states(&self, to: &str, within: Option<f64>, width: usize) -> anyhow::Result<Vec<f32>> {
         match self {
-            Self::Graph { .. } => point(to, width).context("--to"),
+            // The hint of `point` lists goal sets, which need the data of a run.
+            Self::Graph { .. } => point(to, width).ok().with_context(|| {
+                format!("--to {to}: not a goal for --graph; hint: give {width} numbers, or last; for goal sets, use --run")
+            }),
             Self::Run(loaded) => {
                 let selection = SelectionArgs::within(within);
                 let goals = loaded.goals(&[to.to_owned()], "--to", &selection, false)?;

@@ -38,6 +38,7 @@ fn a_graph_in_parts_scores_like_the_run_on_the_same_data() {
             ["graph", "run"].map(|name| column(&path.join(format!("{name}-{to}")), "distance_steps"));
         assert!(graph == run && graph.iter().any(|steps| *steps > 1.0), "--to {to}");
     }
+    isochrone_in(path, "score in new --graph graph.parquet --to end").assert_refused("--to end", "use --run");
 }
 
 #[test]

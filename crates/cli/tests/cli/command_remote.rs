@@ -55,6 +55,7 @@ fn an_address_without_the_feature_is_an_error_that_names_it() {
         "data inspect s3://logs/walks",
         "train --data hf://datasets/org/walks",
         "data validate https://host/x.csv",
+        "score s3://logs/walks scored --run runs/a --to last",
     ] {
         let outcome = isochrone_in(folder.path(), command);
         assert_eq!(outcome.code, Some(2), "{command}");

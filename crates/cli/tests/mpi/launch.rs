@@ -71,6 +71,17 @@ pub struct Outcome {
 
 /// Starts a job.
 pub fn mpirun(folder: &Path, ranks: &[Rank]) -> Job {
+    Job(command(folder, ranks).spawn().unwrap())
+}
+
+/// Starts a job whose processes have 10 s to end after SIGTERM. The default of a second may not be
+/// enough for a checkpoint on a loaded machine, but `mpirun` always waits that long.
+pub fn patient_mpirun(folder: &Path, ranks: &[Rank]) -> Job {
+    let mut command = command(folder, ranks);
+    Job(command.env("OMPI_MCA_odls_base_sigkill_timeout", "10").spawn().unwrap())
+}
+
+fn command(folder: &Path, ranks: &[Rank]) -> Command {
     let mut command = Command::new("mpirun");
     // Tests run as root in containers, with fewer cores than processes.
     for (name, value) in [
@@ -93,7 +104,7 @@ pub fn mpirun(folder: &Path, ranks: &[Rank]) -> Job {
         command.args(&rank.command);
     }
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    Job(command.spawn().unwrap())
+    command
 }
 
 impl Job {

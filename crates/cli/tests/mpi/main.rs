@@ -5,7 +5,7 @@
 mod launch;
 
 use isochrone::learn::run::{Record, Run};
-use launch::{Rank, SETTINGS, TRAIN, mpirun, run_folder, walks};
+use launch::{Rank, SETTINGS, TRAIN, mpirun, patient_mpirun, run_folder, walks};
 use std::{
     path::Path,
     time::{Duration, Instant},
@@ -171,7 +171,7 @@ fn failures_during_training_end_all_processes() {
 fn terminated_jobs_save_one_checkpoint_and_resume() {
     let folder = walks();
     let arguments = format!("{TRAIN} steps=1000000 {SETTINGS}");
-    let job = mpirun(folder.path(), &[Rank::new(2, &arguments)]);
+    let job = patient_mpirun(folder.path(), &[Rank::new(2, &arguments)]);
     let run = run_folder(folder.path());
     let has_measured =
         || Run::open(&run).ok().and_then(|run| run.records().ok()).is_some_and(|records| records.len() > 5);

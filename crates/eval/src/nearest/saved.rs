@@ -6,9 +6,8 @@
 
 use super::{IndexConfig, NearestError, shard::Shard};
 use isochrone_core::LatentMetric;
-use isochrone_data::atomic::AtomicFolder;
+use isochrone_data::{atomic::AtomicFolder, file_sha256};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 use std::{
     fs::File,
     io::{ErrorKind, Read as _},
@@ -60,7 +59,7 @@ pub(super) fn write(
         let path = new.path().join(name(number));
         shard.save(&path)?;
         File::open(&path).and_then(|file| file.sync_all()).map_err(io)?;
-        files.push(ShardFile { rows: shard.len(), sha256: checksum(&path).map_err(io)? });
+        files.push(ShardFile { rows: shard.len(), sha256: file_sha256(&path).map_err(io)?.1 });
     }
     let IndexConfig { shard_rows, connectivity, expansion_add, .. } = *config;
     let fingerprint = fingerprint.to_owned();
@@ -110,7 +109,7 @@ pub(super) fn read(
     }
     let shards = contents.shards.iter().enumerate().map(|(number, file)| {
         let path = folder.join(name(number));
-        let sha256 = checksum(&path).map_err(|error| corrupt(&path, error.to_string()))?;
+        let (_, sha256) = file_sha256(&path).map_err(|error| corrupt(&path, error.to_string()))?;
         if sha256 != file.sha256 {
             return Err(corrupt(&path, "its checksum differs from that of the index".to_owned()));
         }
@@ -121,17 +120,4 @@ pub(super) fn read(
         }
     });
     shards.collect::<Result<_, _>>().map(Some)
-}
-
-/// Returns the SHA-256 of a file.
-fn checksum(path: &Path) -> std::io::Result<String> {
-    let mut file = File::open(path)?;
-    let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 20]);
-    loop {
-        match file.read(&mut buffer)? {
-            0 => break,
-            n => hash.update(&buffer[..n]),
-        }
-    }
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }

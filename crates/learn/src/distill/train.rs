@@ -61,9 +61,9 @@ const STREAM: u64 = 1 << 33;
 ///     }
 /// }
 ///
-/// let walk: Vec<f32> = (0..100).map(|step| step as f32).collect(); let data =
-/// Dataset::from_arrays(1, 0, [(walk, Vec::new())])?; let distance = distill(&Line, &data,
-/// &DistillConfig { updates: 5, ..Default::default() }, |_, _| {})?;
+/// let walk: Vec<f32> = (0..100).map(|step| step as f32).collect();
+/// let data = Dataset::from_arrays(1, 0, [(walk, Vec::new())])?;
+/// let distance = distill(&Line, &data, &DistillConfig { updates: 5, ..Default::default() }, |_, _| {})?;
 /// assert_eq!(distance.steps(&[3.0], &[3.0])?, 0.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -5,6 +5,7 @@ use crate::{
     algorithm::{Algorithm, LearnerConfig},
     components::Preset,
     error::{ConfigError, LearnError},
+    setting_info::is_run_setting,
     settings,
 };
 use isochrone_data::{Dataset, formats::Extras, remote::DatasetUrl};
@@ -136,7 +137,7 @@ impl ConfigBuilder {
                 continue;
             }
             let first = full.split('.').next().unwrap_or(&full);
-            if !defaults.contains_key(first) && first != WITHOUT_DEFAULT {
+            if !defaults.contains_key(first) && !is_run_setting(first) {
                 return Err(settings::unknown(name, value, defaults));
             }
             assigned.push((full, value.clone()));
@@ -195,9 +196,6 @@ impl ConfigBuilder {
 }
 
 /// Whether a setting belongs to [`ConfigBuilder::data`], which makes paths absolute.
-/// The only setting of a run that is not stored unless it is set.
-const WITHOUT_DEFAULT: &str = "processes_per_group";
-
 fn is_of_data(name: &str) -> bool {
     name.starts_with("data.") && name != "data.scaling"
 }

@@ -25,7 +25,7 @@ pub struct Args {
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
 
-    /// Write a directory of .arrow files, each with at most this many states
+    /// Write a directory of .arrow files, each with at most this many states; episodes stay whole
     #[arg(long, value_name = "N")]
     shard_rows: Option<u64>,
 

@@ -6,7 +6,7 @@
 
 use anyhow::bail;
 use isochrone::{
-    learn::{error::LearnError, run::RunConfig},
+    learn::{agree, run::RunConfig},
     nn::group::ProcessGroup,
 };
 
@@ -75,12 +75,7 @@ impl Job {
 
     /// Returns the result of this process, or an error if any process has one.
     pub fn agree<T>(&self, result: anyhow::Result<T>) -> anyhow::Result<T> {
-        let Some(group) = self.group() else { return result };
-        let failures = group.all_of("failures", u32::from(result.is_err()));
-        match failures.iter().position(|failed| *failed != 0) {
-            Some(rank) => result.and(Err(LearnError::OtherProcess { rank }.into())),
-            None => result,
-        }
+        agree(self.group(), result)
     }
 
     /// Leaves the job after a result that all processes know of.
