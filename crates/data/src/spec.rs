@@ -26,6 +26,9 @@ pub struct Spec {
     pub frames_per_second: Option<f64>,
     /// The dimensions of an observation that form the goal space; `None` for all of them.
     pub goal: Option<Range<usize>>,
+    /// The names of the tasks, indexed by the extra column `task_index`; empty if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<String>,
 }
 
 /// A named column: `width` numbers per row.
@@ -141,6 +144,7 @@ impl Spec {
             extras: Vec::new(),
             frames_per_second: None,
             goal: None,
+            tasks: Vec::new(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! States that a dataset marks as successes.
 
-use crate::{Dataset, episode::Ending};
+use crate::{Dataset, Spec, episode::Ending};
 
 /// Common names of success flags, in lowercase.
 const COLUMNS: [&str; 6] =
@@ -18,14 +18,19 @@ pub struct Successes {
     pub states: Vec<u64>,
 }
 
+/// Returns the extra column with a success flag, if there is one.
+pub(crate) fn flag(spec: &Spec) -> Option<usize> {
+    let is_flag = |name: &str| COLUMNS.contains(&name.to_lowercase().as_str());
+    spec.extras.iter().position(|extra| extra.width == 1 && is_flag(&extra.name))
+}
+
 impl Dataset {
     /// Returns the states with a success flag or, if there is no such column, the last states of
     /// terminated episodes. Returns `None` if the dataset has neither. The flag is only found if
     /// extra columns are read.
     pub fn successes(&self) -> Option<Successes> {
         let extras = &self.spec().extras;
-        let is_flag = |name: &str| COLUMNS.contains(&name.to_lowercase().as_str());
-        let flag = extras.iter().position(|extra| extra.width == 1 && is_flag(&extra.name));
+        let flag = flag(self.spec());
         let (index, mut states) = (self.index(), Vec::new());
         for episode in 0..self.n_episodes() {
             let (rows, view) = (index.states(episode), self.episode(episode));
@@ -48,7 +53,7 @@ impl Dataset {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Episode, Feature, Spec};
+    use crate::{Episode, Feature};
 
     fn data(column: Option<&str>, flags: [Vec<f32>; 2], ending: Ending) -> Dataset {
         let mut spec = Spec::new(1, 0);

@@ -204,6 +204,20 @@ impl Choice {
         Ok(choice)
     }
 
+    /// Keeps a bookkeeping column of numbers as an extra column, if all extra columns are wanted.
+    /// Returns whether it is one.
+    pub fn keep(&mut self, columns: &[TableColumn], name: &str, options: &ReadOptions) -> bool {
+        let find = |column: &TableColumn| column.name == name && column.is_number() && column.width == 1;
+        let Some(at) = columns.iter().position(find).filter(|_| options.wants_extra(name)) else {
+            return false;
+        };
+        if !self.all().contains(&at) {
+            self.extras.push(at);
+            self.extras.sort_unstable();
+        }
+        self.extras.contains(&at)
+    }
+
     /// Returns the spec of the chosen columns. Columns of single numbers become named dimensions.
     pub fn spec(&self, columns: &[TableColumn]) -> Spec {
         let feature = |name: &str, chosen: &[usize]| match chosen {

@@ -10,7 +10,7 @@ mod csv;
 mod d4rl;
 mod flat;
 mod hdf5;
-mod lerobot;
+pub mod lerobot;
 mod minari;
 mod npz;
 mod options;
@@ -172,6 +172,7 @@ impl Writer {
             losses.extend(spec.goal.is_some().then_some("the goal space"));
             let has_names = !spec.observation.dimensions.is_empty() || !spec.action.dimensions.is_empty();
             losses.extend(has_names.then_some("names of dimensions"));
+            losses.extend((!spec.tasks.is_empty()).then_some("names of tasks"));
         }
         if matches!(self.target, Target::OgBench(_)) {
             losses.extend((!spec.action.bounds.is_empty()).then_some("the range of actions"));

@@ -3,6 +3,7 @@
 mod content;
 mod corruption;
 mod fixtures;
+mod lerobot;
 mod out_of_core;
 mod parquet_shards;
 mod reference;

@@ -4,13 +4,19 @@
 //! `action` is the action. The frames of an episode are consecutive; the last frame's action leads
 //! out of the episode and is dropped.
 
+mod frame_numbers;
+mod strings;
+mod tasks;
+
+pub use frame_numbers::FrameNumbers;
+
 use super::{
     ReadOptions,
     columns::{Choice, Table, TableReader},
     minari::read_small,
     parquet::ParquetTable,
 };
-use crate::{DataError, Defect, DefectKind, EpisodeSink, EpisodeView, Feature, Spec};
+use crate::{DataError, Defect, DefectKind, EpisodeSink, EpisodeView, Feature, Spec, labels::TASK_COLUMN};
 use serde_json::Value;
 use std::{
     collections::BTreeMap,
@@ -25,7 +31,7 @@ pub(super) fn is_lerobot(path: &Path) -> bool {
 }
 
 /// Reads a dataset, file by file.
-pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
+pub(super) fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
     let info_file = path.join("meta/info.json");
     let fail = |problem: String| DataError::malformed(&info_file, problem, HINT);
     let text = read_small(&info_file).ok_or_else(|| fail("it cannot be read".into()))?;
@@ -40,8 +46,11 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
         return Err(DataError::malformed(path, "no Parquet file under data", HINT));
     };
     let columns = ParquetTable::open(first)?.columns().to_vec();
-    let choice = Choice::of(first, &columns, options)?;
+    let mut choice = Choice::of(first, &columns, options)?;
+    let tasks = tasks::read(path)?;
+    let has_tasks = !tasks.is_empty() && choice.keep(&columns, TASK_COLUMN, options);
     let mut spec = choice.spec(&columns);
+    spec.tasks = if has_tasks { tasks } else { Vec::new() };
     describe(&info, &mut spec);
     options.complete(path, &mut spec)?;
     let declared = declared_lengths(&path.join("meta/episodes"))?;
