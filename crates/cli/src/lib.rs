@@ -50,12 +50,14 @@ enum Command {
     Distance(Box<commands::distance::Args>),
     #[cfg(feature = "learn")]
     Distill(Box<commands::distill::Args>),
+    Doctor(Box<commands::demos::doctor::Args>),
     Envs(commands::envs::Args),
     #[cfg(feature = "learn")]
     Eval(Box<commands::eval::Args>),
     Exact(Box<commands::exact::Args>),
     #[cfg(feature = "learn")]
     Export(commands::export::Args),
+    Gaps(Box<commands::demos::gaps::Args>),
     Graph(commands::graph::Args),
     #[command(display_order = 901)]
     Man(commands::man::Args),
@@ -65,6 +67,7 @@ enum Command {
     Plan(Box<commands::plan::Args>),
     #[cfg(feature = "learn")]
     Plot(Box<commands::plot::Args>),
+    Progress(Box<commands::demos::progress::Args>),
     #[cfg(feature = "learn")]
     Reproduce(commands::reproduce::Args),
     #[cfg(feature = "learn")]
@@ -120,12 +123,14 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Distance(args) => commands::distance::run(&args, out)?,
         #[cfg(feature = "learn")]
         Command::Distill(args) => commands::distill::run(&args, out)?,
+        Command::Doctor(args) => commands::demos::doctor::run(&args, out)?,
         Command::Envs(args) => commands::envs::run(&args, out)?,
         #[cfg(feature = "learn")]
         Command::Eval(args) => commands::eval::run(&args, out)?,
         Command::Exact(args) => commands::exact::run(&args, out)?,
         #[cfg(feature = "learn")]
         Command::Export(args) => commands::export::run(&args, out)?,
+        Command::Gaps(args) => commands::demos::gaps::run(&args, out)?,
         Command::Graph(args) => commands::graph::run(&args, out)?,
         Command::Man(args) => commands::man::run(&args, Cli::command(), out)?,
         #[cfg(feature = "learn")]
@@ -134,6 +139,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Plan(args) => commands::plan::run(&args, out)?,
         #[cfg(feature = "learn")]
         Command::Plot(args) => commands::plot::run(&args, out)?,
+        Command::Progress(args) => commands::demos::progress::run(&args, out)?,
         #[cfg(feature = "learn")]
         Command::Reproduce(args) => commands::reproduce::run(&args, out)?,
         #[cfg(feature = "learn")]

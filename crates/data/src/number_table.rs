@@ -6,9 +6,9 @@ use crate::{
     formats::{cells, parquet::check_sizes},
 };
 use arrow_array::{
-    Array as _, ArrayRef, FixedSizeListArray, Float32Array, RecordBatch, UInt64Array,
+    Array as _, ArrayRef, FixedSizeListArray, Float32Array, Int64Array, RecordBatch, UInt64Array,
     cast::AsArray as _,
-    types::{Float32Type, UInt64Type},
+    types::{Float32Type, Int64Type, UInt64Type},
 };
 use arrow_schema::{DataType, Field};
 use bytes::Bytes;
@@ -36,6 +36,10 @@ pub struct NumberTable {
 pub enum Numbers {
     /// Integers, one per row.
     Integers(Vec<u64>),
+    /// Integers with a sign, one per row.
+    Signed(Vec<i64>),
+    /// Values, one per row.
+    Values(Vec<f32>),
     /// `[rows, width]`
     Vectors {
         /// The number of values per row.
@@ -50,6 +54,22 @@ impl NumberTable {
     pub fn integers(&self, name: &str) -> Option<&[u64]> {
         self.columns.iter().find_map(|(other, numbers)| match numbers {
             Numbers::Integers(values) if other == name => Some(&values[..]),
+            _ => None,
+        })
+    }
+
+    /// Returns the signed integers of a column; `None` if there is no such column.
+    pub fn signed(&self, name: &str) -> Option<&[i64]> {
+        self.columns.iter().find_map(|(other, numbers)| match numbers {
+            Numbers::Signed(values) if other == name => Some(&values[..]),
+            _ => None,
+        })
+    }
+
+    /// Returns the values of a column; `None` if there is no such column.
+    pub fn values(&self, name: &str) -> Option<&[f32]> {
+        self.columns.iter().find_map(|(other, numbers)| match numbers {
+            Numbers::Values(values) if other == name => Some(&values[..]),
             _ => None,
         })
     }
@@ -80,6 +100,8 @@ impl NumberTable {
         let array = |numbers: &Numbers| -> Result<ArrayRef, DataError> {
             Ok(match numbers {
                 Numbers::Integers(values) => Arc::new(UInt64Array::from_iter_values(values.iter().copied())),
+                Numbers::Signed(values) => Arc::new(Int64Array::from_iter_values(values.iter().copied())),
+                Numbers::Values(values) => Arc::new(Float32Array::from_iter_values(values.iter().copied())),
                 Numbers::Vectors { width, values } => {
                     let field = Arc::new(Field::new("item", DataType::Float32, false));
                     let values = Arc::new(Float32Array::from_iter_values(values.iter().copied()));
@@ -132,6 +154,8 @@ impl NumberTable {
         for field in metadata.schema().fields() {
             let numbers = match field.data_type() {
                 DataType::UInt64 => Numbers::Integers(Vec::new()),
+                DataType::Int64 => Numbers::Signed(Vec::new()),
+                DataType::Float32 => Numbers::Values(Vec::new()),
                 DataType::FixedSizeList(item, width) if *item.data_type() == DataType::Float32 => {
                     Numbers::Vectors { width: usize::try_from(*width).unwrap_or(0), values: Vec::new() }
                 }
@@ -148,6 +172,8 @@ impl NumberTable {
                 }
                 match numbers {
                     Numbers::Integers(values) => values.extend(array.as_primitive::<UInt64Type>().values()),
+                    Numbers::Signed(values) => values.extend(array.as_primitive::<Int64Type>().values()),
+                    Numbers::Values(values) => values.extend(array.as_primitive::<Float32Type>().values()),
                     Numbers::Vectors { values, .. } => {
                         let list = array.as_fixed_size_list().values();
                         values.extend(list.as_primitive::<Float32Type>().values());
@@ -172,6 +198,8 @@ mod tests {
             columns: vec![
                 ("id".into(), Numbers::Integers(vec![u64::MAX, 0, 7])),
                 ("state".into(), Numbers::Vectors { width: 2, values }),
+                ("frame".into(), Numbers::Signed(vec![-1, i64::MAX, 0])),
+                ("progress".into(), Numbers::Values(vec![0.5, f32::INFINITY, 1.0])),
             ],
             texts: BTreeMap::from([("isochrone:key".into(), "a text".into())]),
         };

@@ -15,6 +15,7 @@
 
 pub mod audit;
 pub mod calibration;
+pub mod demos;
 pub mod nearest;
 pub mod plan;
 pub mod refined;

@@ -43,7 +43,9 @@ pub use isochrone_core::{
 };
 pub use isochrone_data as data;
 pub use isochrone_envs as envs;
-pub use isochrone_eval::{audit, calibration, nearest, plan, refined, rollout, round_trip, score, stats};
+pub use isochrone_eval::{
+    audit, calibration, demos, nearest, plan, refined, rollout, round_trip, score, stats,
+};
 #[cfg(feature = "learn")]
 pub use isochrone_learn as learn;
 #[cfg(feature = "learn")]

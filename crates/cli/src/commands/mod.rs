@@ -5,6 +5,7 @@ pub mod audit;
 mod choice;
 pub mod completions;
 pub mod data;
+pub mod demos;
 #[cfg(feature = "learn")]
 mod device_args;
 #[cfg(feature = "learn")]

@@ -3,6 +3,7 @@
 mod architecture;
 mod command_completions;
 mod command_data;
+mod command_demos;
 mod command_distance;
 mod command_eval;
 mod command_exact;

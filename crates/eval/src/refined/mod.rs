@@ -42,7 +42,7 @@ mod graph;
 mod hop;
 mod jumps;
 mod lag_sample;
-mod nearest;
+pub(crate) mod nearest;
 mod neighbors;
 mod nnls;
 mod parts;
