@@ -54,7 +54,7 @@ impl HubFolders {
         let [first, second] = caches.map(|cache| cache.display().to_string());
         let problem = format!("no such file, and no dataset in {}, {first} or {second}", plain.display());
         let hint = format!(
-            "download it with: hf download {owner}/{name} --repo-type dataset --local-dir {}",
+            "download it with the tools of the hub, to {}, or give hf://datasets/{owner}/{name}",
             plain.display()
         );
         Err(DataError::malformed(path, problem, hint))
@@ -113,10 +113,7 @@ mod tests {
         let plain = root.path().join("lerobot/org/arm");
         assert!(error.starts_with("org/arm: no such file, and no dataset in "), "{error}");
         assert!(error.contains(&format!("{}, ", plain.display())), "{error}");
-        assert!(
-            error.contains("; hint: download it with: hf download org/arm --repo-type dataset"),
-            "{error}"
-        );
+        assert!(error.contains("; hint: download it with the tools of the hub, to "), "{error}");
 
         let repository = root.path().join("hub/datasets--org--arm");
         dataset(&repository.join("snapshots/older"));

@@ -2,13 +2,11 @@
 //! frame.
 
 mod projection;
+mod rows;
 mod safetensors;
 mod source;
 
-use crate::{
-    DataError, Defect, EpisodeSink, EpisodeView, Feature, Spec,
-    formats::{EmbeddingOptions, Format, lerobot::FrameNumbers},
-};
+use crate::{DataError, Defect, EpisodeSink, EpisodeView, Feature, Spec, formats::options::EmbeddingOptions};
 use projection::Projection;
 use std::path::Path;
 
@@ -30,7 +28,7 @@ impl Embeddings {
     /// Reads a file twice: to compute the components, and to apply them.
     fn read(options: &EmbeddingOptions) -> Result<Self, DataError> {
         let path = &options.path;
-        let fail = |problem: String| DataError::malformed(path, problem, source::HINT);
+        let fail = |problem: String| DataError::malformed(path, problem, rows::HINT);
         if !(options.weight > 0.0 && options.weight.is_finite()) {
             let problem = format!("a weight of {} for embeddings", options.weight);
             return Err(DataError::setting(problem, "give a positive number"));
@@ -85,35 +83,29 @@ impl Embeddings {
     }
 }
 
+/// The index of every frame, and the place of the first frame of every episode.
+pub(crate) struct FrameIndex {
+    pub index: Vec<i64>,
+    pub first: Vec<usize>,
+}
+
 /// Forwards episodes with embeddings as further dimensions of their observations.
 pub(crate) struct Join<'a> {
     sink: &'a mut dyn EpisodeSink,
     embeddings: Vec<Embeddings>,
     paths: Vec<&'a Path>,
-    /// LeRobot: the index of every frame, and the first frame of every episode. In other formats,
-    /// the index is the number of the state.
-    frames: Option<(Vec<i64>, Vec<usize>)>,
+    frames: Option<FrameIndex>,
     n_states: usize,
     width: usize,
 }
 
 impl<'a> Join<'a> {
-    /// Reads the embeddings for a dataset.
+    /// Reads the embeddings. Without `frames`, the index of a frame is the number of its state.
     pub fn open(
-        dataset: &Path,
-        format: Format,
+        frames: Option<FrameIndex>,
         options: &'a [EmbeddingOptions],
         sink: &'a mut dyn EpisodeSink,
     ) -> Result<Self, DataError> {
-        let frames = match format {
-            Format::LeRobot => {
-                let FrameNumbers { index, episode_index, .. } = FrameNumbers::read(dataset)?;
-                let is_first = |&at: &usize| at == 0 || episode_index[at] != episode_index[at - 1];
-                let first = (0..index.len()).filter(is_first).collect();
-                Some((index, first))
-            }
-            _ => None,
-        };
         let embeddings = options.iter().map(Embeddings::read).collect::<Result<_, _>>()?;
         let paths = options.iter().map(|options| &*options.path).collect();
         Ok(Self { sink, embeddings, paths, frames, n_states: 0, width: 0 })
@@ -122,7 +114,7 @@ impl<'a> Join<'a> {
     /// Returns the index of a frame of an episode.
     fn index(&self, episode: usize, frame: usize) -> Option<i64> {
         match &self.frames {
-            Some((index, first)) => index.get(first.get(episode)? + frame).copied(),
+            Some(frames) => frames.index.get(frames.first.get(episode)? + frame).copied(),
             None => Some((self.n_states + frame) as i64),
         }
     }

@@ -1,6 +1,6 @@
 //! Safetensors files: a header in JSON, then the numbers of all tensors.
 
-use super::source::{HINT, Visit, check_width};
+use super::rows::{HINT, Visit, check_width};
 use crate::DataError;
 use serde::Deserialize;
 use std::{
@@ -21,8 +21,8 @@ struct Tensor {
     data_offsets: [u64; 2],
 }
 
-/// Passes the rows of the only matrix to `visit`, or those of vectors whose names are the indices of
-/// frames.
+/// Passes the rows of the only matrix to `visit`, or those of vectors whose names are the indices
+/// of frames.
 pub(super) fn read(path: &Path, visit: Visit<'_>) -> Result<(), DataError> {
     let fail = |problem: String| DataError::malformed(path, problem, HINT);
     let mut file = File::open(path).map_err(DataError::read(path))?;

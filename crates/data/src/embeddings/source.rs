@@ -1,6 +1,9 @@
 //! Files with embeddings: a row of numbers for each frame.
 
-use super::safetensors;
+use super::{
+    rows::{HINT, Visit, check_width},
+    safetensors,
+};
 use crate::{
     DataError,
     formats::{cells, columns::TableColumn, parquet::ParquetTable},
@@ -8,15 +11,7 @@ use crate::{
 };
 use std::{fs::File, io::BufReader, path::Path};
 
-pub(super) const HINT: &str = "embeddings are a .npy array [frames, width], a .parquet table with the columns index and \
-                               one list of numbers, or a .safetensors file with one matrix or a vector per frame";
 const BATCH_ROWS: usize = 1024;
-/// The maximum width of a row: a covariance matrix has its square.
-const MAX_WIDTH: usize = 4096;
-
-/// A callback that receives the index of a frame and its row.
-pub(super) type Visit<'a> = &'a mut dyn FnMut(i64, &[f32]) -> Result<(), DataError>;
-
 /// Passes all rows of a file to `visit`.
 pub(super) fn read(path: &Path, visit: Visit<'_>) -> Result<(), DataError> {
     let fail = |problem: String| DataError::malformed(path, problem, HINT);
@@ -35,14 +30,6 @@ pub(super) fn read(path: &Path, visit: Visit<'_>) -> Result<(), DataError> {
         Some("parquet") => parquet(path, visit),
         Some("safetensors") => safetensors::read(path, visit),
         _ => Err(fail("its file name does not show its format".into())),
-    }
-}
-
-/// Rejects rows that are empty or too wide.
-pub(super) fn check_width(path: &Path, width: usize) -> Result<(), DataError> {
-    match width {
-        1..=MAX_WIDTH => Ok(()),
-        _ => Err(DataError::malformed(path, format!("rows of {width} numbers, not 1 to {MAX_WIDTH}"), HINT)),
     }
 }
 

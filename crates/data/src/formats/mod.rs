@@ -13,7 +13,7 @@ mod hdf5;
 pub mod lerobot;
 mod minari;
 mod npz;
-mod options;
+pub(crate) mod options;
 pub(crate) mod parquet;
 pub(crate) mod shard_manifest;
 mod shard_writer;
@@ -22,7 +22,10 @@ mod table;
 
 pub use options::{EmbeddingOptions, Ends, Extras, ReadOptions};
 
-use crate::{ContentHasher, DataError, EpisodeSink, EpisodeView, Remedy, Spec, embeddings::Join};
+use crate::{
+    ContentHasher, DataError, EpisodeSink, EpisodeView, Remedy, Spec,
+    embeddings::{FrameIndex, Join},
+};
 use arrow::ArrowWriter;
 use minari::MinariWriter;
 use npz::NpzWriter;
@@ -91,7 +94,14 @@ impl Format {
         if options.embeddings.is_empty() {
             return self.read_columns(path, options, sink);
         }
-        let mut joined = Join::open(path, self, &options.embeddings, sink)?;
+        let frames = match self {
+            Self::LeRobot => {
+                let numbers = lerobot::FrameNumbers::read(path)?;
+                Some(FrameIndex { first: numbers.first_frames(), index: numbers.index })
+            }
+            _ => None,
+        };
+        let mut joined = Join::open(frames, &options.embeddings, sink)?;
         self.read_columns(path, options, &mut joined)
     }
 

@@ -41,8 +41,8 @@ pub struct ReadOptions {
 /// LeRobot dataset, the number of the state in other formats.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EmbeddingOptions {
-    /// A `.npy` array `[frames, width]`, a `.parquet` table with the columns `index` and one list of
-    /// numbers, or a `.safetensors` file with one matrix or a vector per frame.
+    /// A `.npy` array `[frames, width]`, a `.parquet` table with the columns `index` and one list
+    /// of numbers, or a `.safetensors` file with one matrix or a vector per frame.
     pub path: PathBuf,
     /// The number of principal components to keep; 0 for all dimensions.
     #[serde(default = "default_components")]

@@ -2,11 +2,13 @@
 
 use crate::support::{episodes, read, write};
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, FixedSizeListArray, Float32Array, Int64Array, ListArray,
-    RecordBatch, StringArray,
+    Array as _, ArrayRef, BinaryArray, BooleanArray, FixedSizeListArray, Float32Array, Int64Array, ListArray,
+    RecordBatch, StringArray, StructArray,
     builder::{ListBuilder, StringBuilder},
     types::{Float32Type, Int64Type},
 };
+use arrow_buffer::OffsetBuffer;
+use arrow_schema::Field;
 use isochrone_core::rng;
 use isochrone_data::{
     Dataset,
@@ -224,6 +226,36 @@ fn annotated_subtasks_are_an_extra_column() {
     assert_eq!(found, [[0.0, 1.0, 1.0], [-1.0, -1.0, 1.0], [-1.0, -1.0, -1.0]]);
     let options = ReadOptions::default().extras(Extras::Named(Vec::new()));
     assert!(read(folder.path(), &options).unwrap().spec().subtasks.is_empty());
+}
+
+#[test]
+fn subtasks_of_language_columns_start_at_their_times() {
+    let folder = tempfile::tempdir().unwrap();
+    // The first episode has two subtasks and a plan, the second none, the third one.
+    let of_episode = [
+        vec![("subtask", "reach", 0.0), ("plan", "all", 0.0), ("subtask", "grasp", 0.2)],
+        vec![],
+        vec![("subtask", "grasp", 0.1)],
+    ];
+    let entries: Vec<(&str, &str, f32)> =
+        of_episode.iter().flat_map(|entries| [entries; 3]).flatten().copied().collect();
+    let text = |pick: fn(&(&'static str, &'static str, f32)) -> &'static str| -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(entries.iter().map(pick)))
+    };
+    let times: ArrayRef = Arc::new(Float32Array::from_iter_values(entries.iter().map(|entry| entry.2)));
+    let fields = [("style", text(|entry| entry.0)), ("content", text(|entry| entry.1)), ("timestamp", times)];
+    let fields =
+        fields.map(|(name, array)| (Arc::new(Field::new(name, array.data_type().clone(), true)), array));
+    let entries = StructArray::from(fields.to_vec());
+    let lengths = of_episode.iter().flat_map(|entries| [entries.len(); 3]);
+    let item = Arc::new(Field::new("item", entries.data_type().clone(), true));
+    let language = ListArray::new(item, OffsetBuffer::from_lengths(lengths), Arc::new(entries), None);
+    let language: ArrayRef = Arc::new(language);
+    dataset(folder.path(), frames().into_iter().chain([("language_persistent", language)]).collect());
+    let data = load(folder.path());
+    assert_eq!(data.spec().subtasks, ["reach", "grasp"]);
+    let found: Vec<Vec<f32>> = (0..3).map(|episode| data.episode(episode).extras[0].to_vec()).collect();
+    assert_eq!(found, [[0.0, 0.0, 1.0], [-1.0, -1.0, -1.0], [-1.0, 1.0, 1.0]]);
 }
 
 #[test]

@@ -185,8 +185,8 @@ fn report(spec: &Spec, summary: &DatasetSummary, identity: &Identity, max_lines:
     Report::new(facts, named(["kind", "column", "min", "max", "mean", "std", "not_finite"]), rows)
 }
 
-/// Returns the lines of a column: one for each dimension, or a single one for consecutive dimensions
-/// of a wide column.
+/// Returns the lines of a column: one for each dimension, or a single one for consecutive
+/// dimensions of a wide column.
 fn lines(
     feature: &Feature,
     summaries: &[DimensionSummary],

@@ -1,6 +1,6 @@
 //! The cameras of a dataset, whose images this crate does not read.
 
-use super::info;
+use super::files::info;
 use crate::DataError;
 use std::path::Path;
 

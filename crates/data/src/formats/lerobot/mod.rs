@@ -7,6 +7,7 @@
 
 mod annotate;
 mod cameras;
+mod files;
 mod frame_numbers;
 mod names;
 mod strings;
@@ -19,19 +20,14 @@ pub use frame_numbers::FrameNumbers;
 use super::{
     ReadOptions,
     columns::{Choice, Table, TableReader},
-    minari::read_small,
     parquet::ParquetTable,
 };
 use crate::{DataError, Defect, DefectKind, EpisodeSink, EpisodeView, Spec, labels::TASK_COLUMN};
 use annotate::Annotate;
-use serde_json::Value;
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use files::{HINT, info, parquet_files};
+use std::{collections::BTreeMap, path::Path};
 use subtasks::Subtasks;
 
-const HINT: &str = "a LeRobot dataset is a folder with meta/info.json and data/chunk-000/*.parquet";
 /// Columns that describe the state after a frame, including the last.
 const OUTCOMES: [&str; 2] = ["next.reward", "next.done"];
 
@@ -60,7 +56,8 @@ pub(super) fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSin
     names::describe(&info["features"], &mut spec, &columns, &choice);
     let mut annotate = Annotate::new(sink, &spec);
     if options.wants_extra(subtasks::COLUMN) {
-        annotate.add_subtasks(Subtasks::read(path)?);
+        let rate = spec.frames_per_second.unwrap_or(1.0);
+        annotate.add_subtasks(Subtasks::read(path, rate)?);
     }
     options.complete(path, &mut annotate.spec)?;
     let declared = declared_lengths(&path.join("meta/episodes"))?;
@@ -77,37 +74,6 @@ pub(super) fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSin
     }
     reader.finish()?;
     counting.finish(expected)
-}
-
-/// Returns the contents of `meta/info.json`.
-fn info(path: &Path) -> Result<Value, DataError> {
-    let info_file = path.join("meta/info.json");
-    let fail = |problem: String| DataError::malformed(&info_file, problem, HINT);
-    let text = read_small(&info_file).ok_or_else(|| fail("it cannot be read".into()))?;
-    let info: Value = serde_json::from_str(&text).map_err(|error| fail(error.to_string()))?;
-    let version = info["codebase_version"].as_str().unwrap_or("(missing)");
-    if !version.starts_with("v3.") && !version.starts_with("v2.") {
-        let problem = format!("codebase_version {version} is not supported");
-        return Err(DataError::malformed(&info_file, problem, "convert it to version 2 or 3"));
-    }
-    Ok(info)
-}
-
-/// Returns all Parquet files below a folder, in the order of their names.
-fn parquet_files(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
-    let mut files = Vec::new();
-    let entries = std::fs::read_dir(folder).map_err(DataError::read(folder))?;
-    for entry in entries {
-        let path = entry.map_err(DataError::read(folder))?.path();
-        match path.is_dir() {
-            true => files.extend(parquet_files(&path)?),
-            false if path.extension().is_some_and(|extension| extension == "parquet") => files.push(path),
-            false => {}
-        }
-    }
-    // file-1000 comes after file-999.
-    files.sort_by_key(|file| (file.as_os_str().len(), file.clone()));
-    Ok(files)
 }
 
 /// Returns the number of frames that the metadata declare for each episode, if they do.

@@ -59,6 +59,32 @@ impl TextTable {
         Ok(Some(found))
     }
 
+    /// Passes the entries of a column of lists of structures, with one list per row, to `each`:
+    /// the number of the row and the named fields of its list as strings, or `None` for a missing
+    /// list. Does nothing if the column has another type.
+    pub fn visit_entries<const N: usize>(
+        &self,
+        column: usize,
+        fields: [&str; N],
+        mut each: impl FnMut(usize, Option<[Vec<String>; N]>),
+    ) -> Result<(), DataError> {
+        let mut row = 0;
+        let is_entry = |kind: &DataType| matches!(kind, DataType::List(item) if matches!(item.data_type(), DataType::Struct(_)));
+        if !is_entry(self.table.metadata.schema().field(column).data_type()) {
+            return Ok(());
+        }
+        self.visit([column], |_, array| {
+            for list in array.as_list::<i32>().iter() {
+                let entries = list.as_ref().map(|list| list.as_struct());
+                let field = |name: &str| cells::strings(entries?.column_by_name(name)?).ok();
+                let found = fields.map(field);
+                each(row, found.iter().all(Option::is_some).then(|| found.map(Option::unwrap_or_default)));
+                row += 1;
+            }
+            Ok(())
+        })
+    }
+
     /// Passes the arrays of some columns to `each`, with the places of the columns in the list.
     fn visit<const N: usize>(
         &self,

@@ -1,7 +1,7 @@
 //! Subtasks: consecutive parts of an episode with names, as annotation tools store them in columns
-//! of `meta/episodes`.
+//! of `meta/episodes`, or in the column `language_persistent` of the frames.
 
-use super::{parquet_files, strings::TextTable};
+use super::{files::parquet_files, strings::TextTable};
 use crate::DataError;
 use std::{
     collections::{BTreeMap, HashMap},
@@ -12,6 +12,9 @@ use std::{
 pub(super) const COLUMN: &str = "subtask";
 /// The number of frames outside of every subtask.
 const NONE: f32 = -1.0;
+/// The column with annotations in words, and the style of those that are subtasks.
+const LANGUAGE: &str = "language_persistent";
+const STYLE: &str = "subtask";
 /// The prefixes of the annotation columns; the finest annotation comes first.
 const PREFIXES: [&str; 3] = ["dense_subtask_", "sparse_subtask_", "subtask_"];
 
@@ -37,7 +40,7 @@ struct Part {
 impl Subtasks {
     /// Reads the annotations of a dataset; there are no names if it has none. Annotations of an
     /// unknown type are ignored.
-    pub fn read(dataset: &Path) -> Result<Self, DataError> {
+    pub fn read(dataset: &Path, frames_per_second: f64) -> Result<Self, DataError> {
         let mut subtasks = Self::default();
         let folder = dataset.join("meta/episodes");
         if folder.is_dir() {
@@ -45,7 +48,39 @@ impl Subtasks {
                 subtasks.append(&TextTable::open(&file)?)?;
             }
         }
+        if subtasks.names.is_empty() {
+            subtasks.read_language(dataset, frames_per_second)?;
+        }
         Ok(subtasks.sorted())
+    }
+
+    /// Reads the entries of style `subtask`, each of which starts at its time. Every frame of an
+    /// episode has the same entries, of which those of the first frame are used.
+    fn read_language(&mut self, dataset: &Path, frames_per_second: f64) -> Result<(), DataError> {
+        let (mut episode, mut last) = (0, None);
+        for file in parquet_files(&dataset.join("data"))? {
+            let table = TextTable::open(&file)?;
+            let (Some(language), Some(index)) = (table.find(LANGUAGE), table.find("episode_index")) else {
+                return Ok(());
+            };
+            let [episodes] = table.read([index])?;
+            table.visit_entries(language, ["style", "content", "timestamp"], |row, entries| {
+                let is_first = last.as_ref() != episodes.get(row);
+                if !is_first {
+                    return;
+                }
+                episode += usize::from(last.is_some());
+                last = episodes.get(row).cloned();
+                let [styles, names, times] = entries.unwrap_or_default();
+                for ((style, name), time) in styles.into_iter().zip(names).zip(times) {
+                    if let (STYLE, Ok(seconds)) = (style.as_str(), time.parse::<f64>()) {
+                        let first = (seconds.max(0.0) * frames_per_second).round() as usize;
+                        self.add(episode, name, first, usize::MAX);
+                    }
+                }
+            })?;
+        }
+        Ok(())
     }
 
     fn sorted(mut self) -> Self {
