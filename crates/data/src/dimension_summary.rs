@@ -33,6 +33,21 @@ impl DimensionSummary {
         self.count > 1 && self.min == self.max
     }
 
+    /// Adds all values of another summary.
+    pub fn merge(&mut self, other: &Self) {
+        self.non_finite += other.non_finite;
+        if other.count == 0 {
+            return;
+        }
+        let (own, others) = (self.count as f64, other.count as f64);
+        let delta = other.mean - self.mean;
+        self.count += other.count;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.mean += delta * others / (own + others);
+        self.squares += other.squares + delta * delta * own * others / (own + others);
+    }
+
     /// Adds a value by Welford's update, which is numerically stable for any number of values.
     pub(crate) fn add(&mut self, value: f32) {
         if !value.is_finite() {
@@ -46,5 +61,26 @@ impl DimensionSummary {
         let delta = value - self.mean;
         self.mean += delta / self.count as f64;
         self.squares += delta * (value - self.mean);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merged_summaries_are_those_of_all_values() {
+        let of = |values: &[f32]| {
+            let mut summary = DimensionSummary::default();
+            values.iter().for_each(|&value| summary.add(value));
+            summary
+        };
+        let mut merged = of(&[1.0, 2.0]);
+        merged.merge(&of(&[]));
+        merged.merge(&of(&[7.0, f32::NAN, -4.0]));
+        let all = of(&[1.0, 2.0, 7.0, f32::NAN, -4.0]);
+        assert_eq!((merged.count, merged.non_finite, merged.min, merged.max), (4, 1, -4.0, 7.0));
+        assert!((merged.mean - all.mean).abs() < 1e-12);
+        assert!((merged.standard_deviation() - all.standard_deviation()).abs() < 1e-12);
     }
 }

@@ -1,6 +1,6 @@
 //! Labels of episodes: tasks and successes.
 
-use crate::{Dataset, success};
+use crate::{DataError, Dataset, EpisodeSink, EpisodeView, Feature, Spec, success};
 use std::collections::BTreeSet;
 
 /// The extra column with the number of the task.
@@ -18,33 +18,59 @@ pub struct EpisodeLabels {
     pub success: Vec<Option<bool>>,
 }
 
-impl Dataset {
-    /// Returns the labels of the episodes. They are only found if extra columns are read.
-    pub fn labels(&self) -> EpisodeLabels {
-        let extras = &self.spec().extras;
-        let task = extras.iter().position(|extra| extra.width == 1 && extra.name == TASK_COLUMN);
-        let flag = success::flag(self.spec());
-        let (mut numbers, mut success) = (Vec::new(), Vec::new());
-        for episode in 0..self.n_episodes() {
-            let view = self.episode(episode);
-            numbers.push(task.map_or(0, |task| view.extras[task][0] as u32));
-            success.push(flag.map(|flag| view.extras[flag].iter().any(|&value| value > 0.0)));
-            self.touched(episode);
-        }
-        let mut tasks: Vec<String> = match task {
-            Some(_) => self.spec().tasks.iter().enumerate().map(named).collect(),
+/// Collects the labels of episodes, without keeping the episodes.
+#[derive(Debug, Clone, Default)]
+pub struct LabelSink {
+    /// The names of the spec.
+    names: Vec<String>,
+    /// The extra columns with the task and the success flag.
+    task_column: Option<usize>,
+    flag: Option<usize>,
+    tasks: Vec<u32>,
+    success: Vec<Option<bool>>,
+}
+
+impl LabelSink {
+    /// Returns the labels of all episodes so far.
+    pub fn finish(self) -> EpisodeLabels {
+        let mut tasks: Vec<String> = match self.task_column {
+            Some(_) => self.names.iter().enumerate().map(named).collect(),
             None => vec![String::new()],
         };
         // Numbers without a name follow those with one, however large they are.
         let n_named = tasks.len() as u32;
-        let other: BTreeSet<u32> = numbers.iter().copied().filter(|&number| number >= n_named).collect();
+        let other: BTreeSet<u32> = self.tasks.iter().copied().filter(|&number| number >= n_named).collect();
         let other: Vec<u32> = other.into_iter().collect();
         tasks.extend(other.iter().map(|number| format!("task {number}")));
         let place = |number: u32| match other.binary_search(&number) {
             Ok(at) => n_named + at as u32,
             Err(_) => number,
         };
-        EpisodeLabels { tasks, task: numbers.into_iter().map(place).collect(), success }
+        EpisodeLabels { tasks, task: self.tasks.into_iter().map(place).collect(), success: self.success }
+    }
+}
+
+impl EpisodeSink for LabelSink {
+    fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
+        let is_task = |extra: &Feature| extra.width == 1 && extra.name == TASK_COLUMN;
+        let task_column = spec.extras.iter().position(is_task);
+        *self = Self { names: spec.tasks.clone(), task_column, flag: success::flag(spec), ..Self::default() };
+        Ok(())
+    }
+
+    fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
+        self.tasks.push(self.task_column.map_or(0, |task| episode.extras[task][0] as u32));
+        self.success.push(self.flag.map(|flag| episode.extras[flag].iter().any(|&value| value > 0.0)));
+        Ok(())
+    }
+}
+
+impl Dataset {
+    /// Returns the labels of the episodes. They are only found if extra columns are read.
+    pub fn labels(&self) -> EpisodeLabels {
+        let mut sink = LabelSink::default();
+        self.send(&mut sink).expect("a sink of labels takes any episode");
+        sink.finish()
     }
 }
 
@@ -55,7 +81,7 @@ fn named((number, name): (usize, &String)) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Episode, Feature, Spec};
+    use crate::Episode;
 
     #[test]
     fn numbers_without_a_name_follow_those_with_one() {

@@ -29,6 +29,10 @@ pub struct Spec {
     /// The names of the tasks, indexed by the extra column `task_index`; empty if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<String>,
+    /// The names of the subtasks, indexed by the extra column `subtask`, which is -1 where there is
+    /// none; empty if there are no subtasks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subtasks: Vec<String>,
 }
 
 /// A named column: `width` numbers per row.
@@ -44,6 +48,9 @@ pub struct Feature {
     /// The values allowed in each dimension, if known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bounds: Vec<Bounds>,
+    /// The weight of each dimension in a standardized row; empty if all have the weight 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub weights: Vec<f32>,
 }
 
 /// The range of values allowed in one dimension. `None` means unbounded.
@@ -145,6 +152,7 @@ impl Spec {
             frames_per_second: None,
             goal: None,
             tasks: Vec::new(),
+            subtasks: Vec::new(),
         }
     }
 

@@ -3,11 +3,11 @@
 
 use crate::{
     audit::{AcrossEpisodes, Readings},
-    data::Dataset,
+    data::{Dataset, formats::Format},
     learn::{
         Training,
         evaluation::{DistanceEvaluation, Evaluation},
-        run::RunConfig,
+        run::{DataConfig, RunConfig},
     },
     refined::{RefinedConfig, RefinedDistance},
 };
@@ -18,6 +18,8 @@ use std::{
 
 /// The number of landmarks of recorded time in an evaluation.
 const LANDMARKS: usize = 500;
+/// One of this many episodes of a LeRobot dataset is held out.
+const HOLD_OUT: usize = 10;
 
 /// Adds the standard evaluations: the rank correlation with recorded time across episodes, which
 /// selects the best checkpoint, and observed steps within episodes. They use the validation
@@ -48,6 +50,14 @@ fn rank_across_episodes(data: Dataset, evaluated: Dataset) -> impl Evaluation {
         Some((pairs, evaluated)) => pairs.rank_correlation(&Readings::of_distance(distance, evaluated)),
         None => f64::NAN,
     })
+}
+
+/// Returns how many episodes there are for each that is held out: what the configuration sets or,
+/// for LeRobot datasets of at least ten episodes without validation data, ten.
+pub fn default_hold_out(config: &DataConfig, format: Format, data: &Dataset) -> Option<usize> {
+    let is_divided =
+        format == Format::LeRobot && config.validation.is_none() && data.n_episodes() >= HOLD_OUT;
+    config.hold_out.or(is_divided.then_some(HOLD_OUT))
 }
 
 /// Returns `NAME-val.npz` next to `NAME.npz`, if it exists.

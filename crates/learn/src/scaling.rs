@@ -93,7 +93,7 @@ impl Scaling {
             actions.add(episode.actions, every, number, &spec.action.name)?;
         }
         let observation = match config {
-            ScalingConfig::Standardize => observations.standardized(),
+            ScalingConfig::Standardize => weighted(observations.standardized(), &spec.observation.weights),
             ScalingConfig::None => Affine::identity(spec.observation.width),
         };
         let action = actions.to_unit_range(|dimension| {
@@ -119,6 +119,15 @@ impl Scaling {
         };
         Ok(Self { observation: affine("observation", widths[0])?, action: affine("action", widths[1])? })
     }
+}
+
+/// Multiplies dimensions by their weights, if they have any.
+fn weighted(mut affine: Affine, weights: &[f32]) -> Affine {
+    // A factor is never zero, since it is divided by.
+    for (factor, weight) in affine.factor.iter_mut().zip(weights).filter(|(_, weight)| **weight > 0.0) {
+        *factor *= weight;
+    }
+    affine
 }
 
 /// Statistics over rows, for each dimension.
@@ -184,5 +193,24 @@ impl Columns {
             }
         }
         affine
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use isochrone_data::{Episode, Spec};
+
+    #[test]
+    fn weights_multiply_standardized_dimensions() {
+        let mut spec = Spec::new(3, 0);
+        let episode = Episode { observations: vec![-2.0, -2.0, 0.0, 2.0, 2.0, 0.0], ..Episode::default() };
+        let factors = |spec: &Spec| {
+            let data = Dataset::from_episodes(spec, [&episode]).unwrap();
+            Scaling::of(&data, ScalingConfig::Standardize).unwrap().observation.factor
+        };
+        let plain = factors(&spec);
+        spec.observation.weights = vec![1.0, 0.25, 0.0];
+        assert_eq!(factors(&spec), [plain[0], 0.25 * plain[1], plain[2]], "no factor is 0");
     }
 }

@@ -73,7 +73,7 @@ pub(crate) fn is_run_setting(name: &str) -> bool {
 }
 
 /// Settings of every run.
-const RUN: [(&str, &str); 24] = [
+const RUN: [(&str, &str); 26] = [
     ("steps", "Number of updates"),
     ("batch_size", "Transitions per update"),
     (
@@ -84,6 +84,10 @@ const RUN: [(&str, &str); 24] = [
     ("seed", "Random seed"),
     ("data.path", "Dataset to learn from"),
     ("data.validation", "Dataset to evaluate on"),
+    (
+        "data.hold_out",
+        "One of this many episodes is held out for validation, 0 for none; 10 for LeRobot datasets without data.validation",
+    ),
     (
         "data.rows_per_episode",
         "Rows of a batch from the same episode, up to 128; 128 if episodes end in similar states",
@@ -98,6 +102,10 @@ const RUN: [(&str, &str); 24] = [
     ("data.read.frames_per_second", "States per second; overrides the file"),
     ("data.read.goal", "Range of dimensions that form the goal"),
     ("data.read.action_bounds", "Smallest and largest value of an action; overrides the file"),
+    (
+        "data.read.embeddings",
+        "Files with embeddings of frames, as a list of { path, components, weight }; components is 16 and weight 1 by default",
+    ),
     ("data.scaling", "Scaling of observations: standardize or none"),
     ("metrics.every", "Updates between metrics records"),
     ("metrics.evaluate_every", "Updates between evaluations; 0 for none"),

@@ -14,7 +14,7 @@ use arrow_array::{
 use arrow_schema::SchemaRef;
 use isochrone::{
     data::{
-        self, Bounds, DataError, DatasetBuilder, Ending, EpisodeSink as _, EpisodeView, Spec,
+        self, Bounds, DataError, DatasetBuilder, Ending, EpisodeSink as _, EpisodeView, HubFolders, Spec,
         formats::{Ends, Extras, ReadOptions, Writer},
         remote::DatasetUrl,
     },
@@ -85,6 +85,7 @@ impl Options {
             frames_per_second: self.fps,
             goal: self.goal.map(|(first, end)| first..end),
             action_bounds: self.action_range.map(|(low, high)| Bounds { low: Some(low), high: Some(high) }),
+            embeddings: Vec::new(),
         })
     }
 }
@@ -94,8 +95,13 @@ impl Options {
 pub fn load_file(py: Python<'_>, path: PathBuf, options: Options) -> PyResult<Dataset> {
     let options = options.read_options()?;
     // An address is absolute already.
-    let absolute = if DatasetUrl::is_url(&path) { None } else { std::path::absolute(&path).ok() };
-    let path = absolute.unwrap_or(path);
+    let path = match DatasetUrl::is_url(&path) {
+        true => path,
+        false => {
+            let found = HubFolders::from_env().resolve(&path).or_raise()?.into_owned();
+            std::path::absolute(&found).unwrap_or(found)
+        }
+    };
     let data = compute(py, false, || data::Dataset::load(&path, &options)).or_raise()?;
     Ok(Dataset { data, source: Some((path, options)) })
 }

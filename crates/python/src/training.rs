@@ -15,14 +15,14 @@ use crate::{
 use isochrone::{
     data::{
         self,
-        formats::{Extras, ReadOptions},
+        formats::{Extras, Format, ReadOptions},
     },
     learn::{
         Algorithm, Callbacks, Outcome, Preset, StopHandle, Training,
         error::LearnError,
         run::{self, Record, RunConfig},
     },
-    training::{default_folder, default_validation, with_evaluations},
+    training::{default_folder, default_hold_out, default_validation, with_evaluations},
 };
 use pyo3::{prelude::*, types::PyDict};
 use std::{
@@ -273,6 +273,10 @@ pub fn start_run(
             config.validation.as_ref().map(load).transpose()?
         }
     };
+    if let (None, Ok(format)) = (&validation, Format::detect(&config.path)) {
+        config.hold_out = default_hold_out(&config, format, &dataset);
+    }
+    let (dataset, validation) = divide(&config, dataset, validation)?;
     // Settings are checked before the run is created.
     let started = start()
         .and_then(|training| training.data_config(config.clone()).config(&dataset))
@@ -287,6 +291,16 @@ pub fn start_run(
         Ok(start()?.data_config(config).run_dir(&folder))
     })?;
     Run::at(folder)
+}
+
+/// Returns the training and the validation data: episodes that are held out, or those given.
+fn divide(
+    config: &run::DataConfig,
+    data: data::Dataset,
+    validation: Option<data::Dataset>,
+) -> PyResult<(data::Dataset, Option<data::Dataset>)> {
+    let parts = config.held_out(&data).map_err(LearnError::from).or_raise()?;
+    Ok(parts.map_or((data, validation), |(training, held_out)| (training, Some(held_out))))
 }
 
 /// Training uses no extra columns.
@@ -330,6 +344,7 @@ pub fn resume_run(
         None => load(&config.path)?,
     };
     let validation = config.validation.as_deref().map(load).transpose()?;
+    let (dataset, validation) = divide(&config, dataset, validation)?;
     train(py, &run, observer, threads, (&dataset, validation.as_ref()), || Ok(Training::from_run(opened)))?;
     Run::at(run)
 }

@@ -172,7 +172,13 @@ impl LoadedRun {
             bail!("{}: no such file; hint: create it with isochrone distill {folder}", path.display());
         }
         let distance = DistilledDistance::load_on(&path, self.device)?;
-        if distance.data_sha256() != self.run.manifest().data.content_hash {
+        // Queries are about all episodes, including those that are held out.
+        let is_divided = self.run.config().data.hold_out.is_some_and(|one_in| one_in > 0);
+        let data_sha256 = match is_divided {
+            true => self.load(&self.run.config().data.read)?.content_hash().to_owned(),
+            false => self.run.manifest().data.content_hash.clone(),
+        };
+        if distance.data_sha256() != data_sha256 {
             bail!(
                 "{}: distilled from other data than the run was trained on; hint: create it again with isochrone distill {}",
                 path.display(),
@@ -241,8 +247,17 @@ impl LoadedRun {
     }
 
     fn load_from(&self, path: &Path, read: &ReadOptions, is_training_data: bool) -> anyhow::Result<Dataset> {
-        let (data, name) = (Dataset::load(local(path)?, read)?, path.display());
-        if is_training_data && data.content_hash() != self.run.manifest().data.content_hash {
+        let name = path.display();
+        if !is_training_data && !read.embeddings.is_empty() {
+            bail!(
+                "{name}: the run has embeddings of its training data only; hint: train on data that have all frames"
+            );
+        }
+        let data = Dataset::load(local(path)?, read)?;
+        let config = &self.run.config().data;
+        let trained = is_training_data.then(|| config.held_out(&data)).transpose()?.flatten();
+        let trained = trained.as_ref().map_or(&data, |(training, _)| training);
+        if is_training_data && trained.content_hash() != self.run.manifest().data.content_hash {
             bail!(
                 "{name}: the contents changed since the run was trained; hint: use --data FILE for other data"
             );

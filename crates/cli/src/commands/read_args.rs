@@ -5,9 +5,12 @@ use anyhow::bail;
 use indicatif::{ProgressBar, ProgressStyle};
 use isochrone::data::{
     Bounds,
-    formats::{Ends, Extras, Format, ReadOptions},
+    formats::{EmbeddingOptions, Ends, Extras, Format, ReadOptions},
 };
-use std::ops::Range;
+use std::{
+    ops::Range,
+    path::{Path, PathBuf},
+};
 
 /// How to read a dataset, shared by all commands that read one.
 #[derive(clap::Args)]
@@ -44,6 +47,19 @@ pub struct ReadArgs {
     /// Observation dimensions of the goal space, end excluded, such as 0..2
     #[arg(long, value_name = "FROM..TO", value_parser = parse_range)]
     goal: Option<Range<usize>>,
+
+    /// Embeddings of frames that are added to the observation, joined by the frame index: .npy,
+    /// .parquet or .safetensors; repeatable
+    #[arg(long, value_name = "FILE")]
+    embedding: Vec<PathBuf>,
+
+    /// Principal components to keep of each embedding, 0 for all dimensions [default: 16]
+    #[arg(long, value_name = "N", requires = "embedding")]
+    pca: Option<usize>,
+
+    /// Weight of each embedding; 1 is that of one standardized dimension [default: 1]
+    #[arg(long, value_name = "WEIGHT", requires = "embedding", allow_negative_numbers = true)]
+    embedding_weight: Option<f64>,
 
     /// Minimum and maximum of an action, such as -1,1; overrides those of the data
     #[arg(long, value_name = "LOW,HIGH", value_parser = parse_bounds, allow_hyphen_values = true)]
@@ -110,6 +126,16 @@ impl ReadArgs {
             frames_per_second: self.fps,
             goal: self.goal.clone(),
             action_bounds: self.action_range,
+            embeddings: self.embedding.iter().map(|path| self.embedding_options(path)).collect(),
+        }
+    }
+
+    fn embedding_options(&self, path: &Path) -> EmbeddingOptions {
+        let defaults = EmbeddingOptions::new(path);
+        EmbeddingOptions {
+            components: self.pca.unwrap_or(defaults.components),
+            weight: self.embedding_weight.unwrap_or(defaults.weight),
+            ..defaults
         }
     }
 }

@@ -2,18 +2,32 @@
 
 use crate::commands::output::note;
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
-use isochrone::data::remote::{CacheOptions, DatasetUrl, fetch};
+use isochrone::data::{
+    HubFolders,
+    remote::{CacheOptions, DatasetUrl, fetch},
+};
 use std::{
     borrow::Cow,
     path::{Path, PathBuf},
 };
 
-/// Returns the local path of a dataset. A path on this machine is returned as it is, without any
-/// access to the network; an address is downloaded into the cache, unless it is there already.
+/// Returns the local path of a dataset. A path on this machine is returned as it is, and an id of
+/// the Hugging Face hub is looked up on this machine, without any access to the network; an address
+/// is downloaded into the cache, unless it is there already.
 pub fn local(path: &Path) -> anyhow::Result<Cow<'_, Path>> {
     match DatasetUrl::of_path(path).map_err(isochrone::data::DataError::from)? {
         Some(url) => download(&url).map(Cow::Owned),
-        None => Ok(path.into()),
+        None => Ok(HubFolders::from_env().resolve(path)?),
+    }
+}
+
+/// Returns the path of a dataset; an id of the Hugging Face hub is looked up on this machine. An
+/// address stays an address.
+#[cfg(feature = "learn")]
+pub fn found(path: &Path) -> anyhow::Result<Cow<'_, Path>> {
+    match DatasetUrl::of_path(path).map_err(isochrone::data::DataError::from)? {
+        Some(_) => Ok(path.into()),
+        None => Ok(HubFolders::from_env().resolve(path)?),
     }
 }
 

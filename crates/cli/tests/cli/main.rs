@@ -20,6 +20,7 @@ mod help;
 mod hostile;
 mod kill;
 mod kill_score;
+mod lerobot;
 #[cfg(target_os = "linux")]
 mod offline;
 mod run;

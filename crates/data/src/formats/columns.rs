@@ -204,18 +204,18 @@ impl Choice {
         Ok(choice)
     }
 
-    /// Keeps a bookkeeping column of numbers as an extra column, if all extra columns are wanted.
+    /// Also keeps a column of numbers that has another role as an extra column, if it is wanted.
     /// Returns whether it is one.
     pub fn keep(&mut self, columns: &[TableColumn], name: &str, options: &ReadOptions) -> bool {
         let find = |column: &TableColumn| column.name == name && column.is_number() && column.width == 1;
         let Some(at) = columns.iter().position(find).filter(|_| options.wants_extra(name)) else {
             return false;
         };
-        if !self.all().contains(&at) {
+        if !self.extras.contains(&at) {
             self.extras.push(at);
             self.extras.sort_unstable();
         }
-        self.extras.contains(&at)
+        true
     }
 
     /// Returns the spec of the chosen columns. Columns of single numbers become named dimensions.
@@ -240,6 +240,22 @@ impl Choice {
         spec
     }
 
+    /// Returns the columns of an observation.
+    pub fn observations(&self) -> &[usize] {
+        &self.observations
+    }
+
+    /// Returns the columns of an action.
+    pub fn actions(&self) -> &[usize] {
+        &self.actions
+    }
+
+    /// Returns whether a table has the chosen columns at the same places as the first table.
+    pub fn fits(&self, first: &[TableColumn], other: &[TableColumn]) -> bool {
+        self.all().into_iter().all(|at| other.get(at) == first.get(at))
+    }
+
+    /// Returns all columns with a role, in the order of the table.
     fn all(&self) -> Vec<usize> {
         let mut all: Vec<usize> =
             self.observations.iter().chain(&self.actions).chain(&self.extras).copied().collect();

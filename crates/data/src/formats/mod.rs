@@ -13,16 +13,19 @@ mod hdf5;
 pub mod lerobot;
 mod minari;
 mod npz;
-mod options;
+pub(crate) mod options;
 pub(crate) mod parquet;
 pub(crate) mod shard_manifest;
 mod shard_writer;
 pub(crate) mod shards;
 mod table;
 
-pub use options::{Ends, Extras, ReadOptions};
+pub use options::{EmbeddingOptions, Ends, Extras, ReadOptions};
 
-use crate::{ContentHasher, DataError, EpisodeSink, EpisodeView, Remedy, Spec};
+use crate::{
+    ContentHasher, DataError, EpisodeSink, EpisodeView, Remedy, Spec,
+    embeddings::{FrameIndex, Join},
+};
 use arrow::ArrowWriter;
 use minari::MinariWriter;
 use npz::NpzWriter;
@@ -83,6 +86,27 @@ impl Format {
     /// Reads a file or folder of this format, one episode at a time. The shards of a folder are
     /// read in the order of their names, as if they were one file.
     pub fn read(
+        self,
+        path: &Path,
+        options: &ReadOptions,
+        sink: &mut dyn EpisodeSink,
+    ) -> Result<(), DataError> {
+        if options.embeddings.is_empty() {
+            return self.read_columns(path, options, sink);
+        }
+        let frames = match self {
+            Self::LeRobot => {
+                let numbers = lerobot::FrameNumbers::read(path)?;
+                Some(FrameIndex { first: numbers.first_frames(), index: numbers.index })
+            }
+            _ => None,
+        };
+        let mut joined = Join::open(frames, &options.embeddings, sink)?;
+        self.read_columns(path, options, &mut joined)
+    }
+
+    /// Reads the columns of the dataset itself.
+    fn read_columns(
         self,
         path: &Path,
         options: &ReadOptions,
@@ -172,7 +196,8 @@ impl Writer {
             losses.extend(spec.goal.is_some().then_some("the goal space"));
             let has_names = !spec.observation.dimensions.is_empty() || !spec.action.dimensions.is_empty();
             losses.extend(has_names.then_some("names of dimensions"));
-            losses.extend((!spec.tasks.is_empty()).then_some("names of tasks"));
+            let has_tasks = !spec.tasks.is_empty() || !spec.subtasks.is_empty();
+            losses.extend(has_tasks.then_some("names of tasks"));
         }
         if matches!(self.target, Target::OgBench(_)) {
             losses.extend((!spec.action.bounds.is_empty()).then_some("the range of actions"));

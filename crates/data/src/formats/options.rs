@@ -2,7 +2,10 @@
 
 use crate::{Bounds, DataError, Remedy, Spec};
 use serde::{Deserialize, Serialize};
-use std::{ops::Range, path::Path};
+use std::{
+    ops::Range,
+    path::{Path, PathBuf},
+};
 
 /// Options for reading a file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -29,6 +32,42 @@ pub struct ReadOptions {
     pub goal: Option<Range<usize>>,
     /// The smallest and largest value of an action; overrides the file.
     pub action_bounds: Option<Bounds>,
+    /// Embeddings of frames, which become further dimensions of the observation.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub embeddings: Vec<EmbeddingOptions>,
+}
+
+/// A file with a row of numbers for each frame, joined by the index of the frame: `index` of a
+/// LeRobot dataset, the number of the state in other formats.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EmbeddingOptions {
+    /// A `.npy` array `[frames, width]`, a `.parquet` table with the columns `index` and one list
+    /// of numbers, or a `.safetensors` file with one matrix or a vector per frame.
+    pub path: PathBuf,
+    /// The number of principal components to keep; 0 for all dimensions.
+    #[serde(default = "default_components")]
+    pub components: usize,
+    /// The weight of all dimensions together, in standardized dimensions.
+    #[serde(default = "default_weight")]
+    pub weight: f64,
+}
+
+fn default_components() -> usize {
+    EmbeddingOptions::COMPONENTS
+}
+
+fn default_weight() -> f64 {
+    1.0
+}
+
+impl EmbeddingOptions {
+    /// The default number of principal components.
+    pub const COMPONENTS: usize = 16;
+
+    /// Returns the options for a file, with default components and weight.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), components: Self::COMPONENTS, weight: 1.0 }
+    }
 }
 
 /// The extra columns to keep.
@@ -88,6 +127,8 @@ impl ReadOptions {
         frames_per_second(rate: f64) = Some(rate);
         /// Sets the dimensions of an observation that form the goal space.
         goal(dimensions: Range<usize>) = Some(dimensions);
+        /// Sets the files with embeddings of frames.
+        embeddings(files: impl IntoIterator<Item = EmbeddingOptions>) = files.into_iter().collect();
         /// Sets the smallest and largest value of an action.
         action_bounds(bounds: Bounds) = Some(bounds);
     }

@@ -5,13 +5,10 @@ use super::{
     Severity::{self, Error, Warning},
     Validation,
     fingerprint::{Fingerprints, Resemblance, WINDOW},
+    jumps::JumpRule,
 };
 use crate::{DataError, DatasetSummary, Defect, EpisodeSink, EpisodeView, Feature, Hint, Remedy, Spec};
 
-/// A step is a jump if it is longer than this many times the 90 % quantile of step sizes...
-const JUMP_FACTOR: f64 = 10.0;
-/// ...and than this share of the range of the dimension.
-const JUMP_RANGE_SHARE: f64 = 0.05;
 /// A gap between timestamps is irregular if it differs from the typical one by more than this
 /// share.
 const GAP_TOLERANCE: f64 = 0.5;
@@ -24,9 +21,7 @@ pub(super) struct Checker<'a> {
     fingerprints: &'a Fingerprints,
     validation: Validation,
     number: usize,
-    /// For each dimension of an observation, the step size above which a step is a jump; infinite
-    /// if there is no such size.
-    jump_sizes: Vec<f32>,
+    jump_rule: JumpRule,
     typical_gap_seconds: Option<f64>,
     /// Whether actions appear to be bounded by [-1, 1].
     actions_look_bounded: bool,
@@ -39,12 +34,6 @@ impl<'a> Checker<'a> {
         fingerprints: &'a Fingerprints,
         validation: Validation,
     ) -> Self {
-        let jump_sizes = summary.step_sizes.iter().zip(&summary.observations).map(|(step_sizes, summary)| {
-            let min_size = JUMP_RANGE_SHARE * f64::from(summary.max - summary.min);
-            step_sizes
-                .quantile(0.9)
-                .map_or(f32::INFINITY, |typical| (JUMP_FACTOR * typical).max(min_size) as f32)
-        });
         let numbers: u64 = summary.actions.iter().map(|summary| summary.count).sum();
         let share = 1.0 - summary.actions_beyond_one as f64 / numbers.max(1) as f64;
         Self {
@@ -52,7 +41,7 @@ impl<'a> Checker<'a> {
             fingerprints,
             validation,
             number: 0,
-            jump_sizes: jump_sizes.collect(),
+            jump_rule: JumpRule::new(summary),
             typical_gap_seconds: summary.typical_gap(),
             actions_look_bounded: spec.action.bounds.is_empty() && share >= TYPICAL_SHARE,
         }
@@ -87,10 +76,8 @@ impl<'a> Checker<'a> {
         if !self.spec.has_timestamps {
             self.validation.unchecked.insert(Rule::FrameRate, "the data have no timestamps".into());
         }
-        let still: Vec<String> = (0..self.jump_sizes.len())
-            .filter(|&index| {
-                self.jump_sizes[index].is_infinite() && !summary.observations[index].is_constant()
-            })
+        let still: Vec<String> = (0..self.spec.observation.width)
+            .filter(|&index| self.jump_rule.leaves_out(index) && !summary.observations[index].is_constant())
             .map(|index| self.spec.observation.dimension(index))
             .collect();
         if !still.is_empty() {
@@ -191,21 +178,18 @@ impl<'a> Checker<'a> {
 
     fn jumps(&mut self, episode: &EpisodeView<'_>) {
         let width = self.spec.observation.width;
-        let before = episode.observations.chunks_exact(width);
-        let after = episode.observations[width..].chunks_exact(width);
-        for (row, (before, after)) in before.zip(after).enumerate() {
-            let jumps = |&index: &usize| (after[index] - before[index]).abs() > self.jump_sizes[index];
-            if let Some(index) = (0..width).find(jumps) {
-                let name = self.spec.observation.dimension(index);
-                let problem = format!("{name} goes from {} to {} in one step", before[index], after[index]);
-                let hint = Remedy::Ends.hint(|option| {
-                    format!(
-                        "teleporters do this; if the environment was reset here, end the episode at this row \
-                         (D4RL: set {option} to either)"
-                    )
-                });
-                self.report_row(Warning, Rule::Jump, row, problem, hint);
-            }
+        for jump in self.jump_rule.find(episode.observations) {
+            let name = self.spec.observation.dimension(jump.dimension);
+            let value = |row: usize| episode.observations[row * width + jump.dimension];
+            let problem =
+                format!("{name} goes from {} to {} in one step", value(jump.row), value(jump.row + 1));
+            let hint = Remedy::Ends.hint(|option| {
+                format!(
+                    "teleporters do this; if the environment was reset here, end the episode at this row \
+                     (D4RL: set {option} to either)"
+                )
+            });
+            self.report_row(Warning, Rule::Jump, jump.row, problem, hint);
         }
     }
 

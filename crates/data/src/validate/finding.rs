@@ -4,8 +4,9 @@ use crate::{Defect, DefectKind, Hint};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The maximum number of findings kept for each rule and severity; the rest are only counted.
-const MAX_KEPT: usize = 20;
+/// The maximum number of findings kept for each rule and severity, so that memory is bounded; the
+/// rest are only counted.
+const MAX_KEPT: u64 = 100_000;
 
 named_enum! {
     /// The rules that a dataset is checked against.
@@ -85,7 +86,7 @@ impl Finding {
 /// The result of validating a dataset.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Validation {
-    /// Up to twenty findings of each rule and severity, in the order of the data.
+    /// All findings, in the order of the data; of each rule and severity, at most 100,000.
     pub findings: Vec<Finding>,
     /// The number of findings of each rule, by severity.
     pub counts: BTreeMap<Rule, BTreeMap<Severity, u64>>,
@@ -99,6 +100,12 @@ impl Validation {
         self.counts.values().filter_map(|counts| counts.get(&severity)).sum()
     }
 
+    /// Returns whether every finding is kept.
+    pub fn is_complete(&self) -> bool {
+        let total: u64 = self.counts.values().flat_map(BTreeMap::values).sum();
+        total == self.findings.len() as u64
+    }
+
     /// Returns the number of findings of a rule.
     pub fn count_of(&self, rule: Rule) -> u64 {
         self.counts.get(&rule).map_or(0, |counts| counts.values().sum())
@@ -108,7 +115,7 @@ impl Validation {
     pub(super) fn add(&mut self, finding: Finding) {
         let count = self.counts.entry(finding.rule).or_default().entry(finding.severity).or_default();
         *count += 1;
-        if *count <= MAX_KEPT as u64 {
+        if *count <= MAX_KEPT {
             self.findings.push(finding);
         }
     }

@@ -8,6 +8,7 @@
 mod check;
 mod finding;
 mod fingerprint;
+mod jumps;
 
 pub use finding::{Finding, Rule, Severity, Validation};
 

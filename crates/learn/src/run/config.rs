@@ -55,6 +55,10 @@ pub struct DataConfig {
     /// The validation dataset; without it, evaluation uses `path`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validation: Option<PathBuf>,
+    /// One of this many episodes is held out for validation; 0 for none. Without it, `path` is not
+    /// divided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold_out: Option<usize>,
     /// How observations are scaled.
     pub scaling: ScalingConfig,
     /// The number of rows of a batch from the same episode: 1, or a power of two up to 128. The
@@ -83,6 +87,25 @@ pub struct CheckpointConfig {
     pub every: u64,
     /// The number of latest checkpoints to keep, besides the best.
     pub keep_last: usize,
+}
+
+impl DataConfig {
+    /// Returns the training and the validation part of the dataset, if episodes are held out.
+    ///
+    /// # Errors
+    /// If a part would be empty, or there is another validation dataset.
+    pub fn held_out(&self, data: &Dataset) -> Result<Option<(Dataset, Dataset)>, ConfigError> {
+        let Some(one_in) = self.hold_out.filter(|one_in| *one_in > 0) else { return Ok(None) };
+        let fail = |problem: &str, hint: &str| ConfigError::new("data.hold_out", one_in, problem, hint);
+        if self.validation.is_some() {
+            return Err(fail("does not go with data.validation", "set one of them"));
+        }
+        let parts = data.hold_out(one_in).ok_or_else(|| {
+            let problem = format!("leaves an empty part of {} episodes", data.n_episodes());
+            fail(&problem, "use a number from 2 up to that of the episodes, or 0 to hold out none")
+        });
+        parts.map(Some)
+    }
 }
 
 impl RunConfig {

@@ -66,6 +66,9 @@ impl ConfigBuilder {
             data.path = self.absolute("data.path", &data.path)?;
         }
         data.validation = data.validation.map(|path| self.absolute("data.validation", &path)).transpose()?;
+        for embedding in &mut data.read.embeddings {
+            embedding.path = self.absolute("data.read.embeddings", &embedding.path)?;
+        }
         // Training uses no further columns.
         data.read.extras = Extras::Named(Vec::new());
         Ok(data)

@@ -3,12 +3,13 @@
 use super::source::Source;
 use crate::commands::{
     hints::in_flags,
-    output::{Field, Report, StyleArgs, named, number, save},
+    output::{Field, Report, StyleArgs, count, named, number, save},
 };
 use isochrone::{
     data::{
-        ContentHasher, DataError, DatasetSummary, Defect, DimensionSummary, EpisodeSink, EpisodeView,
-        Feature, Spec,
+        ContentHasher, DataError, DatasetSummary, Defect, DimensionSummary, EpisodeLabels, EpisodeSink,
+        EpisodeView, Feature, LabelSink, Spec,
+        formats::{Format, lerobot::Camera},
     },
     learn::Algorithm,
     plot::{Figure, TrajectoryPlot},
@@ -46,14 +47,25 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let format = args.source.format()?;
     let mut sink = InspectSink::default();
     args.source.read(format, &mut sink)?;
-    let InspectSink { summary, hasher, first_defect, n_defects } = sink;
+    let InspectSink { summary, hasher, labels, first_defect, n_defects } = sink;
     let spec = summary.spec.clone().unwrap_or_else(|| Spec::new(0, 0));
-    let identity =
-        Identity { name: args.source.name(), format: format.name(), content_hash: hasher.finish() };
+    let cameras = match format {
+        Format::LeRobot => Camera::of_dataset(args.source.path()?)?,
+        _ => Vec::new(),
+    };
+    let identity = Identity {
+        name: args.source.name(),
+        format: format.name(),
+        content_hash: hasher.finish(),
+        tasks: tasks(&labels.finish()),
+        cameras,
+    };
     if args.style.is_text() {
         write!(out, "{}", heading(&spec, &summary, &identity))?;
     }
-    write!(out, "{}", report(&spec, &summary, &identity).print(&args.style))?;
+    // The table has a line for every dimension of a wide column only where programs read it.
+    let max_lines = if args.style.is_text() { MAX_LINES } else { usize::MAX };
+    write!(out, "{}", report(&spec, &summary, &identity, max_lines).print(&args.style))?;
     if let Some(first) = first_defect {
         let first = in_flags(&first.to_string());
         eprintln!("warning: {first} (first of {n_defects}; isochrone data validate lists them)");
@@ -64,11 +76,38 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The name, format and hash of a dataset.
+/// The maximum number of lines for the dimensions of a column; one of more has a single line.
+const MAX_LINES: usize = 32;
+
+/// What there is to know about a dataset besides its columns.
 struct Identity {
     name: String,
     format: &'static str,
     content_hash: String,
+    tasks: Vec<Task>,
+    cameras: Vec<Camera>,
+}
+
+/// A task that occurs in the dataset.
+#[derive(serde::Serialize)]
+struct Task {
+    name: String,
+    episodes: usize,
+    /// The number of episodes with a success flag; `None` if the data have no such column.
+    successes: Option<usize>,
+}
+
+/// Returns the tasks of the episodes, without those that do not occur.
+fn tasks(labels: &EpisodeLabels) -> Vec<Task> {
+    let task = |(number, name): (usize, &String)| {
+        let own =
+            || labels.task.iter().zip(&labels.success).filter(move |(task, _)| **task as usize == number);
+        let has_flags = labels.success.iter().any(Option::is_some);
+        let successes = has_flags.then(|| own().filter(|(_, success)| **success == Some(true)).count());
+        Task { name: name.clone(), episodes: own().count(), successes }
+    };
+    let tasks = labels.tasks.iter().enumerate().map(task);
+    tasks.filter(|task| task.episodes > 0 && (!task.name.is_empty() || task.successes.is_some())).collect()
 }
 
 /// Collects everything in one pass. Malformed episodes are counted and skipped.
@@ -76,6 +115,7 @@ struct Identity {
 struct InspectSink {
     summary: DatasetSummary,
     hasher: ContentHasher,
+    labels: LabelSink,
     first_defect: Option<Defect>,
     n_defects: u64,
 }
@@ -83,11 +123,13 @@ struct InspectSink {
 impl EpisodeSink for InspectSink {
     fn begin(&mut self, spec: &Spec) -> Result<(), DataError> {
         self.summary.begin(spec)?;
+        self.labels.begin(spec)?;
         self.hasher.begin(spec)
     }
 
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
         self.summary.episode(episode)?;
+        self.labels.episode(episode)?;
         self.hasher.episode(episode)
     }
 
@@ -98,11 +140,11 @@ impl EpisodeSink for InspectSink {
     }
 }
 
-fn report(spec: &Spec, summary: &DatasetSummary, identity: &Identity) -> Report {
+fn report(spec: &Spec, summary: &DatasetSummary, identity: &Identity, max_lines: usize) -> Report {
     let mut rows = Vec::new();
     let mut add = |kind: &str, feature: &Feature, summaries: &[DimensionSummary]| {
-        for (index, of) in summaries.iter().enumerate() {
-            let mut row = vec![Field::Text(kind.to_owned()), Field::Text(feature.dimension(index))];
+        for (name, of) in lines(feature, summaries, max_lines) {
+            let mut row = vec![Field::Text(kind.to_owned()), Field::Text(name)];
             let numbers = [f64::from(of.min), f64::from(of.max), of.mean, of.standard_deviation()];
             row.extend(numbers.map(|value| number((of.count > 0).then_some(value), 4)));
             row.push(Field::Count(of.non_finite as usize));
@@ -119,6 +161,8 @@ fn report(spec: &Spec, summary: &DatasetSummary, identity: &Identity) -> Report 
     }
     let (min, max) = (summary.lengths.keys().next(), summary.lengths.keys().last());
     let goal = spec.goal_space();
+    let camera = |Camera { name, kind, shape }: &Camera| json!({"name": name, "kind": kind, "shape": shape});
+    let cameras: Vec<serde_json::Value> = identity.cameras.iter().map(camera).collect();
     let facts = json!({
         "input": identity.name,
         "format": identity.format,
@@ -130,12 +174,42 @@ fn report(spec: &Spec, summary: &DatasetSummary, identity: &Identity) -> Report 
         "observation_width": spec.observation.width,
         "action_width": spec.action.width,
         "frames_per_second": spec.frames_per_second,
+        "tasks": identity.tasks,
+        "subtasks": spec.subtasks,
+        "cameras": cameras,
         "typical_gap_seconds": summary.typical_gap(),
         "episodes_end_alike": summary.episodes_end_alike(),
         "goal_space": [goal.start, goal.end],
         "content_sha256": identity.content_hash,
     });
     Report::new(facts, named(["kind", "column", "min", "max", "mean", "std", "not_finite"]), rows)
+}
+
+/// Returns the lines of a column: one for each dimension, or a single one for consecutive
+/// dimensions of a wide column.
+fn lines(
+    feature: &Feature,
+    summaries: &[DimensionSummary],
+    max_lines: usize,
+) -> Vec<(String, DimensionSummary)> {
+    let named: Vec<(String, &DimensionSummary)> =
+        summaries.iter().enumerate().map(|(index, of)| (feature.dimension(index), of)).collect();
+    // Dimensions without names of their own are called NAME[INDEX].
+    let column = |name: &str| match name.split_once('[') {
+        Some((column, _)) => column.to_owned(),
+        None => feature.name.clone(),
+    };
+    let mut lines = Vec::new();
+    for block in named.chunk_by(|(a, _), (b, _)| column(a) == column(b)) {
+        if block.len() <= max_lines {
+            lines.extend(block.iter().map(|(name, of)| (name.clone(), (*of).clone())));
+            continue;
+        }
+        let mut all = DimensionSummary::default();
+        block.iter().for_each(|(_, of)| all.merge(of));
+        lines.push((format!("{} ({} dimensions)", column(&block[0].0), block.len()), all));
+    }
+    lines
 }
 
 fn mean_steps(summary: &DatasetSummary) -> Option<f64> {
@@ -174,12 +248,34 @@ fn heading(spec: &Spec, summary: &DatasetSummary, identity: &Identity) -> String
         (None, Some(gap)) => format!("frame rate   {:.4} per second, from the timestamps", 1.0 / gap),
         (None, None) => "frame rate   unknown; distances are in steps only".to_owned(),
     });
+    for Task { name, episodes, successes } in &identity.tasks {
+        let successes = successes.map(|successes| format!(", {successes} with success")).unwrap_or_default();
+        let (label, name) = match name.as_str() {
+            "" => ("labels", String::new()),
+            name => ("task", format!("{name}: ")),
+        };
+        lines.push(format!("{label:<12} {name}{}{successes}", count(*episodes, "episode")));
+    }
+    if !spec.subtasks.is_empty() {
+        lines.push(format!("subtasks     {}", numbered(&spec.subtasks)));
+    }
+    for Camera { name, kind, .. } in &identity.cameras {
+        lines.push(format!(
+            "camera       {name} ({kind}): not read; add embeddings of its images, see docs/guides/data.md#embeddings"
+        ));
+    }
     lines.push(match &spec.goal {
         Some(goal) => format!("goal space   dimensions {}..{} of an observation", goal.start, goal.end),
         None => format!("goal space   all {} dimensions of an observation", spec.observation.width),
     });
     lines.push(format!("content      sha256 {}", identity.content_hash));
     lines.join("\n") + "\n\n"
+}
+
+/// Returns names with their numbers.
+fn numbered(names: &[String]) -> String {
+    let names = names.iter().enumerate().map(|(number, name)| format!("{number} {name}"));
+    names.collect::<Vec<_>>().join(", ")
 }
 
 fn figure(spec: &Spec, summary: &DatasetSummary, name: &str) -> Figure {

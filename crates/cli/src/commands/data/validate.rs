@@ -42,7 +42,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
         let report = json!({
             "input": args.source.name(), "passed": is_clean, "version": env!("CARGO_PKG_VERSION"),
             "errors": found.count(Severity::Error), "warnings": found.count(Severity::Warning),
-            "counts": found.counts, "findings": found.findings, "unchecked": found.unchecked,
+            "counts": found.counts, "findings": found.findings, "complete": found.is_complete(), "unchecked": found.unchecked,
         });
         writeln!(out, "{}", in_flags(&format!("{report:#}")))?;
     } else {
@@ -51,7 +51,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     Ok(if is_clean { 0 } else { 1 })
 }
 
-/// The number of findings printed per rule; JSON has more.
+/// The number of findings printed per rule; JSON has all.
 const SHOWN: usize = 5;
 
 fn text(found: &Validation, name: &str) -> String {

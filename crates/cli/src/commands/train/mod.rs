@@ -11,7 +11,7 @@ use crate::{
         output::note,
         query::open_run,
         read_args::{ReadArgs, read_spinner},
-        remote::local,
+        remote::{found, local},
     },
     print_error,
 };
@@ -25,7 +25,7 @@ use isochrone::{
         run::{DataConfig, Run, RunConfig},
         settings,
     },
-    training::{default_folder, default_validation, with_evaluations},
+    training::{default_folder, default_hold_out, default_validation, with_evaluations},
 };
 use job::Job;
 use progress::TrainingProgress;
@@ -88,7 +88,7 @@ pub struct Args {
     device: DeviceArgs,
 
     /// Resume the run in this directory with its original settings
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["settings", "data", "validation", "algorithm", "size", "steps", "seed", "run", "negatives", "observations", "actions", "episode", "reward", "time", "ends", "fps", "goal", "action_range"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["settings", "data", "validation", "algorithm", "size", "steps", "seed", "run", "negatives", "observations", "actions", "episode", "reward", "time", "ends", "fps", "goal", "action_range", "embedding"])]
     resume: Option<PathBuf>,
 
     /// Accept a config.toml or manifest.json that was edited after the run started; the edits apply
@@ -222,8 +222,11 @@ fn follow(job: &Job) -> anyhow::Result<TrainingResult> {
         job.agree(Ok(()))?;
         unreachable!("the first process failed");
     };
-    let data =
-        job.agree(local(&config.data.path).and_then(|path| Ok(Dataset::load(&path, &config.data.read)?)))?;
+    let load = || {
+        let data = Dataset::load(local(&config.data.path)?, &config.data.read)?;
+        Ok(config.data.held_out(&data)?.map_or(data, |(training, _)| training))
+    };
+    let data = job.agree(load())?;
     let stop = stop_on_ctrl_c(false)?;
     Ok(train(Training::from_config(config).stop(stop), job, &data)?)
 }
@@ -261,7 +264,7 @@ fn resume(folder: &Path, accept_edits: bool) -> anyhow::Result<Prepared> {
     let run = open_run(folder, accept_edits)?;
     let config = run.config().clone();
     let data = load(&local(&config.data.path)?, &config.data)?;
-    let validation = load_validation(&config.data)?;
+    let (data, validation) = divide(data, &config.data)?;
     Ok(Prepared { training: Training::from_run(run), folder: folder.to_owned(), config, data, validation })
 }
 
@@ -282,18 +285,30 @@ fn start(args: &Args) -> anyhow::Result<Prepared> {
         );
     }
     config.validation = config.validation.or_else(|| default_validation(&config.path));
-    args.read.refuse_flags_of_other_formats(formats::Format::detect(&path)?)?;
+    let format = formats::Format::detect(&path)?;
+    args.read.refuse_flags_of_other_formats(format)?;
     let data = load(&path, &config)?;
+    config.hold_out = default_hold_out(&config, format, &data);
+    let (data, validation) = divide(data, &config)?;
     let training = training.data_config(config.clone());
     let run_config = training.config(&data)?;
     let folder = args.run.clone().unwrap_or_else(|| default_folder(&config.path, &run_config));
     Run::check_free(&folder)?;
-    let validation = load_validation(&config)?;
     Ok(Prepared { training: training.run_dir(&folder), folder, config: run_config, data, validation })
 }
 
-fn load_validation(config: &DataConfig) -> anyhow::Result<Option<Dataset>> {
-    config.validation.as_ref().map(|path| load(&local(path)?, config)).transpose()
+/// Returns the training data, and the validation data: episodes that are held out, or other files.
+fn divide(data: Dataset, config: &DataConfig) -> anyhow::Result<(Dataset, Option<Dataset>)> {
+    if let Some((training, validation)) = config.held_out(&data)? {
+        return Ok((training, Some(validation)));
+    }
+    if config.validation.is_some() && !config.read.embeddings.is_empty() {
+        bail!(
+            "embeddings of the training data do not apply to --validation; hint: hold out episodes of --data with data.hold_out=10"
+        );
+    }
+    let validation = config.validation.as_ref().map(|path| load(&local(path)?, config));
+    Ok((data, validation.transpose()?))
 }
 
 /// Builds the training from flags, configuration file and overrides.
@@ -323,8 +338,10 @@ fn training(args: &Args) -> anyhow::Result<Training> {
     let read = read.into_iter().filter(|(name, value)| defaults.get(name) != Some(value));
     let mut by_flags: Vec<_> = read.map(|(name, value)| (format!("data.read.{name}"), value)).collect();
     for (name, path) in [("data.path", &args.data), ("data.validation", &args.validation)] {
-        let text = |path: &PathBuf| toml::Value::String(path.to_string_lossy().into_owned());
-        by_flags.extend(path.as_ref().map(|path| (name.to_owned(), text(path))));
+        let Some(path) = path else { continue };
+        // Relative paths are made absolute, which ids of the hub are not.
+        let path = found(path)?;
+        by_flags.push((name.to_owned(), toml::Value::String(path.to_string_lossy().into_owned())));
     }
     if let Negatives(Some(processes)) = args.negatives {
         by_flags.push(("processes_per_group".to_owned(), toml::Value::Integer(processes)));

@@ -92,6 +92,12 @@ impl Callbacks for TrainingProgress {
             config.batch_size,
             rayon::current_num_threads(),
         ));
+        if let Some(one_in) = config.data.hold_out.filter(|one_in| *one_in > 0) {
+            note(&format!(
+                "{}: one of {one_in} episodes is held out for validation; data.hold_out=0 turns this off",
+                self.folder
+            ));
+        }
         if let Some(rows) = config.data.rows_per_episode.filter(|rows| *rows > 1) {
             note(&format!(
                 "{}: {rows} rows of a batch are from one episode, to avoid overfitting to episode identity; data.rows_per_episode=1 turns this off",

@@ -2,7 +2,7 @@
 
 use super::{
     super::{cells, parquet::ParquetTable},
-    HINT, parquet_files,
+    files::{HINT, parquet_files},
 };
 use crate::DataError;
 use arrow_array::{ArrayRef, cast::AsArray as _, types::Int64Type};
@@ -35,6 +35,12 @@ impl FrameNumbers {
             numbers.append(&file)?;
         }
         Ok(numbers)
+    }
+
+    /// Returns the first frame of each episode, as places in the lists.
+    pub(crate) fn first_frames(&self) -> Vec<usize> {
+        let episode = &self.episode_index;
+        (0..episode.len()).filter(|&at| at == 0 || episode[at] != episode[at - 1]).collect()
     }
 
     fn append(&mut self, path: &Path) -> Result<(), DataError> {

@@ -2,28 +2,34 @@
 //!
 //! `observation.state` is the observation unless other columns are named, for example an embedding;
 //! `action` is the action. The frames of an episode are consecutive; the last frame's action leads
-//! out of the episode and is dropped.
+//! out of the episode and is dropped. So is its reward, since rewards belong to actions: the extra
+//! column `next.reward` has the rewards of all frames, next to `next.done` and `next.success`.
 
+mod annotate;
+mod cameras;
+mod files;
 mod frame_numbers;
+mod names;
 mod strings;
+mod subtasks;
 mod tasks;
 
+pub use cameras::Camera;
 pub use frame_numbers::FrameNumbers;
 
 use super::{
     ReadOptions,
     columns::{Choice, Table, TableReader},
-    minari::read_small,
     parquet::ParquetTable,
 };
-use crate::{DataError, Defect, DefectKind, EpisodeSink, EpisodeView, Feature, Spec, labels::TASK_COLUMN};
-use serde_json::Value;
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use crate::{DataError, Defect, DefectKind, EpisodeSink, EpisodeView, Spec, labels::TASK_COLUMN};
+use annotate::Annotate;
+use files::{HINT, info, parquet_files};
+use std::{collections::BTreeMap, path::Path};
+use subtasks::Subtasks;
 
-const HINT: &str = "a LeRobot dataset is a folder with meta/info.json and data/chunk-000/*.parquet";
+/// Columns that describe the state after a frame, including the last.
+const OUTCOMES: [&str; 2] = ["next.reward", "next.done"];
 
 /// Returns whether a folder is a LeRobot dataset.
 pub(super) fn is_lerobot(path: &Path) -> bool {
@@ -32,15 +38,7 @@ pub(super) fn is_lerobot(path: &Path) -> bool {
 
 /// Reads a dataset, file by file.
 pub(super) fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
-    let info_file = path.join("meta/info.json");
-    let fail = |problem: String| DataError::malformed(&info_file, problem, HINT);
-    let text = read_small(&info_file).ok_or_else(|| fail("it cannot be read".into()))?;
-    let info: Value = serde_json::from_str(&text).map_err(|error| fail(error.to_string()))?;
-    let version = info["codebase_version"].as_str().unwrap_or("(missing)");
-    if !version.starts_with("v3.") && !version.starts_with("v2.") {
-        let problem = format!("codebase_version {version} is not supported");
-        return Err(DataError::malformed(&info_file, problem, "convert it to version 2 or 3"));
-    }
+    let info = info(path)?;
     let files = parquet_files(&path.join("data"))?;
     let Some(first) = files.first() else {
         return Err(DataError::malformed(path, "no Parquet file under data", HINT));
@@ -49,61 +47,33 @@ pub(super) fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSin
     let mut choice = Choice::of(first, &columns, options)?;
     let tasks = tasks::read(path)?;
     let has_tasks = !tasks.is_empty() && choice.keep(&columns, TASK_COLUMN, options);
+    for name in OUTCOMES {
+        choice.keep(&columns, name, options);
+    }
     let mut spec = choice.spec(&columns);
     spec.tasks = if has_tasks { tasks } else { Vec::new() };
-    describe(&info, &mut spec);
-    options.complete(path, &mut spec)?;
+    spec.frames_per_second = info["fps"].as_f64().filter(|rate| *rate > 0.0);
+    names::describe(&info["features"], &mut spec, &columns, &choice);
+    let mut annotate = Annotate::new(sink, &spec);
+    if options.wants_extra(subtasks::COLUMN) {
+        let rate = spec.frames_per_second.unwrap_or(1.0);
+        annotate.add_subtasks(Subtasks::read(path, rate)?);
+    }
+    options.complete(path, &mut annotate.spec)?;
     let declared = declared_lengths(&path.join("meta/episodes"))?;
     let total = |name: &str| info[name].as_u64().map(|total| total as usize);
     let expected = [("episodes", total("total_episodes")), ("frames", total("total_frames"))];
-    let mut counting = Counting { sink, path, declared, episode: 0, frames: 0 };
+    let mut counting = Counting { sink: &mut annotate, path, declared, episode: 0, frames: 0 };
     let mut reader = TableReader::begin(path, &columns, &choice, &spec, &mut counting)?;
     for file in &files {
         let mut table = ParquetTable::open(file)?;
-        if table.columns() != columns {
+        if !choice.fits(&columns, table.columns()) {
             return Err(DataError::malformed(file, "its columns differ from those of the first file", HINT));
         }
         reader.read(&mut table)?;
     }
     reader.finish()?;
     counting.finish(expected)
-}
-
-/// Adds the names of dimensions and the frame rate to the spec.
-fn describe(info: &Value, spec: &mut Spec) {
-    spec.frames_per_second = info["fps"].as_f64().filter(|rate| *rate > 0.0);
-    let name = |feature: &mut Feature| {
-        let names = match &info["features"][&feature.name]["names"] {
-            Value::Array(names) => names.clone(),
-            // Version 2: {"motors": [...]}.
-            Value::Object(groups) => groups.values().filter_map(Value::as_array).flatten().cloned().collect(),
-            _ => Vec::new(),
-        };
-        let names: Vec<String> = names.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-        if names.len() == feature.width {
-            feature.dimensions = names;
-        }
-    };
-    name(&mut spec.observation);
-    name(&mut spec.action);
-    spec.extras.iter_mut().for_each(name);
-}
-
-/// Returns all Parquet files below a folder, in the order of their names.
-fn parquet_files(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
-    let mut files = Vec::new();
-    let entries = std::fs::read_dir(folder).map_err(DataError::read(folder))?;
-    for entry in entries {
-        let path = entry.map_err(DataError::read(folder))?.path();
-        match path.is_dir() {
-            true => files.extend(parquet_files(&path)?),
-            false if path.extension().is_some_and(|extension| extension == "parquet") => files.push(path),
-            false => {}
-        }
-    }
-    // file-1000 comes after file-999.
-    files.sort_by_key(|file| (file.as_os_str().len(), file.clone()));
-    Ok(files)
 }
 
 /// Returns the number of frames that the metadata declare for each episode, if they do.

@@ -2,6 +2,8 @@
 
 use super::super::{cells, parquet::ParquetTable};
 use crate::DataError;
+use arrow_array::{Array as _, ArrayRef, cast::AsArray as _};
+use arrow_schema::DataType;
 use std::path::Path;
 
 /// Rows are converted to strings this many at a time.
@@ -26,6 +28,69 @@ impl TextTable {
     /// Returns all rows of some columns.
     pub fn read<const N: usize>(&self, columns: [usize; N]) -> Result<[Vec<String>; N], DataError> {
         let mut found = [const { Vec::new() }; N];
+        self.visit(columns, |at, array| {
+            found[at].extend(cells::strings(array)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Returns all rows of some columns of lists; `None` if a column holds something else.
+    pub fn read_lists<const N: usize>(
+        &self,
+        columns: [usize; N],
+    ) -> Result<Option<[Vec<Vec<String>>; N]>, DataError> {
+        let fields = self.table.metadata.schema().fields();
+        if !columns.iter().all(|&at| is_list(fields[at].data_type())) {
+            return Ok(None);
+        }
+        let mut found = [const { Vec::new() }; N];
+        self.visit(columns, |at, array| {
+            for row in 0..array.len() {
+                let list = match array.data_type() {
+                    _ if array.is_null(row) => None,
+                    DataType::LargeList(_) => Some(array.as_list::<i64>().value(row)),
+                    _ => Some(array.as_list::<i32>().value(row)),
+                };
+                found[at].push(list.map_or(Ok(Vec::new()), |list| cells::strings(&list))?);
+            }
+            Ok(())
+        })?;
+        Ok(Some(found))
+    }
+
+    /// Passes the entries of a column of lists of structures, with one list per row, to `each`:
+    /// the number of the row and the named fields of its list as strings, or `None` for a missing
+    /// list. Does nothing if the column has another type.
+    pub fn visit_entries<const N: usize>(
+        &self,
+        column: usize,
+        fields: [&str; N],
+        mut each: impl FnMut(usize, Option<[Vec<String>; N]>),
+    ) -> Result<(), DataError> {
+        let mut row = 0;
+        let is_entry = |kind: &DataType| matches!(kind, DataType::List(item) if matches!(item.data_type(), DataType::Struct(_)));
+        if !is_entry(self.table.metadata.schema().field(column).data_type()) {
+            return Ok(());
+        }
+        self.visit([column], |_, array| {
+            for list in array.as_list::<i32>().iter() {
+                let entries = list.as_ref().map(|list| list.as_struct());
+                let field = |name: &str| cells::strings(entries?.column_by_name(name)?).ok();
+                let found = fields.map(field);
+                each(row, found.iter().all(Option::is_some).then(|| found.map(Option::unwrap_or_default)));
+                row += 1;
+            }
+            Ok(())
+        })
+    }
+
+    /// Passes the arrays of some columns to `each`, with the places of the columns in the list.
+    fn visit<const N: usize>(
+        &self,
+        columns: [usize; N],
+        mut each: impl FnMut(usize, &ArrayRef) -> Result<(), String>,
+    ) -> Result<(), DataError> {
         let groups = 0..self.table.metadata.metadata().num_row_groups();
         let mut batches = self.table.batches_of(groups, &columns, BATCH_ROWS)?;
         // A batch has the chosen columns in the order of the file.
@@ -33,9 +98,19 @@ impl TextTable {
         order.sort_by_key(|&at| columns[at]);
         while let Some(batch) = self.table.run(|| batches.next().transpose())? {
             for (&at, array) in order.iter().zip(batch.columns()) {
-                found[at].extend(self.table.run(|| cells::strings(array))?);
+                self.table.run(|| each(at, array))?;
             }
         }
-        Ok(found)
+        Ok(())
+    }
+}
+
+fn is_list(kind: &DataType) -> bool {
+    match kind {
+        DataType::List(item) | DataType::LargeList(item) => {
+            let kind = item.data_type();
+            kind.is_integer() || matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+        }
+        _ => false,
     }
 }
