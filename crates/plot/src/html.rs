@@ -149,7 +149,8 @@ fn inline(text: &str) -> String {
     html
 }
 
-fn escaped(text: &str) -> String {
+/// Escapes a text.
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
