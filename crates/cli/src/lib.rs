@@ -55,6 +55,8 @@ enum Command {
     Eval(Box<commands::eval::Args>),
     Exact(Box<commands::exact::Args>),
     #[cfg(feature = "learn")]
+    Explore(Box<commands::explore::Args>),
+    #[cfg(feature = "learn")]
     Export(commands::export::Args),
     Graph(commands::graph::Args),
     #[command(display_order = 901)]
@@ -124,6 +126,8 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         #[cfg(feature = "learn")]
         Command::Eval(args) => commands::eval::run(&args, out)?,
         Command::Exact(args) => commands::exact::run(&args, out)?,
+        #[cfg(feature = "learn")]
+        Command::Explore(args) => commands::explore::run(&args, out)?,
         #[cfg(feature = "learn")]
         Command::Export(args) => commands::export::run(&args, out)?,
         Command::Graph(args) => commands::graph::run(&args, out)?,
