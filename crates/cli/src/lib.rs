@@ -56,6 +56,8 @@ enum Command {
     Eval(Box<commands::eval::Args>),
     Exact(Box<commands::exact::Args>),
     #[cfg(feature = "learn")]
+    Explore(Box<commands::explore::Args>),
+    #[cfg(feature = "learn")]
     Export(commands::export::Args),
     Gaps(Box<commands::demos::gaps::Args>),
     Graph(commands::graph::Args),
@@ -128,6 +130,8 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         #[cfg(feature = "learn")]
         Command::Eval(args) => commands::eval::run(&args, out)?,
         Command::Exact(args) => commands::exact::run(&args, out)?,
+        #[cfg(feature = "learn")]
+        Command::Explore(args) => commands::explore::run(&args, out)?,
         #[cfg(feature = "learn")]
         Command::Export(args) => commands::export::run(&args, out)?,
         Command::Gaps(args) => commands::demos::gaps::run(&args, out)?,

@@ -103,6 +103,21 @@ impl MapFrame {
         panel.set_path(from, states, |state| self.place(state));
     }
 
+    /// Returns the numbers of columns and rows of cells.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        (self.columns, self.rows)
+    }
+
+    /// Returns the ranges of both axes.
+    pub(crate) fn ranges(&self) -> [(f64, f64); 2] {
+        [self.x, self.y]
+    }
+
+    /// Returns, for every cell, row by row from the top, whether there are data.
+    pub(crate) fn is_known(&self) -> &[bool] {
+        &self.is_known
+    }
+
     /// The position of a state on the map.
     fn place(&self, state: &[f32]) -> [f64; 2] {
         self.dimensions.map(|dimension| f64::from(state[dimension]))

@@ -6,7 +6,8 @@
 //!   the kinds of charts;
 //! - [`curve_chart()`], [`calibration_chart()`], [`MapFrame`], [`StateMap`], [`rollout_chart`]:
 //!   charts of runs, distances and rollouts;
-//! - [`Figure`]: a drawn chart, to be saved; [`html::Page`] and [`run_report()`]: HTML reports.
+//! - [`Figure`]: a drawn chart, to be saved; [`html::Page`] and [`run_report()`]: HTML reports;
+//! - [`ExplorePage`]: an interactive page that evaluates distances in the browser.
 
 mod axis;
 mod bars;
@@ -15,6 +16,7 @@ mod contour;
 mod curve_chart;
 mod curves;
 mod distance_map;
+mod explore;
 mod export;
 mod field;
 mod filmstrip;
@@ -41,6 +43,7 @@ pub use calibration_chart::{CalibrationSeries, calibration_chart};
 pub use curve_chart::{CurveGroup, MIN_SEEDS, curve_chart};
 pub use curves::LineChart;
 pub use distance_map::{MapDirection, MapFrame, on_one_scale};
+pub use explore::{Bridge, ExploreError, ExploreLayers, ExplorePage, Finding, FrameOfEpisode, StartState};
 pub use export::{Figure, PlotError, RenderError};
 pub use field::{FieldMap, Glyph};
 pub use filmstrip::{Filmstrip, Frame, Limb};

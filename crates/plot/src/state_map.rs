@@ -73,6 +73,11 @@ impl MapAxis {
         })
     }
 
+    /// Returns the columns and their weights.
+    pub(crate) fn parts(&self) -> &[(usize, f64)] {
+        &self.parts
+    }
+
     fn at(&self, state: &[f32]) -> f64 {
         self.parts.iter().map(|&(column, part)| f64::from(state[column]) * part).sum()
     }

@@ -17,6 +17,8 @@ pub mod envs;
 pub mod eval;
 pub mod exact;
 #[cfg(feature = "learn")]
+pub mod explore;
+#[cfg(feature = "learn")]
 pub mod export;
 #[cfg(feature = "learn")]
 mod goal_steps;

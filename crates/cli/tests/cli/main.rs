@@ -7,6 +7,7 @@ mod command_demos;
 mod command_distance;
 mod command_eval;
 mod command_exact;
+mod command_explore;
 mod command_export;
 mod command_graph;
 mod command_nearest;

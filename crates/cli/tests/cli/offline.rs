@@ -26,6 +26,7 @@ const COMMANDS: &[&str] = &[
     "distance runs/nav2d --from 0,0 --to 1,0",
     "distill runs/nav2d --updates 20",
     "export runs/nav2d -o nav2d.onnx",
+    "explore runs/nav2d -o nav2d.html",
     "score logs scored --run runs/nav2d --to 0,0",
     "graph landmarks logs -o landmarks.json",
     "graph part logs landmarks.json -o part.parquet",

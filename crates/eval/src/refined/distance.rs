@@ -333,6 +333,18 @@ impl RefinedDistance {
         cached(&self.paths().first_edges, goal, || self.graph().search(goal as usize).0)
     }
 
+    /// Returns whether the distances of all pairs of landmarks are stored in a table.
+    pub(super) fn has_table(&self) -> bool {
+        self.paths().has_table
+    }
+
+    /// Returns the landmark nearest to a state.
+    pub(super) fn nearest_landmark(&self, state: &[f32]) -> u32 {
+        let mut projected = Vec::with_capacity(self.map.metric.projected_width());
+        self.map.metric.project(state, &mut projected);
+        self.map.landmarks.nearest_one(&projected).0
+    }
+
     fn paths(&self) -> &Paths {
         &self.map.readings[self.reading as usize]
     }

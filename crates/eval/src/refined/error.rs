@@ -24,4 +24,10 @@ pub enum RefinedError {
         "no observation column is informative about elapsed time; hint: the states of the dataset never change, or only by jumps"
     )]
     NoTimeInColumns,
+    /// The graph is too large for a table of all pairs of landmarks.
+    #[error("{landmarks} landmarks are too many for a table of all pairs; hint: use fewer landmarks")]
+    NoTable {
+        /// The number of landmarks.
+        landmarks: usize,
+    },
 }

@@ -22,7 +22,7 @@ pub(crate) struct Graph {
 }
 
 /// No edge.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 impl Graph {
     /// Creates the graph from landmarks, `[n, width]`, and edges ordered by start and end landmark.
