@@ -24,7 +24,7 @@ TASKS = {"left": "put the cube into the left bin", "right": "put the cube into t
 BINS = {"left": np.array([0.06, 0.28]), "right": np.array([0.06, -0.28])}
 BIN_RADIUS = 0.06
 HOME = np.array([0.20, 0.0, 0.25])
-METRES_PER_SECOND = 0.25
+METERS_PER_SECOND = 0.25
 # Largest spike of a sensor, in radians; the first three joints can spike or freeze.
 SPIKE_SIZE = (1.0, 1.0, 1.0)
 
@@ -127,7 +127,7 @@ class ArmOperator(Operator):
     def __init__(self, rng):
         self.opening = OPEN
         self.openings = []
-        super().__init__(rng, HOME, METRES_PER_SECOND, FPS)
+        super().__init__(rng, HOME, METERS_PER_SECOND, FPS)
 
     def append(self, pose):
         super().append(pose)

@@ -1,7 +1,7 @@
 """Frames to go of the arm, from any state: the rest of the script at the nominal pace."""
 
 import numpy as np
-from arm import BIN_RADIUS, BINS, FPS, METRES_PER_SECOND, tip_positions
+from arm import BIN_RADIUS, BINS, FPS, METERS_PER_SECOND, tip_positions
 
 # Frames in which the hand opens or closes, on average over operators.
 HAND_FRAMES = 12.0
@@ -21,22 +21,22 @@ def between(a, b):
 
 def frames_to_go(state, environment, goal):
     """Frames to go to the end of the task `goal`, for each row of state and environment."""
-    frames_per_metre = FPS / METRES_PER_SECOND
+    frames_per_meter = FPS / METERS_PER_SECOND
     tip = tip_positions(state[:, :4])
     opening = state[:, 4]
     cube = environment
     bin_center = np.repeat(np.r_[BINS[goal], 0.0][None], len(state), 0)
 
-    release = HAND_FRAMES + frames_per_metre * (RETREAT_HEIGHT - PLACE_HEIGHT)
-    place = frames_per_metre * (CARRY_HEIGHT - PLACE_HEIGHT) + release
+    release = HAND_FRAMES + frames_per_meter * (RETREAT_HEIGHT - PLACE_HEIGHT)
+    place = frames_per_meter * (CARRY_HEIGHT - PLACE_HEIGHT) + release
     over_bin = at_height(bin_center, CARRY_HEIGHT)
 
     # Cube in the hand: lift it, carry it to the bin, place it.
     raised = tip.copy()
     raised[:, 2] = np.maximum(tip[:, 2], LIFT_HEIGHT)
     lift = np.maximum(LIFT_HEIGHT - tip[:, 2], 0)
-    carry = frames_per_metre * (lift + between(raised, over_bin)) + place
-    lower = frames_per_metre * np.maximum(tip[:, 2] - PLACE_HEIGHT, 0) + release
+    carry = frames_per_meter * (lift + between(raised, over_bin)) + place
+    lower = frames_per_meter * np.maximum(tip[:, 2] - PLACE_HEIGHT, 0) + release
     far_from_bin = between(tip[:, :2], bin_center[:, :2]) > 0.05
     held_frames = np.where(far_from_bin, carry, lower)
 
@@ -45,11 +45,11 @@ def frames_to_go(state, environment, goal):
     approach = between(tip, at_height(cube, APPROACH_HEIGHT)) + APPROACH_HEIGHT - GRASP_HEIGHT
     descend = np.maximum(tip[:, 2] - GRASP_HEIGHT, 0)
     after_grasp = LIFT_HEIGHT - GRASP_HEIGHT + between(at_height(cube, LIFT_HEIGHT), over_bin)
-    free_metres = np.where(descending, descend, approach) + after_grasp
-    free_frames = frames_per_metre * free_metres + HAND_FRAMES + place
+    free_meters = np.where(descending, descend, approach) + after_grasp
+    free_frames = frames_per_meter * free_meters + HAND_FRAMES + place
 
     # Cube in the bin: open the hand, retreat.
-    retreat = frames_per_metre * np.maximum(RETREAT_HEIGHT - tip[:, 2], 0)
+    retreat = frames_per_meter * np.maximum(RETREAT_HEIGHT - tip[:, 2], 0)
     placed_frames = retreat + 0.6 * HAND_FRAMES * (opening < 0.75)
 
     held = (between(tip, cube) < 0.035) & (opening < 0.75)

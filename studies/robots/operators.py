@@ -9,12 +9,12 @@ class Operator:
     `marks` holds (kind, first frame, end frame) of each planted defect; the end is exclusive.
     """
 
-    def __init__(self, rng, home, metres_per_second, frames_per_second):
+    def __init__(self, rng, home, meters_per_second, frames_per_second):
         self.rng = rng
         self.targets = []
         self.marks = []
         # Operators differ by a factor of 1.7: a pace inside this range is not a defect.
-        self.metres_per_frame = rng.uniform(0.75, 1.25) * metres_per_second / frames_per_second
+        self.meters_per_frame = rng.uniform(0.75, 1.25) * meters_per_second / frames_per_second
         self.pose = np.array(home, float)
 
     def append(self, pose):
@@ -23,7 +23,7 @@ class Operator:
 
     def frames_to(self, pose):
         """Frames that a move to `pose` takes at the operator's pace."""
-        return int(np.linalg.norm(pose - self.pose) / self.metres_per_frame)
+        return int(np.linalg.norm(pose - self.pose) / self.meters_per_frame)
 
     def move(self, pose, wobble):
         """Moves to `pose` along a line that bulges sideways by about `wobble`, in any dimension."""
