@@ -211,6 +211,7 @@ class Frames:
     task: np.ndarray
     success: np.ndarray
     task_names: list
+    state_names: list
     fps: float
     robot_type: str
 
@@ -252,6 +253,7 @@ def read_frames(root):
         task=table["task_index"].to_numpy(),
         success=table["next.success"].to_numpy(),
         task_names=tasks.sort_values("task_index")["task"].tolist(),
+        state_names=info["features"]["observation.state"]["names"],
         fps=info["fps"],
         robot_type=info["robot_type"],
     )
