@@ -105,8 +105,10 @@ def evaluate_doctor(frames, truth, doctor, nearest_distance):
             places = [(finding["first_frame"], finding["end_frame"]) for finding in right]
             best = max((overlap(planted, place) for place in places), default=0.0)
             overlaps.setdefault(kind, []).append(best)
-    # An honest failure has nothing to repair: it is labeled correctly.
-    positive = (kinds != "clean") & (kinds != "honest_fail")
+    # An honest failure has nothing to repair: it is labeled correctly. A doctor that reports its
+    # end all the same cannot reach 1, so that the precision with all kinds stands beside it.
+    defective = kinds != "clean"
+    positive = defective & (kinds != "honest_fail")
     scores = {"doctor": np.array([entry["score"] for entry in entries], float)}
     scores |= baselines.episode_scores(frames, nearest_distance)
     return {
@@ -120,6 +122,9 @@ def evaluate_doctor(frames, truth, doctor, nearest_distance):
         "clean_flagged_episodes": flagged,
         "positives": int(positive.sum()),
         "average_precision": {k: average_precision(s, positive) for k, s in scores.items()},
+        "average_precision_with_honest_failures": {
+            name: average_precision(values, defective) for name, values in scores.items()
+        },
         "overlap_by_kind": {kind: float(np.mean(v)) for kind, v in sorted(overlaps.items())},
     }
 
@@ -207,7 +212,7 @@ def evaluate_progress(frames, truth, oracle, to_go, progress):
         "unknown_frames": int((~np.isfinite(to_go)).sum()),
         "rabc_zero_share": float((weights[50] == 0).mean()),
         "rabc_mean_weight": {
-            f"chunk_{chunk}": {name: float(w[mask].mean()) for name, mask in groups.items()}
+            f"chunk_{chunk}": {name: float(w[m].mean()) for name, m in groups.items() if m.any()}
             for chunk, w in weights.items()
         },
     }
@@ -259,10 +264,11 @@ def totals(results):
             kind: [sum(d["found_by_kind"].get(kind, [0, 0])[i] for d in doctors) for i in (0, 1)]
             for kind in EXPECT
         }
-        summed["average_precision"] = {
-            name: float(np.mean([doctor["average_precision"][name] for doctor in doctors]))
-            for name in doctors[0]["average_precision"]
-        }
+        for key in ("average_precision", "average_precision_with_honest_failures"):
+            summed[key] = {
+                name: float(np.mean([doctor[key][name] for doctor in doctors]))
+                for name in doctors[0][key]
+            }
     progress = [result["progress"] for result in results if "progress" in result]
     if progress:
         keys = [key for key, value in progress[0]["isochrone"].items() if isinstance(value, float)]
@@ -292,6 +298,8 @@ def print_doctor(doctor):
     print("    by kind: " + ", ".join(counts))
     precision = [f"{name} {ap:.3f}" for name, ap in doctor["average_precision"].items()]
     print("    average precision: " + ", ".join(precision))
+    with_honest = doctor["average_precision_with_honest_failures"]["doctor"]
+    print(f"    average precision of doctor with honest failures as positives: {with_honest:.3f}")
     places = [f"{kind} {iou:.2f}" for kind, iou in doctor["overlap_by_kind"].items()]
     print("    overlap: " + ", ".join(places))
     for miss in doctor["missed"]:

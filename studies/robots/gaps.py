@@ -1,0 +1,294 @@
+"""Evaluates `isochrone gaps`: regions cut out of connected data, and starts worth recording.
+
+    python gaps.py BINARY [--maze pointmaze-medium-navigate-v0.npz] [--work FOLDER] [-o OUT.json]
+
+Cuts: all frames inside a region are removed, which leaves pieces of episodes on both sides of it.
+The region is found if both ends of the first bridge lie beside it, on different sides. In the maze
+a region is a disk around a cell that every path crosses; in the scenes of the arm and the pusher
+it is a band of frames to go, which every demonstration of the task crosses.
+
+Starts: a policy that replays the nearest of 30 demonstrations is tested on 40 starts, before and
+after 8 more demonstrations, at random starts and at those that `gaps` suggests.
+"""
+
+import argparse
+import copy
+import json
+import tempfile
+from pathlib import Path
+
+import arm
+import arm_oracle
+import maze
+import numpy as np
+import push
+import push_oracle
+from defects import make_episodes
+from isochrone_command import run_json
+from lerobot_files import write_plain
+
+CUTS = 10
+# Pieces of fewer frames are dropped.
+SHORTEST_PIECE = 5
+# Radius of a disk that closes a corridor and its corners, and how far its center is from the middle of a cell.
+DISK_RADIUS, DISK_JITTER = 2.4, 0.3
+# An end of a bridge is beside the disk if it is this near to its edge: ten steps of the point.
+BESIDE_DISK = 2.0
+# Width of a band of frames to go, and how near the ends of a bridge must be to it.
+BAND_FRAMES, BESIDE_BAND = 25.0, 15.0
+
+DEMONSTRATIONS, RECORDED_NEXT, TEST_STARTS, START_SEEDS = 30, 8, 40, 4
+
+
+def split(episode, removed):
+    """The pieces of an episode without the removed frames; only the last frame is a success."""
+    pieces, frames = [], len(episode)
+    kept = np.flatnonzero(~removed)
+    for run in np.split(kept, np.flatnonzero(np.diff(kept) > 1) + 1):
+        if len(run) < SHORTEST_PIECE:
+            continue
+        piece = copy.copy(episode)
+        piece.apply(lambda rows, run=run: rows[run])
+        piece.label_success = bool(run[-1] == frames - 1)
+        pieces.append(piece)
+    return pieces
+
+
+def frame_of(pieces, end):
+    """Observation and piece of one end of a bridge."""
+    piece = pieces[end["episode"]]
+    return piece.state[end["frame"]].astype(float), piece, end["frame"]
+
+
+class DiskCut:
+    """A disk around a cell of the maze that every path crosses."""
+
+    def __init__(self, rng):
+        cells = maze.separating_cells()
+        self.cell = cells[int(rng.integers(len(cells)))]
+        self.center = maze.center(self.cell) + rng.uniform(-DISK_JITTER, DISK_JITTER, 2)
+        self.component = maze.components(maze.free_cells() - {self.cell})
+
+    def describe(self):
+        return {"center": self.center.tolist(), "radius": DISK_RADIUS}
+
+    def removed(self, episode):
+        distance = np.linalg.norm(episode.state - self.center, axis=1)
+        return distance < DISK_RADIUS
+
+    def side(self, position):
+        """The part of the maze that a position belongs to."""
+        cell = maze.cell_of(position)
+        if cell == self.cell:
+            around = maze.neighbors(cell, self.component)
+            cell = min(around, key=lambda c: np.linalg.norm(maze.center(c) - position))
+        return self.component[cell]
+
+    def separates(self, pieces):
+        """Whether no piece goes from one part to another."""
+        return all(len({self.side(x) for x in piece.state}) == 1 for piece in pieces)
+
+    def crossed_by(self, pieces, bridge):
+        ends = [frame_of(pieces, bridge[end])[0] for end in ("from", "to")]
+        edge = [abs(np.linalg.norm(x - self.center) - DISK_RADIUS) for x in ends]
+        different = self.side(ends[0]) != self.side(ends[1])
+        return bool(different and max(edge) < BESIDE_DISK)
+
+
+class BandCut:
+    """All states with `low` to `low + BAND_FRAMES` frames to go, of one task."""
+
+    def __init__(self, rng, scene, oracle, episodes):
+        self.oracle = oracle
+        goals = sorted({episode.goal for episode in episodes})
+        self.goal = goals[int(rng.integers(len(goals)))]
+        own = [episode for episode in episodes if episode.goal == self.goal]
+        typical = np.median([self.to_go(episode)[0] for episode in own])
+        self.low = float(rng.uniform(0.15, 0.65) * typical)
+        self.task = scene.TASKS[self.goal]
+
+    def describe(self):
+        band = [self.low, self.low + BAND_FRAMES]
+        return {"task": self.task, "frames_to_go": band}
+
+    def to_go(self, episode):
+        state, environment = episode.state.astype(float), episode.environment.astype(float)
+        return self.oracle.frames_to_go(state, environment, self.goal)
+
+    def removed(self, episode):
+        """From the first frame in the band to the last one, so that noise leaves no crumbs."""
+        mask = np.zeros(len(episode), bool)
+        if episode.goal == self.goal:
+            to_go = self.to_go(episode)
+            inside = np.flatnonzero(to_go < self.low + BAND_FRAMES)
+            before = np.flatnonzero(to_go > self.low)
+            mask[inside[0] : before[-1] + 1] = True
+        return mask
+
+    def separates(self, pieces):
+        """Whether no piece of the task has frames on both sides."""
+        own = [self.to_go(piece) for piece in pieces if piece.goal == self.goal]
+        return all(to_go.min() > self.low or to_go.max() < self.low + BAND_FRAMES for to_go in own)
+
+    def crossed_by(self, pieces, bridge):
+        values = []
+        for end in ("from", "to"):
+            _, piece, frame = frame_of(pieces, bridge[end])
+            values.append(self.to_go(piece)[frame])
+        start, stop = values
+        high = self.low + BAND_FRAMES
+        starts_before = high - 1 <= start <= high + BESIDE_BAND
+        return bool(starts_before and self.low - BESIDE_BAND <= stop <= self.low + 1)
+
+
+def evaluate_cuts(binary, work, name, scene, episodes, make_cut, count=CUTS, seed=0):
+    """Cuts `count` random regions out of a dataset; how often is the first bridge across it?"""
+    rng = np.random.default_rng(seed)
+    root = work / f"{name}-uncut"
+    write_plain(root, scene, episodes)
+    uncut, _ = run_json(binary, "gaps", root)
+    cuts = []
+    for number in range(count):
+        cut = make_cut(rng)
+        pieces = [piece for episode in episodes for piece in split(episode, cut.removed(episode))]
+        if not cut.separates(pieces):
+            raise RuntimeError(f"{name}: cut {number} leaves a path: {cut.describe()}")
+        root = work / f"{name}-cut{number}"
+        write_plain(root, scene, pieces)
+        output, seconds = run_json(binary, "gaps", root)
+        across = [cut.crossed_by(pieces, bridge) for bridge in output["bridges"]]
+        cuts.append(
+            {
+                "region": cut.describe(),
+                "connected": output["connected"],
+                "first_bridge_across": bool(across and across[0]),
+                "rank_of_region": across.index(True) + 1 if any(across) else None,
+                "first_bridge": output["bridges"][0] if across else None,
+                "seconds": seconds,
+            }
+        )
+    return {
+        "data": name,
+        "uncut_connected": uncut["connected"],
+        "found_first": sum(cut["first_bridge_across"] for cut in cuts),
+        "reported_disconnected": sum(not cut["connected"] for cut in cuts),
+        "cuts": cuts,
+    }
+
+
+def all_cuts(binary, work, maze_npz):
+    """The three datasets that regions are cut out of."""
+    results = []
+    if maze_npz:
+        episodes = maze.make_episodes(np.random.default_rng(0), maze_npz)
+        results.append(evaluate_cuts(binary, work, "maze", maze, episodes, DiskCut))
+    for name, scene, oracle, goals in (
+        # The arm never carries a cube between its two sides: one side is connected.
+        ("arm", arm, arm_oracle, ("right",)),
+        ("push", push, push_oracle, tuple(push.GOALS)),
+    ):
+        episodes = make_episodes(scene, 1, clean=90, counts={})
+        episodes = [episode for episode in episodes if episode.goal in goals]
+
+        def make_cut(rng, scene=scene, oracle=oracle, episodes=episodes):
+            return BandCut(rng, scene, oracle, episodes)
+
+        results.append(evaluate_cuts(binary, work, name, scene, episodes, make_cut))
+    return results
+
+
+def demonstrate(rng, start):
+    """One demonstration of the left task, with its script."""
+    own_rng = np.random.default_rng(rng.integers(1 << 60))
+    episode = arm.simulate(own_rng, "left", start)
+    episode.task = arm.TASKS["left"]
+    return episode
+
+
+def success_rates(demonstrations, starts):
+    """Success rate of replaying the demonstration with the nearest start: all, in the hole."""
+    known = np.array([episode.start for episode in demonstrations])
+    success, in_hole = [], []
+    for start in starts:
+        nearest = int(np.linalg.norm(known - start, axis=1).argmin())
+        script = demonstrations[nearest].script
+        replay = arm.simulate(np.random.default_rng(1), "left", start, script=script)
+        success.append(replay.real_success)
+        if 0.250 < start[0] < 0.295:
+            in_hole.append(replay.real_success)
+    return [float(np.mean(success)), float(np.mean(in_hole))]
+
+
+def suggested_starts(binary, root, count):
+    """The first `count` starts that `gaps` suggests."""
+    output, _ = run_json(binary, "gaps", root, "--starts", count)
+    names = ("cube_x", "cube_y")
+    return [np.array([start["values"][n] for n in names]) for start in output["starts"][:count]]
+
+
+def evaluate_starts(binary, work, seeds=START_SEEDS):
+    """Success rates before and after more demonstrations, at random and at suggested starts."""
+    rows = []
+    for seed in range(seeds):
+        rng = np.random.default_rng(100 + seed)
+        starts = [arm.draw_start(rng, "left") for _ in range(DEMONSTRATIONS)]
+        recorded = [demonstrate(rng, start) for start in starts]
+        low, high = (0.215, 0.04), (0.335, 0.15)
+        tests = [rng.uniform(low, high) for _ in range(TEST_STARTS)]
+        at_random = [arm.draw_start(rng, "left") for _ in range(RECORDED_NEXT)]
+        root = work / f"starts{seed}"
+        write_plain(root, arm, recorded)
+        suggested = suggested_starts(binary, root, RECORDED_NEXT)
+        rows.append(
+            {
+                "seed": seed,
+                "before": success_rates(recorded, tests),
+                "random": success_rates(recorded + [demonstrate(rng, s) for s in at_random], tests),
+                "suggested": success_rates(
+                    recorded + [demonstrate(rng, s) for s in suggested], tests
+                ),
+                "suggested_starts": [start.tolist() for start in suggested],
+            }
+        )
+    means = {
+        name: np.mean([row[name] for row in rows], axis=0).tolist()
+        for name in ("before", "random", "suggested")
+    }
+    return {"mean_success_rate_and_in_hole": means, "seeds": rows}
+
+
+def print_result(result):
+    for data in result.get("cuts", []):
+        print(
+            f"{data['data']}: first bridge across the cut in {data['found_first']} of"
+            f" {len(data['cuts'])}, reported as disconnected {data['reported_disconnected']};"
+            f" uncut data connected: {data['uncut_connected']}"
+        )
+    if "starts" in result:
+        for name, (all_starts, hole) in result["starts"]["mean_success_rate_and_in_hole"].items():
+            print(f"starts, {name}: success {all_starts:.1%}, in the hole {hole:.1%}")
+
+
+def evaluate(binary, work, maze_npz=None):
+    """Cuts and starts."""
+    work.mkdir(parents=True, exist_ok=True)
+    return {"cuts": all_cuts(binary, work, maze_npz), "starts": evaluate_starts(binary, work)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("binary", type=Path)
+    parser.add_argument("--maze", type=Path, help="pointmaze-medium-navigate-v0.npz")
+    parser.add_argument("--work", type=Path, help="folder for datasets; default: temporary")
+    parser.add_argument("-o", "--output", type=Path, help="write the result as JSON")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        work = arguments.work or Path(temporary)
+        result = evaluate(arguments.binary, work, arguments.maze)
+    print_result(result)
+    if arguments.output:
+        arguments.output.write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
