@@ -293,7 +293,8 @@ def simulate(rng, goal, cube, kind=None, frame_ratio=1.0, script=None):
     states, actions, cubes, script_frames = [], [], [], []
     sway = np.zeros(3)
     next_logged = 0.0
-    for frame, (target, opening) in enumerate(zip(operator.targets, operator.openings, strict=True)):
+    script_targets = zip(operator.targets, operator.openings, strict=True)
+    for frame, (target, opening) in enumerate(script_targets):
         sway = 0.92 * sway + rng.normal(0, 0.0007, 3)
         joints = joint_angles(target + sway)
         # A slip at frame 0 cannot occur, so that 0 and None need not be distinguished.

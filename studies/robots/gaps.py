@@ -30,8 +30,9 @@ from lerobot_files import write_plain
 CUTS = 10
 # Pieces of fewer frames are dropped.
 SHORTEST_PIECE = 5
-# Radius of a disk that closes a corridor and its corners, and how far its center is from the middle of a cell.
-DISK_RADIUS, DISK_JITTER = 2.4, 0.3
+# Radius of a disk that closes a corridor and its corners, and the largest offset of its center
+# from the middle of a cell, per axis.
+DISK_RADIUS, DISK_JITTER = 2.4, 0.2
 # An end of a bridge is beside the disk if it is this near to its edge: ten steps of the point.
 BESIDE_DISK = 2.0
 # Width of a band of frames to go, and how near the ends of a bridge must be to it.

@@ -31,6 +31,8 @@ def features(scene, images=False):
         "next.done": scalar("bool"),
         "next.success": scalar("bool"),
     }
+    if not scene.ENVIRONMENT_NAMES:
+        del declared["observation.environment_state"]
     if images:
         names = ["height", "width", "channels"]
         image = {"dtype": "image", "shape": (32, 32, 3), "names": names}
@@ -57,10 +59,12 @@ def episode_table(episode, number, first_index, task_index, fps):
     frames = len(episode)
     last = np.arange(frames) == frames - 1
     success = last & episode.label_success
+    columns = {"observation.state": fixed_size_list(episode.state)}
+    if episode.environment.shape[1] > 0:
+        columns["observation.environment_state"] = fixed_size_list(episode.environment)
     return pa.table(
-        {
-            "observation.state": fixed_size_list(episode.state),
-            "observation.environment_state": fixed_size_list(episode.environment),
+        columns
+        | {
             "action": fixed_size_list(episode.action),
             "next.reward": pa.array(success.astype("f4")),
             "next.done": pa.array(last),
@@ -235,19 +239,22 @@ def read_frames(root):
     """Reads a dataset that `write_plain` or `write_lerobot` wrote."""
     root = Path(root)
     info = json.loads((root / "meta/info.json").read_text())
-    names = {"observation.state", "observation.environment_state", "action", "next.success"}
-    names |= {"episode_index", "task_index"}
+    names = ["observation.state", "action", "next.success", "episode_index", "task_index"]
+    environment_name = "observation.environment_state"
+    if environment_name in info["features"]:
+        names.append(environment_name)
     paths = sorted(root.glob("data/chunk-*/file-*.parquet"))
-    table = pa.concat_tables([pq.read_table(path, columns=sorted(names)) for path in paths])
+    table = pa.concat_tables([pq.read_table(path, columns=names) for path in paths])
 
     def matrix(name):
         column = table[name].combine_chunks()
         return column.flatten().to_numpy().reshape(len(column), -1).astype(np.float64)
 
+    no_environment = np.zeros((len(table), 0))
     tasks = pq.read_table(root / "meta/tasks.parquet").to_pandas().reset_index()
     return Frames(
         state=matrix("observation.state"),
-        environment=matrix("observation.environment_state"),
+        environment=matrix(environment_name) if environment_name in names else no_environment,
         action=matrix("action"),
         episode=table["episode_index"].to_numpy(),
         task=table["task_index"].to_numpy(),
