@@ -2,7 +2,7 @@
 
     python large.py DATASET [--frames 10000000] [--seed 0]
 
-About 0.7 GB in several Parquet files, with one row group per episode as LeRobot writes them.
+About 0.9 GB in several Parquet files, with one row group per episode as LeRobot writes them.
 """
 
 import argparse
@@ -14,7 +14,8 @@ import numpy as np
 from defects import make_episodes
 from lerobot_files import PlainWriter
 
-EPISODES_PER_FILE = 8000
+# Files of less than 100 MB, the limit of LeRobot.
+EPISODES_PER_FILE = 6000
 # Deviations of the noise that is added to copies: as large as the sensors' own.
 STATE_NOISE, CUBE_NOISE = 0.002, 0.0008
 
