@@ -1,4 +1,4 @@
-"""Evaluates `isochrone gaps`: regions cut out of connected data, and starts worth recording.
+"""Evaluates `isochrone gaps`: regions cut out of connected data, and suggested starts.
 
     python gaps.py BINARY [--maze pointmaze-medium-navigate-v0.npz] [--work FOLDER] [-o OUT.json]
 
@@ -117,7 +117,7 @@ class BandCut:
         return self.oracle.frames_to_go(state, environment, self.goal)
 
     def removed(self, episode):
-        """From the first frame in the band to the last one, so that noise leaves no crumbs."""
+        """From the first frame in the band to the last one, so that noise isolates no frames."""
         mask = np.zeros(len(episode), bool)
         if episode.goal == self.goal:
             to_go = self.to_go(episode)

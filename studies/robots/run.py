@@ -130,7 +130,8 @@ def study(arguments, work):
     names = {"thresholds": [("arm", arguments.threshold_seed)]}
     names["arm"] = [("arm", seed) for seed in arguments.arm_seeds]
     names["push"] = [("push", seed) for seed in arguments.push_seeds]
-    weights = []
+    # Filled below, so that the results after every part hold the weights so far.
+    weights = results["rabc"] = []
     for group, datasets in names.items():
         parts = []
         for scene_name, seed in datasets:
@@ -140,7 +141,6 @@ def study(arguments, work):
                 weights.append(lerobot_weights(arguments.lerobot_python, root, progress, work))
         results[group] = {"datasets": parts, "totals": evaluate.totals(parts)}
         yield results
-    results["rabc"] = weights
     if arguments.gaps:
         results["gaps"] = gaps.evaluate(binary, work / "gaps", arguments.maze)
         gaps.print_result(results["gaps"])
