@@ -1,6 +1,7 @@
 """Frames to go of the arm, from any state: the rest of the script at the nominal pace."""
 
 import numpy as np
+
 from arm import BIN_RADIUS, BINS, FPS, METERS_PER_SECOND, tip_positions
 
 # Frames in which the hand opens or closes, on average over operators.

@@ -10,9 +10,10 @@ import argparse
 import json
 from pathlib import Path
 
-import baselines
 import numpy as np
 import pyarrow.parquet as pq
+
+import baselines
 from lerobot_files import read_frames, truth_path
 from metrics import average_precision, overlap, rabc_weights, rank_correlation
 

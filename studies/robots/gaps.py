@@ -17,10 +17,11 @@ import json
 import tempfile
 from pathlib import Path
 
+import numpy as np
+
 import arm
 import arm_oracle
 import maze
-import numpy as np
 import push
 import push_oracle
 from defects import make_episodes

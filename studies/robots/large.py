@@ -9,8 +9,9 @@ import argparse
 import copy
 from pathlib import Path
 
-import arm
 import numpy as np
+
+import arm
 from defects import make_episodes
 from lerobot_files import PlainWriter
 

@@ -4,6 +4,7 @@ The states are positions, so that a region can be cut out where the maze has no 
 """
 
 import numpy as np
+
 from defects import Episode
 
 FPS = 10
@@ -11,16 +12,16 @@ ROBOT_TYPE = "point_maze"
 STATE_NAMES = ["x", "y"]
 ENVIRONMENT_NAMES = []
 CELL = 4.0
-FREE = """
-........
-.##..##.
-.##.###.
-..###...
-.##.###.
-.#.##.#.
-.###.##.
-........
-""".split()
+FREE = [
+    "........",
+    ".##..##.",
+    ".##.###.",
+    "..###...",
+    ".##.###.",
+    ".#.##.#.",
+    ".###.##.",
+    "........",
+]
 GOALS = {"top left": (1, 1), "top right": (1, 6), "bottom right": (6, 6)}
 TASKS = {name: f"go to the {name} corner" for name in GOALS}
 GOAL_RADIUS = 0.8

@@ -11,6 +11,7 @@ import sys
 
 import mujoco
 import numpy as np
+
 from defects import Episode
 from operators import Operator
 

@@ -1,6 +1,7 @@
 """Frames to go of the pusher, from any state: the rest of the script at the nominal pace."""
 
 import numpy as np
+
 from push import (
     BEHIND,
     CONTACT,

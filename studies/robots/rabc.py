@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+
 from evaluate import frame_groups
 from lerobot_files import read_frames, truth_path
 from metrics import rabc_weights

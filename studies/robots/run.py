@@ -24,7 +24,7 @@ import gaps
 import push
 import scale
 from defects import make_episodes
-from isochrone_command import run, run_json
+from isochrone_command import run
 from large import write_large
 from lerobot_files import truth_path, write_plain, write_truth
 

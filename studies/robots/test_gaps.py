@@ -1,12 +1,15 @@
 """Tests of the cuts. Run with `pytest studies/robots`."""
 
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
 import arm
 import arm_oracle
 import defects
 import gaps
 import maze
-import numpy as np
-import pytest
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +23,7 @@ def arm_cut():
 def walk(*cells):
     """A trajectory through the middles of cells, in steps of 0.2."""
     corners = [maze.center(cell) for cell in cells]
-    lines = [np.linspace(a, b, 20, endpoint=False) for a, b in zip(corners, corners[1:])]
+    lines = [np.linspace(a, b, 20, endpoint=False) for a, b in pairwise(corners)]
     positions = np.concatenate([*lines, corners[-1:]])
     return maze.make_episode(positions, np.zeros_like(positions), "top left")
 

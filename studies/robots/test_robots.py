@@ -2,17 +2,18 @@
 
 import json
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
 import arm
 import arm_oracle
 import defects
 import evaluate
 import metrics
-import numpy as np
 import push
 import push_oracle
-import pyarrow as pa
-import pyarrow.parquet as pq
-import pytest
 from lerobot_files import read_frames, write_plain, write_truth
 
 SCENES = [(arm, arm_oracle), (push, push_oracle)]
