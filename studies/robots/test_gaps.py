@@ -14,7 +14,8 @@ import maze
 
 @pytest.fixture(scope="module")
 def arm_cut():
-    episodes = defects.make_episodes(arm, 1, clean=6, counts={})
+    episodes = defects.make_episodes(arm, 1, clean=8, counts={})
+    episodes = [episode for episode in episodes if episode.goal == "right"]
     cut = gaps.BandCut(np.random.default_rng(0), arm, arm_oracle, episodes)
     pieces = [piece for episode in episodes for piece in gaps.split(episode, cut.removed(episode))]
     return cut, pieces
