@@ -21,6 +21,8 @@ ROBOT_TYPE = "four_joint_arm"
 JOINTS = ["shoulder_pan", "shoulder_lift", "elbow_flex", "wrist_flex", "gripper"]
 STATE_NAMES = [joint + ".pos" for joint in JOINTS]
 ENVIRONMENT_NAMES = ["cube_x", "cube_y", "cube_z"]
+# Dimensions that differ between starts.
+START_NAMES = ["cube_x", "cube_y"]
 TASKS = {"left": "put the cube into the left bin", "right": "put the cube into the right bin"}
 BINS = {"left": np.array([0.06, 0.28]), "right": np.array([0.06, -0.28])}
 BIN_RADIUS = 0.06

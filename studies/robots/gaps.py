@@ -25,7 +25,7 @@ import maze
 import push
 import push_oracle
 from defects import make_episodes
-from isochrone_command import run_json
+from isochrone_command import run, run_json
 from lerobot_files import write_plain
 
 CUTS = 10
@@ -230,9 +230,13 @@ def success_rates(demonstrations, starts):
 
 def suggested_starts(binary, root, count):
     """The first `count` starts that `gaps` suggests."""
-    output, _ = run_json(binary, "gaps", root, "--starts", count)
-    names = ("cube_x", "cube_y")
-    return [np.array([start["values"][n] for n in names]) for start in output["starts"][:count]]
+    help_text, _ = run(binary, "gaps", "--help")
+    options = ["--starts", count] if "--starts" in help_text else []
+    output, _ = run_json(binary, "gaps", root, *options)
+    starts = output["starts"][:count]
+    if len(starts) < count:
+        raise RuntimeError(f"{root}: gaps suggests {len(starts)} starts, not {count}")
+    return [np.array([start["values"][name] for name in arm.START_NAMES]) for start in starts]
 
 
 def evaluate_starts(binary, work, seeds=START_SEEDS):
