@@ -46,12 +46,12 @@ def split(episode, removed):
     """The pieces of an episode without the removed frames; only the last frame is a success."""
     pieces, frames = [], len(episode)
     kept = np.flatnonzero(~removed)
-    for run in np.split(kept, np.flatnonzero(np.diff(kept) > 1) + 1):
-        if len(run) < SHORTEST_PIECE:
+    for own in np.split(kept, np.flatnonzero(np.diff(kept) > 1) + 1):
+        if len(own) < SHORTEST_PIECE:
             continue
         piece = copy.copy(episode)
-        piece.apply(lambda rows, run=run: rows[run])
-        piece.label_success = bool(run[-1] == frames - 1)
+        piece.apply(lambda rows, own=own: rows[own])
+        piece.label_success = bool(own[-1] == frames - 1)
         pieces.append(piece)
     return pieces
 
