@@ -172,6 +172,8 @@ def evaluate_cuts(binary, work, name, scene, episodes, make_cut, count=CUTS, see
                 "seconds": seconds,
             }
         )
+        found = cuts[-1]["first_bridge_across"], cuts[-1]["first_bridge_across_at_any_distance"]
+        print(f"{name}, cut {number}: across {found[0]}, at any distance {found[1]}", flush=True)
     return {
         "data": name,
         "uncut_connected": uncut["connected"],
