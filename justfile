@@ -16,7 +16,7 @@ quick: (timed "fmt" "lint-quick" "test-quick")
 check: (timed "fmt" "typos" "workflows" "book" "mujoco" "lint" "test" "examples" "test-mpi" "test-light" "python" "doc" "api" "package")
 
 # Checks that take long or need other packages: licenses, builds from packages, fuzzing, kill tests, the quick study, Python peers. Run it before a release.
-nightly: (timed "deny" "package-verify" "fuzz" "kill-test" "kill-test-mpi" "test-remote" "reproduce-quick" "test-python" "test-onnx" "wheel" "test-ogbench")
+nightly: (timed "deny" "package-verify" "fuzz" "kill-test" "kill-test-mpi" "test-remote" "reproduce-quick" "test-python" "test-onnx" "test-explore" "wheel" "test-ogbench")
 
 # Run recipes one after another and print the duration of each.
 [private]
@@ -289,6 +289,13 @@ test-onnx UPDATES="25": mujoco
     mkdir -p target/onnx-cases
     ISOCHRONE_ONNX_CASES="$PWD/target/onnx-cases" ISOCHRONE_ONNX_UPDATES={{ UPDATES }} cargo nextest run --workspace {{ features }} --locked -E 'test(every_algorithm_is_exported)'
     target/onnx/bin/python crates/learn/tests/python/onnx_check.py target/onnx-cases
+
+# Open pages of `isochrone explore` in a headless Chromium (Debian: chromium), compare their distances with the command, and measure redraws; screenshots are in target/explore. Writes docs/results/explore/results.json.
+test-explore MAZE="../shared/data/pointmaze-medium-navigate-v0.npz" ROBOT="": mujoco
+    # Built as in `test`, since another set of packages would compile everything again.
+    cargo nextest run --workspace {{ features }} --locked --no-run
+    mkdir -p docs/results/explore
+    crates/plot/tests/explore/test.sh target/debug/isochrone target/explore docs/results/explore/results.json {{ MAZE }} {{ ROBOT }}
 
 # Install the Python packages that the mazes are compared with into target/ogbench.
 ogbench:

@@ -1,6 +1,10 @@
 //! The numbers of the page, as its script reads them.
 
-use super::{ExploreError, ExplorePage, base64::Array, layers::PageLayers};
+use super::{
+    ExploreError,
+    base64::Array,
+    layers::{ExploreLayers, PageLayers},
+};
 use crate::{MapAxis, MapFrame};
 use isochrone_data::Dataset;
 use isochrone_eval::refined::PortableGraph;
@@ -89,18 +93,23 @@ pub(super) fn graph_bytes(graph: &PortableGraph) -> usize {
 }
 
 impl Contents {
-    pub fn new(page: &ExplorePage<'_>) -> Result<Self, ExploreError> {
-        let (data, observation) = (page.data, &page.data.spec().observation);
+    pub fn new(
+        data: &Dataset,
+        graph: &PortableGraph,
+        states: &[u64],
+        layers: &ExploreLayers,
+    ) -> Result<Self, ExploreError> {
+        let observation = &data.spec().observation;
         let index = data.index();
-        let values = page.states.iter().flat_map(|&state| data.state(state)).copied();
+        let values = states.iter().flat_map(|&state| data.state(state)).copied();
         let last_frame = index.states(0).end.saturating_sub(1);
-        let (axes, default_axes) = axes(data, page.graph);
+        let (axes, default_axes) = axes(data, graph);
         Ok(Self {
             columns: (0..observation.width).map(|column| observation.dimension(column)).collect(),
             fps: data.frames_per_second(),
-            graph: Graph::new(page.graph),
+            graph: Graph::new(graph),
             states: States {
-                row: Array::u32(page.states.iter().map(|&state| state as u32)),
+                row: Array::u32(states.iter().map(|&state| state as u32)),
                 values: Array::f32(values),
             },
             episode_lengths: Array::u32((0..data.n_episodes()).map(|episode| {
@@ -111,7 +120,7 @@ impl Contents {
             default_axes,
             first_state: [0, last_frame],
             plane: (observation.width == 2).then(|| Plane::new(&MapFrame::new(data, [0, 1], CELLS))),
-            layers: PageLayers::new(&page.layers, data)?,
+            layers: PageLayers::new(layers, data)?,
         })
     }
 }

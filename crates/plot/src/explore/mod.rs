@@ -92,7 +92,8 @@ impl ExplorePage<'_> {
     /// If the file would be larger than [`MAX_BYTES`](Self::MAX_BYTES), or a layer names an episode
     /// or a frame that the dataset does not have.
     pub fn html(&self) -> Result<String, ExploreError> {
-        let contents = serde_json::to_string(&Contents::new(self)?).expect("names are text");
+        let contents = Contents::new(self.data, self.graph, &self.states, &self.layers)?;
+        let contents = serde_json::to_string(&contents).expect("names are text");
         let body = MARKUP
             .replace("{title}", &escaped(&self.title))
             .replace("{subtitle}", &escaped(&self.subtitle))
@@ -114,6 +115,3 @@ impl ExplorePage<'_> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

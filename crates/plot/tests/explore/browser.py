@@ -157,6 +157,7 @@ def screenshots(browser, folder, name):
         browser.screenshot(os.path.join(folder, f"{name}-{kind}.png"))
 
     x, y, width, height = box(browser, "map")
+    browser.evaluate("document.activeElement.blur()")
     browser.mouse(x + 0.35 * width, y + 0.4 * height)
     save("light")
     # A long path, so that its shape can be seen.
@@ -167,6 +168,8 @@ def screenshots(browser, folder, name):
           input.dispatchEvent(new Event("change"));
           document.getElementById("pin").click();
         }})()""")
+    # The outline of the focus belongs to the keyboard.
+    browser.evaluate("document.activeElement.blur()")
     browser.frames(2)
     save("path")
     browser.resize(1400, 900, "dark")
@@ -198,6 +201,8 @@ def main():
             compared = compare(browser, args.isochrone, args.folder, path, args.pairs, args.seed)
             states, largest, unreachable = compared
             fields = compare_fields(browser, 5)
+            # Without a GPU, other processes compete with the browser for the cores.
+            load = os.getloadavg()[0]
             to = browser.evaluate(MEASURE % (REDRAWS, REDRAWS))
             browser.evaluate('window.isochrone.setMode("from")')
             back = browser.evaluate(MEASURE % (REDRAWS, REDRAWS))
@@ -212,6 +217,7 @@ def main():
             "largest_relative_difference": largest, "different_field_values": fields,
             "seconds_until_ready": round(seconds, 2),
             "frames_per_second_to": round(to["fps"], 1), "frames_per_second_from": round(back["fps"], 1),
+            "load_average": round(load, 1),
             "median_script_milliseconds": round(max(to["median"], back["median"]), 1),
         }
         pages.append(result)

@@ -1,6 +1,12 @@
-use super::*;
+//! Interactive pages: their numbers, size and layers. `browser.py` opens them in a browser.
+
 use isochrone_core::rng;
-use isochrone_eval::refined::{RefinedConfig, RefinedDistance};
+use isochrone_data::{
+    Dataset,
+    tables::{Column, write_parquet},
+};
+use isochrone_eval::refined::{PortableGraph, RefinedConfig, RefinedDistance};
+use isochrone_plot::{ExploreLayers, ExplorePage};
 use serde_json::Value;
 use std::fs;
 
@@ -112,13 +118,14 @@ fn a_page_is_self_contained_and_small() {
 
 #[test]
 fn wide_states_are_fewer_and_too_large_graphs_are_refused() {
-    let data = walks(300, 20, 100);
-    let wide = graph(&data, 80);
-    let states = ExplorePage::fitting_states(&data, &wide, 5000).unwrap();
-    assert!(states.len() < 2020 * 2 && states.len() >= 100, "{}", states.len());
-    let html = page(&data, &wide, ExploreLayers::default()).html().unwrap();
-    assert!(html.len() <= ExplorePage::MAX_BYTES, "{}", html.len());
-    let mut huge = wide.clone();
+    let data = walks(40, 20, 100);
+    let mut large = graph(&data, 80);
+    large.landmarks = vec![0.0; 800_000];
+    let states = ExplorePage::fitting_states(&data, &large, 5000).unwrap();
+    assert!(states.len() < 2020 && states.len() >= 100, "{} of 2020", states.len());
+    let html = page(&data, &large, ExploreLayers::default()).html().unwrap();
+    assert!(html.len() > 4_000_000 && html.len() <= ExplorePage::MAX_BYTES, "{}", html.len());
+    let mut huge = large.clone();
     huge.landmarks = vec![0.0; 1_000_000];
     let error = ExplorePage::fitting_states(&data, &huge, 5000).unwrap_err().to_string();
     assert!(error.contains("80 landmarks") && error.contains("more than 5000000"), "{error}");
@@ -165,7 +172,6 @@ fn layers_are_read_and_checked_against_the_dataset() {
 
 #[test]
 fn progress_is_read_for_every_state() {
-    use isochrone_data::tables::{Column, write_parquet};
     let data = walks(2, 4, 100);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("progress.parquet");
