@@ -11,7 +11,8 @@ const ITERATIONS: usize = 60;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Projection {
     mean: Vec<f32>,
-    /// `[n_components, width]`: orthonormal, by decreasing variance.
+    /// `[n_components, width]`: orthonormal, by decreasing variance; empty if all dimensions are
+    /// kept as they are.
     components: Vec<f32>,
     scale: f32,
     /// The standard deviation of each component of the result.
@@ -27,15 +28,12 @@ impl Projection {
     /// components do not explain is lost: an embedding without structure gets little weight.
     pub fn fit(rows: &[f32], width: usize, n_components: usize, weight: f64) -> Self {
         let mean = mean(rows, width);
-        let covariance = covariance(rows, &mean, width);
-        let total: f64 = (0..width).map(|at| covariance[at * width + at]).sum();
+        let of_dimensions = variances(rows, &mean, width);
+        let total: f64 = of_dimensions.iter().sum();
         let scale = if total > 0.0 { weight / total.sqrt() } else { 0.0 };
         let (components, variances) = match n_components {
-            n if n == 0 || n >= width => {
-                let identity = (0..width * width).map(|at| f32::from(u8::from(at / width == at % width)));
-                (identity.collect(), (0..width).map(|at| covariance[at * width + at]).collect())
-            }
-            n => leading(&covariance, width, n),
+            n if n == 0 || n >= width => (Vec::new(), of_dimensions),
+            n => leading(&covariance(rows, &mean, width), width, n),
         };
         let deviations = variances.iter().map(|variance: &f64| (variance.max(0.0).sqrt() * scale) as f32);
         Self {
@@ -48,6 +46,9 @@ impl Projection {
 
     /// Appends the components of a row.
     pub fn apply(&self, row: &[f32], into: &mut Vec<f32>) {
+        if self.components.is_empty() {
+            into.extend(row.iter().zip(&self.mean).map(|(x, mean)| (x - mean) * self.scale));
+        }
         for component in self.components.chunks_exact(self.mean.len().max(1)) {
             let terms = component.iter().zip(row).zip(&self.mean);
             into.push(terms.map(|((c, x), mean)| c * (x - mean)).sum::<f32>() * self.scale);
@@ -63,6 +64,17 @@ fn mean(rows: &[f32], width: usize) -> Vec<f64> {
     let n = (rows.len() / width).max(1) as f64;
     mean.iter_mut().for_each(|sum| *sum /= n);
     mean
+}
+
+/// Returns the variance of each dimension.
+fn variances(rows: &[f32], mean: &[f64], width: usize) -> Vec<f64> {
+    let mut squares = vec![0.0; width];
+    for row in rows.chunks_exact(width) {
+        let terms = squares.iter_mut().zip(row).zip(mean);
+        terms.for_each(|((sum, &value), mean)| *sum += (f64::from(value) - mean).powi(2));
+    }
+    let n = (rows.len() / width).max(1) as f64;
+    squares.into_iter().map(|sum| sum / n).collect()
 }
 
 /// Returns the covariance matrix, `[width, width]`.
@@ -159,6 +171,17 @@ mod tests {
         projection.apply(&[9.0 + 6.0, 8.0, 2.0], &mut result);
         assert!((result[0] - 10.0 * 2.0 / 26.0_f32.sqrt()).abs() < 0.1, "{result:?}");
         assert_eq!(projection, Projection::fit(&rows, 3, 1, 2.0), "deterministic");
+    }
+
+    #[test]
+    fn all_dimensions_can_be_kept() {
+        let projection = Projection::fit(&[1.0, 3.0, 3.0, -1.0], 2, 0, 1.0);
+        let mut result = Vec::new();
+        projection.apply(&[3.0, 3.0], &mut result);
+        // The variances are 1 and 4.
+        let expected = [1.0, 2.0].map(|value: f32| value / 5.0_f32.sqrt());
+        assert!(result.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{result:?}");
+        assert!(projection.deviations.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6));
     }
 
     #[test]

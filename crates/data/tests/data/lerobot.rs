@@ -291,7 +291,7 @@ fn cameras_are_known_by_their_names() {
 }
 
 /// Returns episodes of a random walk in 5 joints, and a table of 768 numbers per frame.
-fn joints_and_noise(n_episodes: usize, steps: usize) -> (Vec<(Vec<f32>, Vec<f32>)>, Vec<f32>) {
+fn joints_and_noise(n_episodes: usize, steps: usize) -> (Dataset, Vec<f32>) {
     let mut random = rng::stream(3, 0);
     let mut draw = |scale: f64| (scale * rng::normal(&mut random)) as f32;
     let episode = |_| {
@@ -305,7 +305,7 @@ fn joints_and_noise(n_episodes: usize, steps: usize) -> (Vec<(Vec<f32>, Vec<f32>
     };
     let episodes: Vec<_> = (0..n_episodes).map(episode).collect();
     let noise = (0..n_episodes * (steps + 1) * 768).map(|_| draw(1.0)).collect();
-    (episodes, noise)
+    (Dataset::from_arrays(5, 0, episodes).unwrap(), noise)
 }
 
 /// Writes a matrix as a NumPy array.
@@ -357,8 +357,7 @@ fn agreement(a: &Dataset, b: &Dataset) -> f64 {
 #[test]
 fn wide_embeddings_do_not_drown_joints() {
     let folder = tempfile::tempdir().unwrap();
-    let (rows, noise) = joints_and_noise(40, 49);
-    let joints = Dataset::from_arrays(5, 0, rows).unwrap();
+    let (joints, noise) = joints_and_noise(40, 49);
     let (data, file) = (folder.path().join("joints.arrow"), folder.path().join("top.npy"));
     write(&joints, &data);
     npy(&file, 768, &noise);

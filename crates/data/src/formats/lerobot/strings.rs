@@ -2,7 +2,7 @@
 
 use super::super::{cells, parquet::ParquetTable};
 use crate::DataError;
-use arrow_array::{Array as _, ArrayRef, cast::AsArray as _};
+use arrow_array::{Array as _, ArrayRef, cast::AsArray};
 use arrow_schema::DataType;
 use std::path::Path;
 
@@ -74,8 +74,8 @@ impl TextTable {
             return Ok(());
         }
         self.visit([column], |_, array| {
-            for list in array.as_list::<i32>().iter() {
-                let entries = list.as_ref().map(|list| list.as_struct());
+            for list in array.as_list::<i32>() {
+                let entries = list.as_ref().map(AsArray::as_struct);
                 let field = |name: &str| cells::strings(entries?.column_by_name(name)?).ok();
                 let found = fields.map(field);
                 each(row, found.iter().all(Option::is_some).then(|| found.map(Option::unwrap_or_default)));
