@@ -20,8 +20,8 @@ const UNUSABLE: [Rule; 5] = [Rule::Frozen, Rule::Spike, Rule::Jump, Rule::Task, 
 /// The number of demonstrations that are left out, to measure what connected data read.
 const LEFT_OUT: usize = 40;
 /// The quantile of their largest hops, and the multiple of it that still counts as connected.
-const CONNECTED_QUANTILE: f64 = 0.95;
-const CONNECTED_TIMES: f64 = 1.5;
+const CONNECTED_QUANTILE: f64 = 0.75;
+const CONNECTED_TIMES: f64 = 1.25;
 /// Tasks with fewer successes have no connections to measure.
 const MIN_SUCCESSES: usize = 2;
 

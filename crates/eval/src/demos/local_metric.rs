@@ -1,7 +1,7 @@
 //! Hops between frames of different episodes, in the metric of the motion recorded around them.
 //!
 //! ```text
-//! m(u, v)^2 = (x_v - x_u)^T (S_u + eps I)^-1 (x_v - x_u)
+//! m_u(d)^2 = d^T (S_u + eps I)^-1 d,   hop(u, v) = (m_u(x_v - x_u) + m_v(x_v - x_u)) / 2
 //! ```
 //!
 //! `S_u` is the mean outer product of the displacements over half a second of the 60 frames nearest
@@ -38,11 +38,14 @@ pub(super) fn hops(demos: &Demos<'_>, nodes: &Nodes, frames: Frames) -> Vec<f32>
     let every = (demos.data.index().n_states() as usize).div_ceil(POOL).max(1);
     for episode in 0..demos.data.n_episodes() {
         let rows = scaled(demos.states(episode));
-        let n = rows.len() / width;
-        for frame in (0..n.saturating_sub(lag)).step_by(every) {
-            let (from, to) = (&rows[frame * width..][..width], &rows[(frame + lag) * width..][..width]);
-            pool.extend_from_slice(from);
-            displacements.extend(from.iter().zip(to).map(|(from, to)| f64::from(to - from)));
+        let last = rows.len() / width - 1;
+        for frame in (0..=last).step_by(every) {
+            pool.extend_from_slice(&rows[frame * width..][..width]);
+            // Half a lag before and after; less at the ends of an episode, where gaps begin.
+            let (first, later) = (frame.saturating_sub(lag / 2), (frame + lag.div_ceil(2)).min(last));
+            let share = lag as f64 / (later - first).max(1) as f64;
+            let (from, to) = (&rows[first * width..][..width], &rows[later * width..][..width]);
+            displacements.extend(from.iter().zip(to).map(|(from, to)| share * f64::from(to - from)));
         }
     }
     let points = Points::new(&pool, width);
@@ -74,10 +77,12 @@ pub(super) fn hops(demos: &Demos<'_>, nodes: &Nodes, frames: Frames) -> Vec<f32>
     };
     let typical = median((0..nodes.len()).filter(has_ahead).map(recorded).collect());
     let scale = if typical > 0.0 { (1.0 / typical) as f32 } else { 1.0 };
+    // A bridge begins with the motion around one end and arrives with that around the other.
+    let from_nodes = &from_nodes;
     let to_node = |to: usize| {
         from_nodes.iter().enumerate().map(move |(from, hops)| {
             let is_own = nodes.episode(from) == nodes.episode(to);
-            if is_own { f32::INFINITY } else { hops[to] * scale }
+            if is_own { f32::INFINITY } else { 0.5 * (hops[to] + from_nodes[to][from]) * scale }
         })
     };
     (0..nodes.len()).into_par_iter().flat_map_iter(to_node).collect()

@@ -28,7 +28,7 @@ mod smooth;
 mod starts;
 
 pub use config::DemosConfig;
-pub use doctor::{Diagnosis, EpisodeDiagnosis, Finding, Rule, diagnose};
+pub use doctor::{Diagnosis, EpisodeDiagnosis, Finding, Rule, diagnose, examine};
 pub use error::DemosError;
 pub use gaps::{Bridge, Connection, Gaps};
 pub use nodes::FrameId;

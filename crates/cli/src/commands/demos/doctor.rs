@@ -102,15 +102,8 @@ fn commands(source: &Source, demos: &Demos<'_>, diagnosis: &Diagnosis) -> Vec<St
     if source.format != Format::LeRobot {
         return Vec::new();
     }
-    let has = |one: &&EpisodeDiagnosis, test: &dyn Fn(Rule) -> bool| {
-        one.keep.is_none() && one.findings.iter().any(|finding| test(finding.rule))
-    };
-    let deleted: Vec<usize> = diagnosis
-        .episodes
-        .iter()
-        .filter(|one| has(one, &Rule::suggests_deletion))
-        .map(|one| one.episode)
-        .collect();
+    let is_deleted = |one: &&EpisodeDiagnosis| one.keep.is_none() && one.suggests_deletion();
+    let deleted: Vec<usize> = diagnosis.episodes.iter().filter(is_deleted).map(|one| one.episode).collect();
     let relabeled: Vec<(usize, String)> = diagnosis
         .episodes
         .iter()

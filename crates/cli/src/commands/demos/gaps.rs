@@ -2,7 +2,7 @@
 
 use super::source::DemosArgs;
 use crate::commands::output::{Field, Report, StyleArgs, count, named};
-use isochrone::demos::{Bridge, FrameId, Gaps, Progress, StartRegion, diagnose};
+use isochrone::demos::{Bridge, FrameId, Gaps, Progress, StartRegion, examine};
 use serde_json::{Map, Value, json};
 use std::io::Write;
 
@@ -42,7 +42,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let source = args.source.open()?;
     let demos = source.fit()?;
     let progress = Progress::of(&demos);
-    let diagnosis = diagnose(&demos, &progress);
+    let diagnosis = examine(&demos, &progress);
     let gaps = Gaps::of(&demos, &diagnosis, args.bridges, args.starts);
     let names: Vec<String> = (0..source.data.spec().observation.width)
         .map(|at| source.data.spec().observation.dimension(at))

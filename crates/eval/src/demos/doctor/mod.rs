@@ -47,8 +47,15 @@ impl Diagnosis {
     }
 }
 
-/// Finds the defects of demonstrations.
+/// Finds the defects of demonstrations, and marks the episodes to keep nevertheless.
 pub fn diagnose(demos: &Demos<'_>, progress: &Progress) -> Diagnosis {
+    let mut diagnosis = examine(demos, progress);
+    keep_only_connections(demos, &mut diagnosis.episodes);
+    diagnosis
+}
+
+/// Finds the defects of demonstrations, without a decision on which episodes to keep.
+pub fn examine(demos: &Demos<'_>, progress: &Progress) -> Diagnosis {
     let frames = Frames::of(demos);
     let motion = Motion::fit(demos, frames);
     let sensors = sensor::frozen(demos, frames);
@@ -75,15 +82,12 @@ pub fn diagnose(demos: &Demos<'_>, progress: &Progress) -> Diagnosis {
             ..EpisodeDiagnosis::of_findings(found)
         }
     };
-    let mut episodes = demos.map_episodes(of_episode);
-    keep_only_connections(demos, &mut episodes);
-    Diagnosis { episodes }
+    Diagnosis { episodes: demos.map_episodes(of_episode) }
 }
 
-/// Keeps episodes whose deletion would disconnect the data.
+/// Marks the episodes to keep: those whose deletion is suggested, and would disconnect the data.
 fn keep_only_connections(demos: &Demos<'_>, episodes: &mut [EpisodeDiagnosis]) {
-    let is_deleted =
-        |one: &&EpisodeDiagnosis| one.findings.iter().any(|finding| finding.rule.suggests_deletion());
+    let is_deleted = |one: &&EpisodeDiagnosis| one.suggests_deletion();
     let deleted: Vec<usize> = episodes.iter().filter(is_deleted).map(|one| one.episode).collect();
     if deleted.is_empty() {
         return;
@@ -102,6 +106,12 @@ fn keep_only_connections(demos: &Demos<'_>, episodes: &mut [EpisodeDiagnosis]) {
 }
 
 impl EpisodeDiagnosis {
+    /// Returns whether deleting the episode is the remedy of a finding. A failure that is labeled
+    /// so is not deleted.
+    pub fn suggests_deletion(&self) -> bool {
+        self.findings.iter().any(|finding| finding.score >= 1.0 && finding.rule.suggests_deletion())
+    }
+
     /// Keeps one finding per cause: a finding about a whole episode explains all that follow it in
     /// the order of rules, one about a segment explains those that overlap it.
     fn of_findings(mut found: Vec<Finding>) -> Self {
