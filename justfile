@@ -31,6 +31,14 @@ timed +STEPS:
     done
     printf '%s%6d s  in all\n' "$table" "$SECONDS"
 
+# Evaluate doctor, progress and gaps on robot datasets with planted defects; writes docs/results/robots/results.json.
+robots *ARGS:
+    test -x target/robots-python/bin/python || python3 -m venv target/robots-python
+    target/robots-python/bin/pip install --quiet --disable-pip-version-check -r studies/robots/requirements.txt
+    target/robots-python/bin/python -m pytest -q studies/robots
+    cargo build --release --locked --bin isochrone
+    target/robots-python/bin/python studies/robots/run.py target/release/isochrone docs/results/robots/results.json --data target/robots {{ ARGS }}
+
 # Download the MuJoCo library into .mujoco, from the official wheel (Linux x86-64). Most recipes need it; a build without the feature `mujoco` does not.
 mujoco:
     test -e .mujoco/libmujoco.so || python3 crates/envs/mujoco.py .mujoco

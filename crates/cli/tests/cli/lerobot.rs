@@ -20,7 +20,10 @@ fn dataset(root: &Path) {
         ("episode_index", column(|at| (at / FRAMES) as f64)),
         ("index", column(|at| at as f64)),
         ("task_index", column(|at| f64::from(u8::from(at / FRAMES >= 8)))),
-        ("next.success", column(|at| f64::from(u8::from(at % FRAMES == FRAMES - 1 && at / FRAMES % 3 > 0)))),
+        (
+            "next.success",
+            column(|at| f64::from(u8::from(at % FRAMES == FRAMES - 1 && !(at / FRAMES).is_multiple_of(3)))),
+        ),
     ];
     write_parquet(&root.join("data/chunk-000/file-000.parquet"), &columns).unwrap();
     let camera = json!({"dtype": "video", "shape": [480, 640, 3]});

@@ -6,7 +6,7 @@
 use super::{
     Demos,
     displacement::Frames,
-    doctor::{Finding, Rule},
+    finding::{Finding, Rule},
 };
 use isochrone_core::statistics::median;
 use rayon::prelude::*;

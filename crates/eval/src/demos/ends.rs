@@ -2,7 +2,7 @@
 
 use super::{
     Demos,
-    doctor::{Finding, Rule},
+    finding::{Finding, Rule},
 };
 use isochrone_core::statistics::median;
 

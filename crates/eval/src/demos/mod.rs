@@ -11,11 +11,13 @@
 //! fitted to others.
 
 mod config;
+mod connections;
 mod displacement;
 mod doctor;
 mod duplicates;
 mod ends;
 mod error;
+mod finding;
 mod gaps;
 mod local_metric;
 mod minimax;
@@ -28,9 +30,11 @@ mod smooth;
 mod starts;
 
 pub use config::DemosConfig;
-pub use doctor::{Diagnosis, EpisodeDiagnosis, Finding, Rule, diagnose, examine};
+pub use connections::{Bridge, Connection};
+pub use doctor::{Diagnosis, EpisodeDiagnosis, diagnose, examine};
 pub use error::DemosError;
-pub use gaps::{Bridge, Connection, Gaps};
+pub use finding::{Finding, Rule};
+pub use gaps::Gaps;
 pub use nodes::FrameId;
 pub use progress::{EpisodeProgress, Progress};
 pub use quality::ProgressQuality;

@@ -19,7 +19,7 @@ use std::{io::Write, path::PathBuf};
 /// frames it is about and advice. An episode is kept if it has the only path between two tasks.
 ///
 /// Rules: duplicate, frozen (sensor), spike, jump (missing frames), task (wrong label), reversed,
-/// end (failure or cut off), pace, idle_head, idle_tail, stall, loop, detour.
+/// end (failure or cut off), pace, `idle_head`, `idle_tail`, stall, loop, detour.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

@@ -22,20 +22,20 @@ use std::{io::Write, path::PathBuf};
 /// task; no frame is compared with its own episode, and nothing has to be trained. Progress is 0 at
 /// a typical start and 1 at the end. If the dataset has no success labels, every end counts.
 ///
-/// Writes a Parquet file with the columns of LeRobot's reward models (index, episode_index,
-/// frame_index, progress_sparse) and steps_to_go, seconds_to_go. A file of another program is never
-/// overwritten.
+/// Writes a Parquet file with the columns of LeRobot's reward models (`index`, `episode_index`,
+/// `frame_index`, `progress_sparse`) and `steps_to_go`, `seconds_to_go`. A file of another program
+/// is never overwritten.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     source: DemosArgs,
 
-    /// Output file (.parquet) [default: isochrone_progress.parquet in a LeRobot dataset]
+    /// Output file (.parquet) [default: `isochrone_progress.parquet` in a LeRobot dataset]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Write sarm_progress.parquet in the dataset, the file that LeRobot uses by default
+    /// Write `sarm_progress.parquet` in the dataset, the file that LeRobot uses by default
     #[arg(long, conflicts_with = "output")]
     lerobot: bool,
 

@@ -3,13 +3,10 @@
 use crate::commands::{output::bar, read_args::ReadArgs, remote::local};
 use anyhow::Context as _;
 use isochrone::{
-    data::{
-        Dataset,
-        formats::{Format, ReadOptions},
-    },
+    data::{Dataset, formats::Format},
     demos::{Demos, DemosConfig},
 };
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The columns of LeRobot that describe the scene beside the robot.
 const SCENE: [&str; 2] = ["observation.state", "observation.environment_state"];
@@ -40,15 +37,21 @@ impl DemosArgs {
         let path = local(&self.dataset)?.into_owned();
         let format = Format::detect(&path)?;
         self.read.refuse_flags_of_other_formats(format)?;
-        let options = self.read.options();
-        let mut data = Dataset::load(&path, &options)?;
-        let has_scene = data.spec().extras.iter().any(|extra| extra.name == SCENE[1]);
-        if format == Format::LeRobot && options.observations.is_empty() && has_scene {
-            let observations = SCENE.map(str::to_owned).to_vec();
-            data = Dataset::load(&path, ReadOptions { observations, ..options })?;
+        let mut options = self.read.options();
+        if format == Format::LeRobot && options.observations.is_empty() && has_scene(&path) {
+            options.observations = SCENE.map(str::to_owned).to_vec();
         }
+        let data = Dataset::load(&path, &options)?;
         Ok(Source { path, format, data })
     }
+}
+
+/// Returns whether a LeRobot dataset has the state of its scene. A file that cannot be read is an
+/// error of the reader.
+fn has_scene(dataset: &Path) -> bool {
+    let info = std::fs::read(dataset.join("meta/info.json")).unwrap_or_default();
+    let info: serde_json::Value = serde_json::from_slice(&info).unwrap_or_default();
+    SCENE.iter().all(|column| info["features"].get(column).is_some())
 }
 
 impl Source {

@@ -4,13 +4,13 @@
 //! others.
 
 mod motion;
-mod rule;
 mod sensor;
 mod steadiness;
 
-pub use rule::{Finding, Rule};
-
-use super::{Demos, Progress, displacement::Frames, duplicates, ends::EndComparison, gaps::ConnectionGraph};
+use super::{
+    Demos, Progress, connections::ConnectionGraph, displacement::Frames, duplicates, ends::EndComparison,
+    finding::Finding,
+};
 use motion::Motion;
 
 /// The findings of all episodes.

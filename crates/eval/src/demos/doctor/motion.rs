@@ -1,9 +1,9 @@
 //! Defects of motion: stalls, laps, jumps, spikes, and the wrong pace.
 
-use super::{Finding, Rule};
 use crate::demos::{
     Demos,
     displacement::{Displacements, Frames, hops},
+    finding::{Finding, Rule},
 };
 use isochrone_core::statistics::median;
 use std::ops::Range;

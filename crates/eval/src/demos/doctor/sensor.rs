@@ -1,7 +1,11 @@
 //! Sensors that freeze.
 
-use super::{Finding, Rule, motion::runs};
-use crate::demos::{Demos, displacement::Frames};
+use super::motion::runs;
+use crate::demos::{
+    Demos,
+    displacement::Frames,
+    finding::{Finding, Rule},
+};
 use std::ops::Range;
 
 /// A column is frozen if it is exactly constant for this long, at 30 frames per second...
@@ -40,7 +44,7 @@ fn still(states: &[f32], width: usize, min: usize) -> Vec<Option<Range<usize>>> 
     let of_column = |column: usize| {
         let values: Vec<f32> = states.iter().skip(column).step_by(width).copied().collect();
         let equal = runs(values.windows(2).map(|pair| pair[0] == pair[1])).map(|run| run.start..run.end + 1);
-        equal.max_by_key(|run| run.len()).filter(|run| run.len() >= min)
+        equal.max_by_key(ExactSizeIterator::len).filter(|run| run.len() >= min)
     };
     (0..width).map(of_column).collect()
 }

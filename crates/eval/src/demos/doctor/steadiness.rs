@@ -1,7 +1,10 @@
 //! Defects of direction: episodes that run backward, and detours.
 
-use super::{Finding, Rule};
-use crate::demos::{Progress, displacement::Frames};
+use crate::demos::{
+    Progress,
+    displacement::Frames,
+    finding::{Finding, Rule},
+};
 use isochrone_core::statistics::spearman;
 
 /// An episode is reversed if its steps to go rise with time: the rank correlation of time and
