@@ -14,7 +14,10 @@ use isochrone::{
     demos::Progress,
 };
 use serde_json::json;
-use std::{io::Write, path::PathBuf};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
 
 /// Compute the progress of every frame of demonstrations, and write it for LeRobot
 ///
@@ -64,31 +67,41 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     };
     let demos = source.fit()?;
     let progress = Progress::of(&demos);
-    let file = ProgressFile {
-        frames: frame_numbers(&source)?,
+    let zeroed = zeroed_by_rabc(&progress, args.chunk_size as usize);
+    let (quality, episodes) = (progress.quality, source.data.n_episodes());
+    let rate = source.data.frames_per_second();
+    let tasks = demos.labels().tasks.iter().zip(&progress.start_steps).map(|(task, steps)| {
+        json!({ "task": task, "start_steps": steps, "start_seconds": rate.map(|rate| steps / rate) })
+    });
+    let tasks: Vec<_> = tasks.collect();
+    let mut file = ProgressFile {
+        frames: FrameNumbers::default(),
         progress: flat(progress.episodes.iter().map(|one| &one.progress)),
         steps_to_go: flat(progress.episodes.iter().map(|one| &one.steps_to_go)),
-        frames_per_second: source.data.frames_per_second(),
+        frames_per_second: rate,
         data_sha256: source.data.content_hash().to_owned(),
     };
+    // Writing takes as much memory as the dataset, which is no longer needed.
+    drop((demos, progress));
+    let Source { path, format, data } = source;
+    let lengths: Vec<usize> = (0..episodes).map(|episode| data.index().steps(episode) + 1).collect();
+    drop(data);
+    file.frames = frame_numbers(&path, format, &lengths)?;
     file.write(&output)?;
-    let zeroed = zeroed_by_rabc(&progress, args.chunk_size as usize);
+    let is_lerobot = format == Format::LeRobot;
     let unknown = share(file.progress.iter().map(|value| value.is_nan()));
-    let quality = &progress.quality;
     let facts = json!({
-        "dataset": source.path,
+        "dataset": path,
         "data_sha256": file.data_sha256,
         "output": output,
-        "episodes": source.data.n_episodes(),
+        "episodes": episodes,
         "frames": file.progress.len(),
         "unknown_share": unknown,
         "rabc_zero_share": zeroed,
         "chunk_size": args.chunk_size,
         "compared_frames": quality.frames,
-        "tasks": demos.labels().tasks.iter().zip(&progress.start_steps).map(|(task, steps)| {
-            json!({ "task": task, "start_steps": steps, "start_seconds": file.frames_per_second.map(|rate| steps / rate) })
-        }).collect::<Vec<_>>(),
-        "train_command": (source.format == Format::LeRobot).then(|| lerobot::train(&source.path, &output)),
+        "tasks": tasks,
+        "train_command": is_lerobot.then(|| lerobot::train(&path, &output)),
     });
     let rows = [
         ("steps to go", quality.steps_to_go),
@@ -108,32 +121,28 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         writeln!(out, "{}: progress of {} frames", output.display(), file.progress.len())?;
         writeln!(out, "unknown, since no recorded path leads to a success: {} of frames", percent(unknown))?;
         writeln!(out, "not used by RA-BC with chunks of {} frames: {}", args.chunk_size, percent(zeroed))?;
-        if source.format == Format::LeRobot {
+        if is_lerobot {
             note("weight frames by progress with:");
-            writeln!(out, "{}", lerobot::train(&source.path, &output))?;
+            writeln!(out, "{}", lerobot::train(&path, &output))?;
         }
     }
     Ok(())
 }
 
 /// Returns the numbers of all frames: those of LeRobot, or counted from 0.
-fn frame_numbers(source: &Source) -> anyhow::Result<FrameNumbers> {
-    let index = source.data.index();
-    if source.format == Format::LeRobot {
-        let numbers = FrameNumbers::read(&source.path)?;
-        if numbers.index.len() as u64 != index.n_states() {
-            bail!(
-                "{}: {} frames, of which {} are read; hint: see isochrone data validate",
-                source.path.display(),
-                numbers.index.len(),
-                index.n_states()
-            );
+fn frame_numbers(path: &Path, format: Format, lengths: &[usize]) -> anyhow::Result<FrameNumbers> {
+    if format == Format::LeRobot {
+        let numbers = FrameNumbers::read(path)?;
+        let (found, read) = (numbers.index.len(), lengths.iter().sum::<usize>());
+        if found != read {
+            let path = path.display();
+            bail!("{path}: {found} frames, of which {read} are read; hint: see isochrone data validate");
         }
         return Ok(numbers);
     }
     let mut numbers = FrameNumbers::default();
-    for episode in 0..source.data.n_episodes() {
-        for frame in 0..=index.steps(episode) {
+    for (episode, frames) in lengths.iter().enumerate() {
+        for frame in 0..*frames {
             numbers.index.push(numbers.index.len() as i64);
             numbers.episode_index.push(episode as i64);
             numbers.frame_index.push(frame as i64);
