@@ -1,21 +1,23 @@
 //! Timing of one implementation of the step in this process.
 
 use super::{
+    arithmetic::{Arithmetic, Products, pair_kernel},
     fused::{Agent, Batch, Sizes},
     naive,
-    products::Products,
+    size::Size,
 };
 use burn::tensor::Device;
-use isochrone_nn::module::{Activation, Normalization, PairHeadConfig, TrunkConfig};
+use isochrone_nn::module::Normalization;
 use std::time::{Duration, Instant};
 
 /// Runs a contender for a few seconds and prints its timings as JSON.
-pub fn run(name: &str, batch: usize) {
+pub fn run(name: &str, batch: usize, width: usize) {
+    let size = Size::of_width(width);
     isochrone_nn::memory::retain_heap();
     let device = Device::flex().autodiff();
     let data = Batch::draw(batch, 1, 0, &device);
     let fused = |normalization, components| {
-        let mut agent = Agent::new(paper_sizes(normalization, components), 1, &device);
+        let mut agent = Agent::new(sizes(size, normalization, components), 1, &device);
         let data = data.clone();
         move || agent.step(&data)[0]
     };
@@ -29,15 +31,29 @@ pub fn run(name: &str, batch: usize) {
         }
     };
     match name {
-        "fused" => time(name, batch, fused(Normalization::None, 1)),
-        "fused-k8" => time(name, batch, fused(Normalization::None, 8)),
+        "fused" => time(name, batch, fused(size.normalization(), 1)),
+        "fused-k8" => time(name, batch, fused(size.normalization(), 8)),
         "fused-ln" => time(name, batch, fused(Normalization::LayerNorm, 1)),
         "naive" => time(name, batch, plain(false)),
         "naive-ln" => time(name, batch, plain(true)),
         "gemm" => {
-            let mut products = Products::new(batch);
+            let mut products = Products::new(size, batch);
             time(name, batch, move || {
                 products.run();
+                0.0
+            });
+        }
+        "bare" => {
+            let mut arithmetic = Arithmetic::new(size, batch);
+            time(name, batch, move || {
+                arithmetic.run();
+                0.0
+            });
+        }
+        _ if name.starts_with("mrn") || name.starts_with("iqe") => {
+            let mut kernel = pair_kernel(name, size.latent(), batch);
+            time(name, batch, move || {
+                kernel();
                 0.0
             });
         }
@@ -45,19 +61,17 @@ pub fn run(name: &str, batch: usize) {
     }
 }
 
-/// Returns the sizes of the paper: 4 layers of 512 units, with a latent width of 512.
-fn paper_sizes(normalization: Normalization, components: usize) -> Sizes {
-    let trunk = TrunkConfig { width: 512, depth: 4, activation: Activation::Relu, normalization };
-    Sizes { trunk, latent: 512, head: PairHeadConfig::Mrn { components } }
+fn sizes(size: Size, normalization: Normalization, components: usize) -> Sizes {
+    Sizes { trunk: size.trunk(normalization), latent: size.latent(), head: Size::head(components) }
 }
 
-/// Times a step: two warm-up steps, then at least five steps and two seconds, but at most 100
+/// Times a step: two warm-up steps, then at least five steps and two seconds, but at most 2000
 /// steps.
 fn time(name: &str, batch: usize, mut step: impl FnMut() -> f64) {
     let mut loss = 0.0;
     (0..2).for_each(|_| loss = step());
     let (start, mut times) = (Instant::now(), Vec::new());
-    while times.len() < 5 || (start.elapsed() < Duration::from_secs(2) && times.len() < 100) {
+    while times.len() < 5 || (start.elapsed() < Duration::from_secs(2) && times.len() < 2000) {
         let step_start = Instant::now();
         loss = step();
         times.push(step_start.elapsed().as_secs_f64() * 1e3);

@@ -1,5 +1,6 @@
 //! Runs all contenders in several rounds and prints the results.
 
+use super::size::Size;
 use serde_json::Value;
 use std::{
     collections::BTreeMap,
@@ -15,10 +16,13 @@ const ROUNDS: usize = 3;
 struct Entry {
     name: &'static str,
     what: &'static str,
+    width: usize,
     batches: &'static [usize],
     /// Whether it runs in every round; slow contenders run only in the first.
     every_round: bool,
 }
+
+const PAPER: usize = 512;
 
 const fn entry(
     name: &'static str,
@@ -26,14 +30,16 @@ const fn entry(
     batches: &'static [usize],
     every_round: bool,
 ) -> Entry {
-    Entry { name, what, batches, every_round }
+    Entry { name, what, width: PAPER, batches, every_round }
 }
 
+/// The contenders at the size of the paper.
 const CONTENDERS: &[Entry] = &[
     entry("fused", "isochrone", &[256, 1024, 2048, 4096], true),
     entry("gemm", "only the matrix products of the step", &[256, 1024, 2048], true),
+    entry("bare", "products, all-pairs kernels and traffic of Adam", &[256, 1024, 2048], true),
     entry("fused-k8", "isochrone, 8 components", &[256, 1024], true),
-    entry("fused-ln", "isochrone, LayerNorm", &[256, 1024], true),
+    entry("fused-ln", "isochrone, LayerNorm", &[256, 1024, 2048], true),
     entry("jax-rows", "JAX, custom derivative rule, argmax by rows", &[256, 1024], true),
     entry("jax-scan", "JAX, custom derivative rule, maximum by scan", &[256, 1024], true),
     entry("jax-chunked", "JAX, chunks of 8 rows, recomputed", &[256], false),
@@ -44,10 +50,26 @@ const CONTENDERS: &[Entry] = &[
     entry("naive-ln", "Burn, broadcast, LayerNorm", &[256], false),
 ];
 
-/// A regression threshold for the ratio of the times of `slower` and `faster` at `batch`.
+/// The widths of small networks.
+const SMALL: [usize; 3] = [64, 128, 256];
+
+/// The contenders at a small width, all with layer normalization.
+fn small(width: usize) -> [Entry; 5] {
+    let entry = |name, what, batches| Entry { name, what, width, batches, every_round: true };
+    [
+        entry("fused", "isochrone", &[64, 256, 1024]),
+        entry("bare", "products, all-pairs kernels and traffic of Adam", &[64, 256, 1024]),
+        entry("jax-rows-ln", "JAX, custom derivative rule, argmax by rows", &[256]),
+        entry("jax-scan-ln", "JAX, custom derivative rule, maximum by scan", &[256]),
+        entry("jax-naive-ln", "JAX, broadcast (as published)", &[256]),
+    ]
+}
+
+/// A threshold for the ratio of the times of `slower` and `faster` at `batch`.
 struct Threshold {
     slower: &'static [&'static str],
     faster: &'static str,
+    width: usize,
     batch: usize,
     at_least: Option<f64>,
     at_most: Option<f64>,
@@ -59,7 +81,7 @@ const fn at_least(
     faster: &'static str,
     batch: usize,
 ) -> Threshold {
-    Threshold { slower, faster, batch, at_least: Some(ratio), at_most: None }
+    Threshold { slower, faster, width: PAPER, batch, at_least: Some(ratio), at_most: None }
 }
 
 const fn at_most(
@@ -68,44 +90,61 @@ const fn at_most(
     faster: &'static str,
     batch: usize,
 ) -> Threshold {
-    Threshold { slower, faster, batch, at_least: None, at_most: Some(ratio) }
+    Threshold { slower, faster, width: PAPER, batch, at_least: None, at_most: Some(ratio) }
 }
 
 const THRESHOLDS: &[Threshold] = &[
     at_least(8.0, &["jax-naive"], "fused", 256),
-    at_least(1.5, &["jax-rows", "jax-scan"], "fused", 256),
-    at_least(3.0, &["jax-rows", "jax-scan"], "fused", 1024),
-    at_most(1.3, &["fused"], "gemm", 256),
-    at_most(1.3, &["fused-ln"], "gemm", 256),
-    at_most(1.4, &["fused"], "gemm", 1024),
-    at_most(1.5, &["fused"], "gemm", 2048),
+    at_least(1.8, &["jax-rows", "jax-scan"], "fused", 256),
+    at_least(4.0, &["jax-rows", "jax-scan"], "fused", 1024),
+    at_most(1.12, &["fused"], "gemm", 256),
+    at_most(1.12, &["fused"], "gemm", 1024),
+    at_most(1.12, &["fused"], "gemm", 2048),
+    at_most(1.18, &["fused-ln"], "gemm", 256),
+    at_most(1.18, &["fused-ln"], "gemm", 1024),
+    at_most(1.18, &["fused-ln"], "gemm", 2048),
     at_most(1.2, &["fused-k8"], "fused", 256),
     at_most(1.2, &["fused-k8"], "fused", 1024),
 ];
 
-/// Measurements by contender and batch, one per round; `None` if a contender is not available.
-type Results = BTreeMap<(&'static str, usize), Vec<Option<Value>>>;
+/// The thresholds of a small width.
+fn small_thresholds(width: usize) -> [Threshold; 2] {
+    [
+        Threshold { width, ..at_most(2.0, &["fused"], "bare", 256) },
+        Threshold { width, ..at_least(2.0, &["jax-rows-ln", "jax-scan-ln"], "fused", 256) },
+    ]
+}
+
+/// A contender, its width and its batch.
+type Key = (&'static str, usize, usize);
+
+/// Measurements, one per round; `None` if a contender is not available.
+type Results = BTreeMap<Key, Vec<Option<Value>>>;
 
 /// Runs each isochrone and Burn contender briefly, as a smoke test of the benchmark.
 pub fn smoke() {
-    for name in ["fused", "fused-ln", "fused-k8", "naive", "gemm"] {
-        super::contender::run(name, 16);
+    for name in ["fused", "fused-ln", "fused-k8", "naive", "gemm", "bare"] {
+        super::contender::run(name, 16, PAPER);
     }
+    super::contender::run("fused", 16, 64);
 }
 
 /// Runs the full benchmark and prints the results.
 pub fn run() {
     let mut results = Results::new();
+    let small: Vec<Entry> = SMALL.into_iter().flat_map(small).collect();
     for round in 0..ROUNDS {
-        for entry in CONTENDERS.iter().filter(|entry| entry.every_round || round == 0) {
+        let entries = small.iter().chain(CONTENDERS);
+        for entry in entries.filter(|entry| entry.every_round || round == 0) {
             for &batch in entry.batches {
-                eprint!("round {} of {ROUNDS}: {} at {batch} ... ", round + 1, entry.name);
-                let record = measure(entry.name, batch);
+                let Entry { name, width, .. } = *entry;
+                eprint!("round {} of {ROUNDS}: {name} of width {width} at {batch} ... ", round + 1);
+                let record = measure(name, width, batch);
                 match &record {
-                    Ok(record) => eprintln!("{:.1} ms", record["median_ms"].as_f64().unwrap()),
+                    Ok(record) => eprintln!("{:.2} ms", record["median_ms"].as_f64().unwrap()),
                     Err(problem) => eprintln!("not available: {problem}"),
                 }
-                results.entry((entry.name, batch)).or_default().push(record.ok());
+                results.entry((name, width, batch)).or_default().push(record.ok());
             }
         }
     }
@@ -117,7 +156,7 @@ fn workspace() -> PathBuf {
 }
 
 /// Runs one contender in a separate process.
-fn measure(name: &str, batch: usize) -> Result<Value, String> {
+fn measure(name: &str, width: usize, batch: usize) -> Result<Value, String> {
     let mut command = if let Some(script) = peer(name) {
         let mut command = Command::new(workspace().join("target/peers/bin/python"));
         command.arg(workspace().join("benches/peers").join(script));
@@ -125,13 +164,16 @@ fn measure(name: &str, batch: usize) -> Result<Value, String> {
             command.args(["--variant", variant.trim_end_matches("-ln")]);
         }
         command.args(["--layer-norm", if name.ends_with("-ln") { "1" } else { "0" }]);
+        let depth = Size::of_width(width).depth;
+        command.args(["--depth", &depth.to_string(), "--latent", &width.to_string()]);
         command
     } else {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--contender", name]);
         command
     };
-    let output = command.args(["--batch", &batch.to_string()]).output().map_err(|error| error.to_string())?;
+    command.args(["--batch", &batch.to_string(), "--width", &width.to_string()]);
+    let output = command.output().map_err(|error| error.to_string())?;
     if !output.status.success() {
         let errors = String::from_utf8_lossy(&output.stderr);
         return Err(errors.lines().last().unwrap_or("no message").to_owned());
@@ -155,7 +197,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// Returns the values of a field in the rounds in which the contender ran.
-fn field(results: &Results, key: (&'static str, usize), name: &str) -> Option<Vec<f64>> {
+fn field(results: &Results, key: Key, name: &str) -> Option<Vec<f64>> {
     let found: Vec<f64> =
         results.get(&key)?.iter().flatten().filter_map(|record| record[name].as_f64()).collect();
     (!found.is_empty()).then_some(found)
@@ -167,9 +209,10 @@ fn ratios(
     results: &Results,
     slower: &[&'static str],
     faster: &'static str,
-    batch: usize,
+    [width, batch]: [usize; 2],
 ) -> Option<Vec<f64>> {
-    let time = |name, round: usize| results.get(&(name, batch))?.get(round)?.as_ref()?["median_ms"].as_f64();
+    let time =
+        |name, round: usize| results.get(&(name, width, batch))?.get(round)?.as_ref()?["median_ms"].as_f64();
     let ratio = |round| {
         let fastest = slower.iter().filter_map(|name| time(name, round)).reduce(f64::min)?;
         Some(fastest / time(faster, round)?)
@@ -181,10 +224,9 @@ fn ratios(
 fn print_report(results: &Results) {
     println!("# One CMD-1 training step\n");
     println!(
-        "Generated by `just bench-nn`. 4 x 512 ReLU networks, observations 29, actions 8, latent 512: critic (metric residual network and potential),"
-    );
-    println!(
-        "symmetric InfoNCE, actor, Adam. Medians of {ROUNDS} rounds; every contender in a separate process, one after the other.\n"
+        "Made by `just bench-nn`.\n\
+         Observations 29, actions 8: critic (metric residual network and potential), symmetric InfoNCE, actor, Adam.\n\
+         Medians of {ROUNDS} rounds; every contender in a separate process, one after the other.\n"
     );
     println!(
         "- isochrone {}, {} threads, seed 1, synthetic normal data",
@@ -193,30 +235,55 @@ fn print_report(results: &Results) {
     );
     println!("- processor: {}", processor().unwrap_or_else(|| "unknown".to_owned()));
     for peer in [("jax-rows", "JAX"), ("torch-compiled", "PyTorch")] {
-        let version =
-            results.get(&(peer.0, 256)).and_then(|records| records[0].as_ref()?["version"].as_str());
+        let records = results.get(&(peer.0, PAPER, 256));
+        let version = records.and_then(|records| records[0].as_ref()?["version"].as_str());
         println!("- {}: {}", peer.1, version.unwrap_or("not installed"));
     }
-    println!(
-        "\n| contender | batch | ms per step | relative to isochrone | peak MiB |\n|---|---|---|---|---|"
-    );
-    for batch in [256, 1024, 2048, 4096] {
-        for entry in CONTENDERS.iter().filter(|entry| entry.batches.contains(&batch)) {
-            let Some(times) = field(results, (entry.name, batch), "median_ms") else { continue };
-            let Some(ratio) = ratios(results, &[entry.name], "fused", batch).map(median) else { continue };
-            let peak = field(results, (entry.name, batch), "peak_mib")
-                .map_or("?".to_owned(), |p| format!("{:.0}", median(p)));
-            println!("| {} | {batch} | {:.1} | {ratio:.2} | {peak} |", entry.what, median(times));
+    println!("\n## Size of the paper: 4 x 512 ReLU, latent 512\n");
+    print_times(results, CONTENDERS);
+    print_thresholds(results, THRESHOLDS);
+    print_peak(results);
+    println!("\n## Small networks with layer normalization: 2 x 64, 2 x 128, 3 x 256\n");
+    println!("The latent width is that of the hidden layers.\n");
+    let entries: Vec<Entry> = SMALL.into_iter().flat_map(small).collect();
+    print_times(results, &entries);
+    let thresholds: Vec<Threshold> = SMALL.into_iter().flat_map(small_thresholds).collect();
+    print_thresholds(results, &thresholds);
+}
+
+fn print_times(results: &Results, entries: &[Entry]) {
+    println!("| contender | width | batch | ms per step | relative to isochrone | peak MiB |");
+    println!("|---|---|---|---|---|---|");
+    for width in [64, 128, 256, PAPER] {
+        for batch in [64, 256, 1024, 2048, 4096] {
+            let chosen = |entry: &&Entry| entry.width == width && entry.batches.contains(&batch);
+            for entry in entries.iter().filter(chosen) {
+                let key = (entry.name, width, batch);
+                let Some(times) = field(results, key, "median_ms") else { continue };
+                let ratio = ratios(results, &[entry.name], "fused", [width, batch]).map(median);
+                let Some(ratio) = ratio else { continue };
+                let peak =
+                    field(results, key, "peak_mib").map_or("?".to_owned(), |p| format!("{:.0}", median(p)));
+                let ms = median(times);
+                let ms = if ms < 10.0 { format!("{ms:.2}") } else { format!("{ms:.1}") };
+                println!("| {} | {width} | {batch} | {ms} | {ratio:.2} | {peak} |", entry.what);
+            }
         }
     }
-    println!("\n| ratio | batch | threshold | measured (min - max) | met |\n|---|---|---|---|---|");
-    for threshold in THRESHOLDS {
+}
+
+fn print_thresholds(results: &Results, thresholds: &[Threshold]) {
+    println!(
+        "\n| ratio | width | batch | threshold | measured (min - max) | met |\n|---|---|---|---|---|---|"
+    );
+    for threshold in thresholds {
         let name = format!("{} / {}", threshold.slower.join(" or "), threshold.faster);
+        let Threshold { width, batch, .. } = *threshold;
         let target = threshold
             .at_least
             .map_or_else(|| format!("<= {}", threshold.at_most.unwrap()), |min| format!(">= {min}"));
-        let Some(ratios) = ratios(results, threshold.slower, threshold.faster, threshold.batch) else {
-            println!("| {name} | {} | {target} | not measured | |", threshold.batch);
+        let Some(ratios) = ratios(results, threshold.slower, threshold.faster, [width, batch]) else {
+            println!("| {name} | {width} | {batch} | {target} | not measured | |");
             continue;
         };
         let (min, max) = ratios.iter().fold((f64::INFINITY, 0.0f64), |(a, b), &r| (a.min(r), b.max(r)));
@@ -224,16 +291,18 @@ fn print_report(results: &Results) {
         let met = threshold.at_least.is_none_or(|min| middle >= min)
             && threshold.at_most.is_none_or(|max| middle <= max);
         println!(
-            "| {name} | {} | {target} | {middle:.2} ({min:.2} - {max:.2}) | {} |",
-            threshold.batch,
+            "| {name} | {width} | {batch} | {target} | {middle:.2} ({min:.2} - {max:.2}) | {} |",
             if met { "yes" } else { "**no**" }
         );
     }
-    let peak = field(results, ("fused", 4096), "peak_mib").map(median);
+}
+
+fn print_peak(results: &Results) {
+    let peak = field(results, ("fused", PAPER, 4096), "peak_mib").map(median);
     if let Some(peak) = peak {
         let naive = 4096.0f64 * 4096.0 * 512.0 * 4.0 / f64::from(1 << 30);
         println!(
-            "\nBatch 4096: peak {peak:.0} MiB (threshold 1024). One tensor of all differences would take {naive:.0} GiB."
+            "\nBatch 4096: peak {peak:.0} MiB (threshold 1024).\nOne tensor of all differences would take {naive:.0} GiB."
         );
     }
 }

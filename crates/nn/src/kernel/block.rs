@@ -10,6 +10,7 @@ use super::{
     matrix::{Matrix, multiply_into},
     max_l2::{self, Side},
     panel::{GROUP, PANEL, QUAD, Strips, transpose_in_panels},
+    threads::min_tasks,
     vectorize::vectorized,
 };
 use pulp::Arch;
@@ -142,7 +143,8 @@ impl<'a> Pairs<'a> {
             multiply_into(x, Matrix::new(self.y, width).transposed(), out, false);
             return;
         }
-        let outs = out.par_chunks_mut(GROUP * m).enumerate();
+        let min_tasks = min_tasks(2 * rows.len() * m * self.form.width());
+        let outs = out.par_chunks_mut(GROUP * m).with_min_len(min_tasks).enumerate();
         let Some(tape) = tape else {
             outs.for_each(|(group, out)| self.forward_group(rows.start + group * GROUP, out, None));
             return;
@@ -239,8 +241,9 @@ impl<'a> Pairs<'a> {
         assert_eq!(gradient.len(), rows.len() * m);
         let dx = &mut sums.dx[rows.start * width..rows.end * width];
         let block = Block { pairs: self, rows, gradient, tape, pack };
-        let groups = dx.par_chunks_mut(GROUP * width).enumerate();
-        let panels = sums.dy.par_chunks_mut(PANEL * width).enumerate();
+        let min_tasks = min_tasks(2 * block.rows.len() * m * width);
+        let groups = dx.par_chunks_mut(GROUP * width).with_min_len(min_tasks).enumerate();
+        let panels = sums.dy.par_chunks_mut(PANEL * width).with_min_len(min_tasks).enumerate();
         match self.form {
             PairForm::MaxL2 { components, max_width, l2_width } => {
                 let widths = max_l2::Widths { components, max_width, l2_width };

@@ -3,7 +3,8 @@
 
 use super::{
     block::{PairGradients, Pairs, Tape},
-    math::{LANES, exp, sigmoid, softplus, sum_lanes, sum_lanes_of_two},
+    math::{LANES, exp, sigmoid, sum_lanes, sum_lanes_of_two},
+    threads::min_tasks,
     vectorize::vectorized,
 };
 use pulp::Arch;
@@ -111,6 +112,8 @@ const BLOCK: usize = 256;
 const COLUMNS: usize = 256;
 /// The number of rows per task.
 const ROWS: usize = 16;
+/// The operations that the exponential of a logit takes.
+const EXP_OPERATIONS: usize = 16;
 
 impl Contrast<'_> {
     /// Iterates over blocks of rows; there is one block if the matrix is cached.
@@ -150,9 +153,10 @@ impl Contrast<'_> {
         for block in self.blocks(cached) {
             values.resize(block.len() * m, 0.0);
             self.pairs.forward(block.clone(), values, cached.then_some(&mut *tape));
-            let summaries = values.par_chunks(m).enumerate().with_min_len(ROWS);
+            let min_tasks = min_tasks(EXP_OPERATIONS * values.len());
+            let summaries = values.par_chunks(m).enumerate().with_min_len(ROWS.max(min_tasks));
             rows.par_extend(summaries.map(|(r, values)| summarize_row(arch, self, block.start + r, values)));
-            let tasks = columns.par_chunks_mut(COLUMNS).enumerate();
+            let tasks = columns.par_chunks_mut(COLUMNS).with_min_len(min_tasks).enumerate();
             tasks.for_each(|(task, columns)| update_columns(arch, self, values, task * COLUMNS, columns));
         }
         let columns = log_sums(columns);
@@ -180,7 +184,9 @@ impl Contrast<'_> {
                 self.pairs.forward(block.clone(), values, Some(&mut *tape));
             }
             gradient.resize(block.len() * m, 0.0);
-            let tasks = gradient.par_chunks_mut(ROWS * m).zip(values.par_chunks(ROWS * m)).enumerate();
+            let min_tasks = min_tasks(EXP_OPERATIONS * values.len());
+            let tasks = gradient.par_chunks_mut(ROWS * m).zip(values.par_chunks(ROWS * m));
+            let tasks = tasks.enumerate().with_min_len(min_tasks);
             let of_potential = tasks.map(|(task, (gradient, values))| {
                 let mut of_potential = vec![0.0; m];
                 let rows = gradient.chunks_exact_mut(m).zip(values.chunks_exact(m)).enumerate();
@@ -283,8 +289,7 @@ vectorized! {
         });
         let binary = match contrast.objective {
             Objective::BinaryNce => {
-                let all: f64 = (0..values.len()).map(|j| f64::from(softplus(contrast.logit(j, values[j])))).sum();
-                all - f64::from(positive)
+                softplus_sum(values, contrast.potential, slope) - f64::from(positive)
             }
             Objective::InfoNce { .. } => 0.0,
         };
@@ -324,6 +329,29 @@ vectorized! {
         }
         columns.iter_mut().zip(sum).for_each(|(column, sum)| column.sum += sum);
     }
+}
+
+/// Returns `sum_j ln(1 + e^(logit_j))` of one row of logits.
+#[inline(always)]
+fn softplus_sum(values: &[f32], potential: &[f32], slope: f32) -> f64 {
+    // The sum of logarithms is that of a product, whose factors are between 1 and 2: this many in
+    // each lane do not overflow.
+    const FACTORS: usize = 512;
+    let mut total = 0.0;
+    let parts = values.chunks(FACTORS * LANES).zip(potential.chunks(FACTORS * LANES));
+    for (values, potential) in parts {
+        let (mut products, mut sums) = ([1.0f64; LANES], [0.0f64; LANES]);
+        for (values, potential) in values.chunks(LANES).zip(potential.chunks(LANES)) {
+            let lanes = products.iter_mut().zip(&mut sums).zip(values.iter().zip(potential));
+            for ((product, sum), (value, potential)) in lanes {
+                let logit = potential + slope * value;
+                *product *= 1.0 + f64::from(exp(-logit.abs()));
+                *sum += f64::from(if logit > 0.0 { logit } else { 0.0 });
+            }
+        }
+        total += products.iter().map(|product| product.ln()).sum::<f64>() + sums.iter().sum::<f64>();
+    }
+    total
 }
 
 /// The contribution of one row of logits to the statistics.

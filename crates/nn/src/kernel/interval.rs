@@ -8,14 +8,15 @@
 //! low_k = max(x_k, reach_{k-1});   reach_k = max(low_k, y_k);   length = sum_k reach_k - low_k
 //! ```
 
-use super::panel::PANEL;
+use super::{panel::PANEL, threads::min_tasks};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 /// Returns the feature indices of every row of `x`, sorted by value within each group.
 pub(super) fn sort_features(x: &[f32], width: usize, group_width: usize) -> Vec<u32> {
     let mut order: Vec<u32> = (0..x.len()).map(|at| (at % width) as u32).collect();
-    order.par_chunks_mut(width).zip(x.par_chunks(width)).for_each(|(order, row)| {
+    let rows = order.par_chunks_mut(width).zip(x.par_chunks(width)).with_min_len(min_tasks(64 * x.len()));
+    rows.for_each(|(order, row)| {
         for group in order.chunks_exact_mut(group_width) {
             group.sort_by(|&a, &b| row[a as usize].total_cmp(&row[b as usize]));
         }

@@ -1,4 +1,4 @@
-//! Scalar functions and sums. All but `softplus` can be vectorized by the compiler.
+//! Scalar functions and sums that the compiler can vectorize.
 
 /// Returns `e^x` with a relative error of at most 4e-7: 0 below -87, where the result would be
 /// subnormal and slow; at most `e^88`; NaN for NaN.
@@ -29,12 +29,6 @@ pub(super) fn exp(x: f32) -> f32 {
 #[inline(always)]
 pub(super) fn sigmoid(x: f32) -> f32 {
     1.0 / (1.0 + exp(-x))
-}
-
-/// `ln(1 + e^x)`
-#[inline(always)]
-pub(super) fn softplus(x: f32) -> f32 {
-    x.max(0.0) + exp(-x.abs()).ln_1p()
 }
 
 /// The number of interleaved partial sums, which are added in a fixed order, so that sums can be

@@ -20,6 +20,13 @@ impl<'a> Matrix<'a> {
         Self { values, rows: values.len() / columns, columns, row_stride: columns, column_stride: 1 }
     }
 
+    /// Returns the view of some columns.
+    pub(super) fn columns(self, columns: std::ops::Range<usize>) -> Self {
+        assert!(columns.end <= self.columns);
+        let values = &self.values[columns.start * self.column_stride..];
+        Self { values, columns: columns.len(), ..self }
+    }
+
     /// Returns the transposed view.
     pub fn transposed(self) -> Self {
         Self {
@@ -35,11 +42,25 @@ impl<'a> Matrix<'a> {
 /// Products below this many multiplications run on the calling thread.
 const PARALLEL_FROM: usize = 1 << 18;
 
+/// The threads that compute a product.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Threads {
+    /// The calling thread.
+    One,
+    /// All threads of the pool if the product is large.
+    All,
+}
+
 /// Returns `a b` as a new row-major matrix.
 pub fn multiply(a: Matrix, b: Matrix) -> Vec<f32> {
+    multiply_on(Threads::All, a, b)
+}
+
+/// Returns `a b` as a new row-major matrix, computed by `threads`.
+pub(super) fn multiply_on(threads: Threads, a: Matrix, b: Matrix) -> Vec<f32> {
     let size = a.rows * b.columns;
     let mut out = Vec::with_capacity(size);
-    product(a, b, out.spare_capacity_mut().as_mut_ptr().cast(), false);
+    product(threads, a, b, out.spare_capacity_mut().as_mut_ptr().cast(), false);
     // SAFETY: `product` has written all `size` elements, and the capacity is sufficient.
     #[expect(unsafe_code)]
     unsafe {
@@ -53,19 +74,27 @@ pub fn multiply(a: Matrix, b: Matrix) -> Vec<f32> {
 /// # Panics
 /// If the shapes do not match.
 pub fn multiply_into(a: Matrix, b: Matrix, out: &mut [f32], add: bool) {
+    multiply_into_on(Threads::All, a, b, out, add);
+}
+
+/// Computes `out = a b`, or `out += a b` if `add`, by `threads`.
+pub(super) fn multiply_into_on(threads: Threads, a: Matrix, b: Matrix, out: &mut [f32], add: bool) {
     assert_eq!(out.len(), a.rows * b.columns);
-    product(a, b, out.as_mut_ptr(), add);
+    product(threads, a, b, out.as_mut_ptr(), add);
 }
 
 /// Writes `a b` to `out`, or adds it if `add`. `out` must have room for `a.rows * b.columns`
 /// numbers.
 #[expect(unsafe_code)]
-fn product(a: Matrix, b: Matrix, out: *mut f32, add: bool) {
+fn product(threads: Threads, a: Matrix, b: Matrix, out: *mut f32, add: bool) {
     assert_eq!(a.columns, b.rows, "inner dimensions of a matrix product");
     let work = a.rows * a.columns * b.columns;
-    let parallelism =
-        if work > PARALLEL_FROM { gemm::Parallelism::Rayon(0) } else { gemm::Parallelism::None };
-    // SAFETY: the strides and sizes describe the slices exactly (checked in `Matrix::new`), and
+    let parallelism = match threads {
+        Threads::All if work > PARALLEL_FROM => gemm::Parallelism::Rayon(0),
+        _ => gemm::Parallelism::None,
+    };
+    // SAFETY: the strides and sizes describe parts of the slices (checked in `Matrix::new` and
+    // `Matrix::columns`), and
     // both callers pass an `out` with room for the product, which is initialized if it is read.
     unsafe {
         gemm::gemm(

@@ -10,14 +10,16 @@ mod activation;
 mod adam;
 mod block;
 mod contrast;
-mod dense;
 mod form;
 mod interval;
 mod math;
 mod matrix;
 mod max_l2;
+mod mlp;
 mod panel;
 mod rows;
+mod threads;
+mod union;
 mod vectorize;
 
 #[cfg(test)]
@@ -30,7 +32,7 @@ pub(crate) use activation::{GELU_CUBIC, GELU_SLOPE};
 pub use adam::AdamStep;
 pub use block::{PairGradients, Pairs, Tape, all_pairs, all_pairs_backward};
 pub use contrast::{Contrast, ForwardCache, LogSums, Objective, PartialSum, STATISTICS};
-pub use dense::{NORM_EPSILON, layer_norm, layer_norm_backward, linear, linear_backward_bias};
 pub use form::PairForm;
 pub use matrix::{Matrix, multiply, multiply_into};
+pub use mlp::{Layer, LayerGradients, Mlp, MlpGradients, MlpTape, NORM_EPSILON};
 pub use rows::{pair, rowwise, rowwise_backward};

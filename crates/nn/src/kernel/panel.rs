@@ -1,5 +1,6 @@
 //! Copies of the latent rows in the memory order of the kernels.
 
+use super::threads::min_tasks;
 use rayon::prelude::*;
 
 /// The number of columns (rows of `y`) that are processed together, one per vector lane.
@@ -18,7 +19,8 @@ pub(super) const STRIP: usize = 32;
 pub(super) fn transpose_in_panels(y: &[f32], width: usize) -> Vec<f32> {
     let m = y.len() / width;
     let mut panels = vec![0.0; m.div_ceil(PANEL) * width * PANEL];
-    panels.par_chunks_mut(width * PANEL).enumerate().for_each(|(index, panel)| {
+    let min_tasks = min_tasks(y.len());
+    panels.par_chunks_mut(width * PANEL).with_min_len(min_tasks).enumerate().for_each(|(index, panel)| {
         for lane in 0..PANEL {
             let column = (index * PANEL + lane).min(m - 1);
             for (f, &value) in y[column * width..][..width].iter().enumerate() {
@@ -43,7 +45,8 @@ impl Strips {
     pub(super) fn pack(rows: &[f32], width: usize, spans: &[(usize, usize)]) -> Self {
         let padded_rows = (rows.len() / width).next_multiple_of(PANEL);
         let mut values = vec![0.0; spans.len() * padded_rows * STRIP];
-        values.par_chunks_mut(padded_rows * STRIP).zip(spans).for_each(|(strip, &(start, length))| {
+        let strips = values.par_chunks_mut(padded_rows * STRIP).with_min_len(min_tasks(rows.len()));
+        strips.zip(spans).for_each(|(strip, &(start, length))| {
             for (to, from) in strip.chunks_exact_mut(STRIP).zip(rows.chunks_exact(width)) {
                 to[..length].copy_from_slice(&from[start..start + length]);
             }

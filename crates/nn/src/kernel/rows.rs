@@ -3,12 +3,22 @@
 use super::{
     PairForm,
     math::{LANES, sum_lanes_of_two},
+    threads::min_tasks,
+    union,
     vectorize::vectorized,
 };
 use pulp::Arch;
 use rayon::prelude::*;
 
+/// The number of pairs per task.
 const ROWS: usize = 32;
+/// The operations that a feature takes: few, or comparisons with the other features of its group.
+fn operations(form: PairForm) -> usize {
+    match form {
+        PairForm::Interval { group_width, .. } => 8 * group_width,
+        _ => 4,
+    }
+}
 
 /// Returns the values `[n]` of the pairs `(x_i, y_i)`.
 pub fn rowwise(form: PairForm, x: &[f32], y: &[f32], mix: f32) -> Vec<f32> {
@@ -17,7 +27,8 @@ pub fn rowwise(form: PairForm, x: &[f32], y: &[f32], mix: f32) -> Vec<f32> {
     let arch = Arch::new();
     let mut out = vec![0.0; x.len() / width];
     let rows = x.par_chunks(ROWS * width).zip(y.par_chunks(ROWS * width));
-    rows.zip(out.par_chunks_mut(ROWS)).for_each(|((x, y), out)| {
+    let rows = rows.zip(out.par_chunks_mut(ROWS)).with_min_len(min_tasks(operations(form) * x.len()));
+    rows.for_each(|((x, y), out)| {
         values_of_rows(arch, form, x, y, mix, out);
     });
     out
@@ -48,46 +59,75 @@ pub fn rowwise_backward(
     let outs = dx.par_chunks_mut(ROWS * width).zip(dy.par_chunks_mut(ROWS * width));
     let dmix: Vec<f64> = rows
         .zip(outs)
+        .with_min_len(min_tasks(operations(form) * x.len()))
         .map(|(((x, y), gradient), (dx, dy))| gradients_of_rows(arch, form, x, y, mix, gradient, dx, dy))
         .collect();
     super::PairGradients { dx, dy, dmix: dmix.iter().sum() }
 }
 
+fn values_of_rows(arch: Arch, form: PairForm, x: &[f32], y: &[f32], mix: f32, out: &mut [f32]) {
+    match form {
+        PairForm::Interval { group_width, .. } => union::values(arch, group_width, x, y, mix, out),
+        _ => plain_values(arch, form, x, y, out),
+    }
+}
+
+/// Writes the gradients of some rows, and returns that of the mix.
+#[expect(clippy::too_many_arguments, reason = "plain slices of one kernel call")]
+fn gradients_of_rows(
+    arch: Arch,
+    form: PairForm,
+    x: &[f32],
+    y: &[f32],
+    mix: f32,
+    gradient: &[f32],
+    dx: &mut [f32],
+    dy: &mut [f32],
+) -> f64 {
+    match form {
+        PairForm::Interval { group_width, .. } => {
+            union::gradients(arch, group_width, x, y, mix, gradient, dx, dy)
+        }
+        _ => {
+            plain_gradients(arch, form, x, y, gradient, dx, dy);
+            0.0
+        }
+    }
+}
+
 vectorized! {
-    fn values_of_rows(form: PairForm, x: &'a [f32], y: &'a [f32], mix: f32, out: &'a mut [f32]) {
+    /// Writes the values of some rows of a form without intervals.
+    fn plain_values(form: PairForm, x: &'a [f32], y: &'a [f32], out: &'a mut [f32]) {
         let width = form.width();
         for ((x, y), out) in x.chunks_exact(width).zip(y.chunks_exact(width)).zip(out) {
             // Comparisons would ignore a non-finite input.
             let poison = sum_lanes_of_two(x, y, |x, y| x * 0.0 + y * 0.0);
-            *out = value(form, x, y, mix) + poison;
+            *out = value(form, x, y) + poison;
         }
     }
 }
 
 vectorized! {
-    /// Writes the gradients of some rows, and returns that of the mix.
-    fn gradients_of_rows(
+    /// Writes the gradients of some rows of a form without intervals.
+    fn plain_gradients(
         form: PairForm,
         x: &'a [f32],
         y: &'a [f32],
-        mix: f32,
         gradient: &'a [f32],
         dx: &'a mut [f32],
         dy: &'a mut [f32],
-    ) -> f64 {
+    ) {
         let width = form.width();
         let rows = x.chunks_exact(width).zip(y.chunks_exact(width)).zip(gradient);
         let outs = dx.chunks_exact_mut(width).zip(dy.chunks_exact_mut(width));
-        let mut dmix = 0.0;
         for (((x, y), &g), (dx, dy)) in rows.zip(outs) {
-            dmix += f64::from(value_backward(form, x, y, mix, g, dx, dy));
+            value_backward(form, x, y, g, dx, dy);
         }
-        dmix
     }
 }
 
 #[inline(always)]
-fn value(form: PairForm, x: &[f32], y: &[f32], mix: f32) -> f32 {
+fn value(form: PairForm, x: &[f32], y: &[f32]) -> f32 {
     match form {
         PairForm::MaxL2 { components, max_width, l2_width } => {
             let width = max_width + l2_width;
@@ -98,29 +138,14 @@ fn value(form: PairForm, x: &[f32], y: &[f32], mix: f32) -> f32 {
             });
             parts.sum::<f32>() / components as f32
         }
-        PairForm::Interval { groups, group_width } => {
-            let lengths = x.chunks_exact(group_width).zip(y.chunks_exact(group_width));
-            let (sum, max) = lengths.fold((0.0, 0.0f32), |(sum, max), (x, y)| {
-                let length = union(x, y, |_, _| ());
-                (sum + length, max.max(length))
-            });
-            mix * max + (1.0 - mix) / groups as f32 * sum
-        }
+        PairForm::Interval { .. } => unreachable!("computed by `union`"),
         PairForm::InnerProduct { .. } => sum_lanes_of_two(x, y, |x, y| x * y),
     }
 }
 
-/// Writes the gradients of one pair, scaled by `g`, and returns that of the mix.
+/// Writes the gradients of one pair, scaled by `g`.
 #[inline(always)]
-fn value_backward(
-    form: PairForm,
-    x: &[f32],
-    y: &[f32],
-    mix: f32,
-    g: f32,
-    dx: &mut [f32],
-    dy: &mut [f32],
-) -> f32 {
+fn value_backward(form: PairForm, x: &[f32], y: &[f32], g: f32, dx: &mut [f32], dy: &mut [f32]) {
     match form {
         PairForm::MaxL2 { components, max_width, l2_width } => {
             let g = g / components as f32;
@@ -140,33 +165,11 @@ fn value_backward(
                     dy[f] = -dx[f];
                 }
             }
-            0.0
         }
-        PairForm::Interval { groups, group_width } => {
-            let (mut longest, mut max, mut sum) = (0, -1.0, 0.0);
-            let rows = x.chunks_exact(group_width).zip(y.chunks_exact(group_width));
-            for (group, (x, y)) in rows.enumerate() {
-                let length = union(x, y, |_, _| ());
-                sum += length;
-                if length > max {
-                    (longest, max) = (group, length);
-                }
-            }
-            for group in 0..groups {
-                let at = group * group_width..(group + 1) * group_width;
-                let weight = g * ((1.0 - mix) / groups as f32 + if group == longest { mix } else { 0.0 });
-                let (dx, dy) = (&mut dx[at.clone()], &mut dy[at.clone()]);
-                union(&x[at.clone()], &y[at], |start, stop| {
-                    dx[start] -= weight;
-                    dy[stop] += weight;
-                });
-            }
-            g * (max - sum / groups as f32)
-        }
+        PairForm::Interval { .. } => unreachable!("computed by `union`"),
         PairForm::InnerProduct { .. } => {
             dx.iter_mut().zip(y).for_each(|(dx, y)| *dx = g * y);
             dy.iter_mut().zip(x).for_each(|(dy, x)| *dy = g * x);
-            0.0
         }
     }
 }
@@ -205,38 +208,4 @@ fn largest_rise(x: &[f32], y: &[f32]) -> f32 {
 #[inline(always)]
 fn squared_distance(x: &[f32], y: &[f32]) -> f32 {
     sum_lanes_of_two(x, y, |x, y| (x - y) * (x - y))
-}
-
-/// Returns the length of the union of `[x_k, max(x_k, y_k)]`. Calls `visit(start, stop)` with the
-/// features of the end points of every connected piece of positive length.
-fn union(x: &[f32], y: &[f32], mut visit: impl FnMut(usize, usize)) -> f32 {
-    // Groups are short, so the next interval is searched for instead of sorting, which needs no
-    // allocation.
-    let mut length = 0.0;
-    let mut piece: Option<(usize, usize)> = None; // the features of the end points of the open piece
-    let mut close = |piece: Option<(usize, usize)>| {
-        if let Some((start, stop)) = piece {
-            length += y[stop] - x[start];
-            visit(start, stop);
-        }
-    };
-    let mut last: Option<usize> = None;
-    let after = |a: usize, b: usize| x[a].total_cmp(&x[b]).then(a.cmp(&b)).is_gt();
-    while let Some(next) = (0..x.len())
-        .filter(|&k| y[k] > x[k] && last.is_none_or(|last| after(k, last)))
-        .reduce(|a, b| if after(a, b) { b } else { a })
-    {
-        last = Some(next);
-        piece = match piece {
-            Some((start, stop)) if x[next] < y[stop] => {
-                Some((start, if y[next] > y[stop] { next } else { stop }))
-            }
-            open => {
-                close(open);
-                Some((next, next))
-            }
-        };
-    }
-    close(piece);
-    length
 }

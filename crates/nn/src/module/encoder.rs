@@ -4,6 +4,7 @@ use super::{Dense, Initializer, Norm};
 use crate::{
     error::{ConfigError, at_least_one},
     kernel::Activation,
+    op,
 };
 use burn::{module::Module, tensor::Tensor};
 use serde::{Deserialize, Serialize};
@@ -105,14 +106,15 @@ impl Encoder {
     ///
     /// # Shapes
     /// `x: [n, inputs]` gives `[n, outputs]`.
-    pub fn forward(&self, mut x: Tensor<2>) -> Tensor<2> {
-        for (index, layer) in self.layers.iter().enumerate() {
-            x = match self.norms.get(index) {
-                Some(norm) => norm.forward(layer.forward(x, Activation::Identity), self.activation),
-                None => layer.forward(x, self.activation),
-            };
-        }
-        self.out.forward(x, Activation::Identity)
+    pub fn forward(&self, x: Tensor<2>) -> Tensor<2> {
+        let layer = |dense: &Dense, norm: Option<&Norm>, activation| op::Layer {
+            weight: dense.weight.val(),
+            bias: dense.bias.val(),
+            norm: norm.map(|norm| [norm.gain.val(), norm.shift.val()]),
+            activation,
+        };
+        let hidden = self.hidden().map(|(dense, norm)| layer(dense, norm, self.activation));
+        op::mlp(x, hidden.chain([layer(&self.out, None, Activation::Identity)]).collect())
     }
 
     /// Returns the hidden layers in order, each with its normalization if there is one.

@@ -7,16 +7,16 @@
 pub mod chunked;
 pub mod chunked_contrast;
 mod contrast;
-mod dense;
 mod gather;
+mod mlp;
 mod operation;
 mod optimizer;
 mod pair;
 
 pub use chunked_contrast::ContrastSpec;
 pub use contrast::{contrast, contrast_among};
-pub use dense::{layer_norm, linear};
 pub use gather::gather_rows;
+pub use mlp::{Layer, mlp};
 pub use operation::Operation;
 pub use optimizer::adam;
 pub use pair::{all_pairs, rowwise};

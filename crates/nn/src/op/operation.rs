@@ -112,39 +112,69 @@ macro_rules! dispatched {
 }
 pub(super) use dispatched;
 
-/// Operations on three tensors that only the CPU backend supports.
-#[backend_extension(Autodiff, Flex)]
-pub trait CpuOps: Backend {
-    /// Returns the value of `operation`.
-    fn apply<O: Operation<Flex, 3>>(
-        a: FloatTensor<Self>,
-        b: FloatTensor<Self>,
-        c: FloatTensor<Self>,
-        operation: O,
-    ) -> FloatTensor<Self>;
+/// The maximum number of inputs of an operation of [`apply_on_cpu`].
+pub(super) const MAX_INPUTS: usize = 19;
+
+/// Defines a trait for each odd number of inputs, which dispatches an operation that only the CPU
+/// backend supports, with or without autodiff.
+macro_rules! cpu_operations {
+    ($($trait:ident, $n:literal, $($input:ident)+;)+) => {
+        $(
+            /// Operations that only the CPU backend supports, on a fixed number of tensors.
+            #[backend_extension(Autodiff, Flex)]
+            pub trait $trait: Backend {
+                /// Returns the value of `operation`.
+                #[expect(clippy::too_many_arguments, reason = "dispatch needs each tensor as an argument")]
+                fn apply<O: Operation<Flex, $n>>($($input: FloatTensor<Self>,)+ operation: O) -> FloatTensor<Self>;
+            }
+
+            impl $trait for Flex {
+                fn apply<O: Operation<Self, $n>>($($input: FlexTensor,)+ operation: O) -> FlexTensor {
+                    operation.forward([$($input),+])
+                }
+            }
+
+            impl<C: CheckpointStrategy> $trait for Autodiff<Flex, C> {
+                fn apply<O: Operation<Flex, $n>>($($input: FloatTensor<Self>,)+ operation: O) -> FloatTensor<Self> {
+                    tracked::<Flex, C, O, $n>(operation, [$($input),+])
+                }
+            }
+        )+
+
+        /// Applies an operation to tensors of the CPU backend, with or without autodiff. Their number
+        /// is odd, from 3 to [`MAX_INPUTS`].
+        pub(super) fn apply_on_cpu<O>(operation: O, inputs: Vec<FloatTensor<Dispatch>>) -> FloatTensor<Dispatch>
+        where
+            $(O: Operation<Flex, $n>,)+
+        {
+            match inputs.len() {
+                $($n => {
+                    let [$($input),+]: [FloatTensor<Dispatch>; $n] =
+                        inputs.try_into().unwrap_or_else(|_| unreachable!("the length was matched"));
+                    <Dispatch as $trait>::apply($($input,)+ operation)
+                })+
+                n => unreachable!("an operation of {n} tensors"),
+            }
+        }
+    };
 }
 
-impl CpuOps for Flex {
-    fn apply<O: Operation<Self, 3>>(a: FlexTensor, b: FlexTensor, c: FlexTensor, operation: O) -> FlexTensor {
-        operation.forward([a, b, c])
-    }
+cpu_operations! {
+    CpuOps3, 3, a b c;
+    CpuOps5, 5, a b c d e;
+    CpuOps7, 7, a b c d e f g;
+    CpuOps9, 9, a b c d e f g h i;
+    CpuOps11, 11, a b c d e f g h i j k;
+    CpuOps13, 13, a b c d e f g h i j k l m;
+    CpuOps15, 15, a b c d e f g h i j k l m n o;
+    CpuOps17, 17, a b c d e f g h i j k l m n o p q;
+    CpuOps19, 19, a b c d e f g h i j k l m n o p q r s;
 }
 
-impl<C: CheckpointStrategy> CpuOps for Autodiff<Flex, C> {
-    fn apply<O: Operation<Flex, 3>>(
-        a: FloatTensor<Self>,
-        b: FloatTensor<Self>,
-        c: FloatTensor<Self>,
-        operation: O,
-    ) -> FloatTensor<Self> {
-        tracked::<Flex, C, O, 3>(operation, [a, b, c])
-    }
-}
-
-/// Applies an operation to tensors of the CPU backend, with or without autodiff.
+/// Applies an operation of three tensors of the CPU backend, with or without autodiff.
 pub(super) fn on_cpu<const D: usize>(
     operation: impl Operation<Flex, 3>,
     [a, b, c]: [FloatTensor<Dispatch>; 3],
 ) -> Tensor<D> {
-    Tensor::from_dispatch(<Dispatch as CpuOps>::apply(a, b, c, operation))
+    Tensor::from_dispatch(<Dispatch as CpuOps3>::apply(a, b, c, operation))
 }

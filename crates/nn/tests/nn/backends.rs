@@ -184,35 +184,54 @@ fn contrast_in_chunks_equals_the_kernels() {
     }
 }
 
-/// Returns `act(norm(act(x w + b)))` and its gradients.
-fn layers(activation: Activation, fused: bool, device: &Device) -> Outcome {
-    let (n, inputs, outputs) = (45, 19, 33);
-    let leaf = |stream, shape| matrix(stream, shape, device).require_grad();
-    let (x, w) = (leaf(1, [n, inputs]), leaf(2, [inputs, outputs]));
-    let vector = |stream| matrix(stream, [outputs, 1], device).reshape([outputs]).detach().require_grad();
-    let (b, gain, shift) = (vector(3), vector(4), vector(5));
-    let hidden = if fused {
-        op::linear(x.clone(), w.clone(), b.clone(), activation)
-    } else {
-        activate(x.clone().matmul(w.clone()) + b.clone().unsqueeze(), activation)
+/// Returns the outputs of a network with two hidden layers, the second one normalized, and the
+/// gradients of input and parameters. Its widths are `inputs`, `hidden`, `hidden`, 7.
+fn network(activation: Activation, [n, inputs, hidden]: [usize; 3], fused: bool, device: &Device) -> Outcome {
+    let mut stream = 0;
+    let mut leaf = |shape: [usize; 2]| {
+        stream += 1;
+        let scale = (shape[0] as f32).sqrt().recip();
+        (matrix(stream, shape, device) * scale).detach().require_grad()
     };
-    let value = if fused {
-        op::layer_norm(hidden, gain.clone(), shift.clone(), activation)
-    } else {
-        let centered = hidden.clone() - hidden.mean_dim(1);
-        let normal = centered.clone() / (centered.square().mean_dim(1) + 1e-5).sqrt();
-        activate(normal * gain.clone().unsqueeze() + shift.clone().unsqueeze(), activation)
+    let x = leaf([n, inputs]);
+    let weights = [(inputs, hidden), (hidden, hidden), (hidden, 7)].map(|(from, to)| leaf([from, to]));
+    let vectors: Vec<Tensor<1>> = [hidden, hidden, hidden, hidden, 7]
+        .map(|width| (leaf([width, 1]).reshape([width]) + 0.5).detach().require_grad())
+        .to_vec();
+    let [b1, b2, gain, shift, b3] = [0, 1, 2, 3, 4].map(|at| vectors[at].clone());
+    let layer = |at: usize, bias: Tensor<1>, norm: Option<[Tensor<1>; 2]>, activation| op::Layer {
+        weight: weights[at].clone(),
+        bias,
+        norm,
+        activation,
     };
-    let gradients = (value.clone() * matrix(6, [n, outputs], device)).sum().backward();
-    let found = [
-        numbers(x.grad(&gradients).unwrap()),
-        numbers(w.grad(&gradients).unwrap()),
-        numbers(b.grad(&gradients).unwrap()),
-        numbers(gain.grad(&gradients).unwrap()),
-        numbers(shift.grad(&gradients).unwrap()),
+    let layers = vec![
+        layer(0, b1, None, activation),
+        layer(1, b2, Some([gain, shift]), activation),
+        layer(2, b3, None, Activation::Identity),
     ];
-    Outcome { value: numbers(value), gradients: found.to_vec() }
+    let value = if fused {
+        op::mlp(x.clone(), layers)
+    } else {
+        layers.into_iter().fold(x.clone(), |x, layer| {
+            let mut z = x.matmul(layer.weight) + layer.bias.unsqueeze();
+            if let Some([gain, shift]) = layer.norm {
+                let centered = z.clone() - z.mean_dim(1);
+                let normal = centered.clone() / (centered.square().mean_dim(1) + 1e-5).sqrt();
+                z = normal * gain.unsqueeze() + shift.unsqueeze();
+            }
+            activate(z, layer.activation)
+        })
+    };
+    let gradients = (value.clone() * matrix(100, [n, 7], device)).sum().backward();
+    let matrices = [&x].into_iter().chain(&weights).map(|leaf| numbers(leaf.grad(&gradients).unwrap()));
+    let vectors = vectors.iter().map(|leaf| numbers(leaf.grad(&gradients).unwrap()));
+    Outcome { value: numbers(value), gradients: matrices.chain(vectors).collect() }
 }
+
+/// A network that is computed by blocks of rows, with several blocks, and one that is computed layer
+/// by layer.
+const NETWORKS: [[usize; 3]; 3] = [[1, 3, 5], [150, 19, 33], [70, 40, 260]];
 
 fn activate(z: Tensor<2>, activation: Activation) -> Tensor<2> {
     use burn::tensor::activation::{relu, silu};
@@ -232,8 +251,11 @@ fn activate(z: Tensor<2>, activation: Activation) -> Tensor<2> {
 fn fused_layers_equal_plain_layers() {
     let device = Device::flex().autodiff();
     for activation in [Activation::Identity, Activation::Relu, Activation::Gelu, Activation::Silu] {
-        let expected = layers(activation, false, &device);
-        layers(activation, true, &device).assert_equals(&expected, &format!("{activation:?}"));
+        for sizes in NETWORKS {
+            let expected = network(activation, sizes, false, &device);
+            let what = format!("{activation:?} {sizes:?}");
+            network(activation, sizes, true, &device).assert_equals(&expected, &what);
+        }
     }
 }
 
@@ -248,8 +270,9 @@ fn branches_of_a_concatenation_get_their_own_gradients() {
         let vector = |stream| matrix(stream, [12, 1], &device).reshape([12]).detach().require_grad();
         let (b, gain, shift) = (vector(3), vector(4), vector(5));
         let layer = |x: Tensor<2>| {
-            let hidden = op::linear(x, w.clone(), b.clone(), Activation::Relu);
-            op::layer_norm(hidden, gain.clone(), shift.clone(), Activation::Gelu)
+            let norm = Some([gain.clone(), shift.clone()]);
+            let layer = op::Layer { weight: w.clone(), bias: b.clone(), norm, activation: Activation::Gelu };
+            op::mlp(x, vec![layer])
         };
         let value = if separate {
             let parts = [(0, 30), (30, 50)].map(|(start, count)| layer(x.clone().narrow(0, start, count)));
@@ -290,7 +313,8 @@ fn a_graphics_processor_computes_the_same_results_as_the_cpu() {
         }
     }
     for activation in [Activation::Relu, Activation::Gelu] {
-        layers(activation, true, &gpu)
-            .assert_equals(&layers(activation, true, &cpu), &format!("{activation:?} on wgpu"));
+        let expected = network(activation, NETWORKS[1], true, &cpu);
+        network(activation, NETWORKS[1], true, &gpu)
+            .assert_equals(&expected, &format!("{activation:?} on wgpu"));
     }
 }
