@@ -86,7 +86,7 @@ const FAILURE: u8 = 2;
 /// Runs the command with these arguments, the first of which is the name of the program, and
 /// returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    stay_silent_about_guarded_panics();
+    prepare();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let color = color::choice(arguments.iter().cloned());
     color::apply(color);
@@ -168,9 +168,19 @@ fn use_threads(threads: Option<usize>) -> anyhow::Result<()> {
     }
 }
 
+/// Prepares the process: sets the git revision that runs record, and hides the messages of panics
+/// that are caught.
+pub fn prepare() {
+    #[cfg(feature = "learn")]
+    if let Some(revision) = option_env!("ISOCHRONE_GIT_REVISION") {
+        isochrone::learn::run::Provenance::set_revision(revision);
+    }
+    stay_silent_about_guarded_panics();
+}
+
 /// Hides the messages of panics that are caught: a reader that panics on a corrupt file is reported
 /// as an error of that file.
-pub fn stay_silent_about_guarded_panics() {
+fn stay_silent_about_guarded_panics() {
     let default_hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if !isochrone::data::is_catching_panics() {

@@ -5,10 +5,12 @@
 //! matrices are stored `[inputs, outputs]`. The documentation of each module type lists the names
 //! of its parameters.
 
-use crate::error::{ArchiveError, StateError};
+use crate::{
+    error::{ArchiveError, StateError},
+    optim::ParameterTensors,
+};
 use burn::{
     module::{Module, ModuleMapper, ModuleVisitor, Param},
-    optim::GradientsParams,
     tensor::{Device, Tensor, TensorData},
 };
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
@@ -64,7 +66,7 @@ impl Archive {
 
     /// Adds the optimizer moments of the parameters of `module` under their names. Parameters
     /// without a gradient so far have no moments.
-    pub(crate) fn insert_moments<M: Module>(&mut self, prefix: &str, module: &M, moments: &GradientsParams) {
+    pub(crate) fn insert_moments<M: Module>(&mut self, prefix: &str, module: &M, moments: &ParameterTensors) {
         module.visit(&mut Insert { path: ParameterPath::new(prefix), archive: self, moments: Some(moments) });
     }
 
@@ -85,7 +87,7 @@ impl Archive {
         &mut self,
         prefix: &str,
         module: &M,
-    ) -> Result<GradientsParams, StateError> {
+    ) -> Result<ParameterTensors, StateError> {
         let mut take = Take::new(prefix, self);
         module.visit(&mut take);
         take.problem.map_or(Ok(take.moments), Err)
@@ -200,7 +202,7 @@ macro_rules! track_path {
 struct Insert<'a> {
     path: ParameterPath,
     archive: &'a mut Archive,
-    moments: Option<&'a GradientsParams>,
+    moments: Option<&'a ParameterTensors>,
 }
 
 impl ModuleVisitor for Insert<'_> {
@@ -208,7 +210,7 @@ impl ModuleVisitor for Insert<'_> {
 
     fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<D>>) {
         let value = match self.moments {
-            Some(moments) => moments.get::<D>(parameter.id),
+            Some(moments) => moments.get::<Tensor<D>>(&parameter.id),
             None => Some(parameter.val()),
         };
         if let Some(value) = value {
@@ -224,13 +226,13 @@ impl ModuleVisitor for Insert<'_> {
 struct Take<'a> {
     path: ParameterPath,
     archive: &'a mut Archive,
-    moments: GradientsParams,
+    moments: ParameterTensors,
     problem: Option<StateError>,
 }
 
 impl<'a> Take<'a> {
     fn new(prefix: &str, archive: &'a mut Archive) -> Self {
-        Self { path: ParameterPath::new(prefix), archive, moments: GradientsParams::new(), problem: None }
+        Self { path: ParameterPath::new(prefix), archive, moments: ParameterTensors::new(), problem: None }
     }
 
     /// Returns the tensor of the current parameter. The first error is stored in `problem`.

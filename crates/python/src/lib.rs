@@ -80,7 +80,7 @@ mod _isochrone {
 
     #[pymodule_init]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-        isochrone_cli::stay_silent_about_guarded_panics();
+        isochrone_cli::prepare();
         #[cfg(feature = "mujoco")]
         physics::install_loader();
         Ok(())

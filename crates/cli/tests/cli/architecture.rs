@@ -150,7 +150,7 @@ fn manifests_have_the_version_of_burn() {
     let text = std::fs::read_to_string(workspace().join("Cargo.toml")).unwrap();
     let version = isochrone::learn::run::Provenance::now().burn;
     assert!(
-        text.contains(&format!("burn = {{ version = \"={version}\"")),
+        text.contains(&format!("burn = {{ package = \"burn-core\", version = \"={version}\"")),
         "Cargo.toml requires another Burn than {version}"
     );
 }

@@ -62,13 +62,17 @@ fn wrong_devices_are_refused_with_a_hint() {
 }
 
 #[test]
-fn the_manifest_records_the_device() {
+fn the_manifest_records_the_device_and_the_revision() {
     let folder = tempfile::tempdir().unwrap();
     let trained = train(folder.path(), "--run runs/a --device cpu");
     assert_eq!(trained.code, Some(0), "{}", trained.stderr);
     let manifest = std::fs::read_to_string(folder.path().join("runs/a/manifest.json")).unwrap();
     let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
     assert_eq!(manifest["made_by"]["device"], "cpu");
+    let revision = manifest["made_by"]["git_revision"].as_str();
+    assert_eq!(revision, option_env!("ISOCHRONE_GIT_REVISION"));
+    let is_hash = |text: &str| text.len() == 40 && text.chars().all(|digit| digit.is_ascii_hexdigit());
+    assert!(revision.is_none_or(|text| is_hash(text.trim_end_matches('+'))), "{revision:?}");
     let query = |device: &str| {
         let query = format!("distance runs/a --distance learned --from 0,0 --to 3,3 {device} --json");
         isochrone_in(folder.path(), &query)

@@ -1,12 +1,15 @@
 //! Steps per second of every algorithm, the overhead of the trainer, and CMD-1 compared with JAX:
 //! `just bench-learn`.
 
+#[path = "../../experiments/common/revision.rs"]
+mod revision;
+
 use isochrone_core::{Discount, rng};
 use isochrone_data::Dataset;
 use isochrone_learn::{
     Algorithm, Callbacks, DeviceBatch, Learner, LearnerConfig, LearnerContext, Preset, Training,
     internals::{BatchTransform, Rows, Scaling, sampler},
-    run::{Provenance, RunConfig},
+    run::RunConfig,
 };
 use std::{
     process::Command,
@@ -65,7 +68,7 @@ fn bench(is_quick: bool) {
     println!(
         "\nMade by `just bench-learn`: isochrone {} at revision {}. Times vary by a quarter from minute to minute on shared machines; compare only within a table.",
         env!("CARGO_PKG_VERSION"),
-        Provenance::revision().unwrap_or("unknown"),
+        revision::revision(),
     );
 }
 

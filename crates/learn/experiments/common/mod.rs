@@ -1,6 +1,8 @@
 //! Shared parts of the experiments: training in memory, parallel jobs, and the provenance of
 //! tables.
 
+mod revision;
+
 use isochrone_data::Dataset;
 use isochrone_learn::{Algorithm, Model, Preset, Training, settings::parse_assignment};
 use std::{convert::Infallible, time::Instant};
@@ -48,7 +50,7 @@ pub fn run_in_parallel<J: Sync, R: Send>(jobs: &[J], run: impl Fn(&J) -> R + Syn
 
 /// Returns the last line of a table, its provenance.
 pub fn provenance(command: &str, data_hash: &str) -> String {
-    let revision = isochrone_learn::run::Provenance::revision().unwrap_or("unknown");
+    let revision = revision::revision();
     format!(
         "Made by `{command}`: isochrone {} at revision {revision}, {} {}, data {data_hash}.",
         env!("CARGO_PKG_VERSION"),

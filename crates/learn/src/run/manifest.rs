@@ -3,7 +3,13 @@
 use crate::algorithm::LearnerConfig;
 use isochrone_data::{Dataset, Spec};
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
+
+/// The revision that the program has set.
+static REVISION: OnceLock<&str> = OnceLock::new();
 
 /// The provenance of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,8 +33,8 @@ pub struct Manifest {
 pub struct Provenance {
     /// The version of isochrone.
     pub isochrone: String,
-    /// The git revision of its sources, with `+` if they were modified; `None` if it was not built
-    /// from a repository.
+    /// The git revision of its sources, with `+` if they were modified; `None` if the program has
+    /// not set it, because it was not built from a repository.
     pub git_revision: Option<String>,
     /// The version of Burn.
     pub burn: String,
@@ -67,9 +73,15 @@ impl Provenance {
         }
     }
 
-    /// The git revision of this build; see [`git_revision`](Self::git_revision).
+    /// The git revision of this program; see [`git_revision`](Self::git_revision).
     pub fn revision() -> Option<&'static str> {
-        option_env!("ISOCHRONE_GIT_REVISION")
+        REVISION.get().copied()
+    }
+
+    /// Sets the git revision of this program, which all runs of the process then record. The first
+    /// one is kept.
+    pub fn set_revision(revision: &'static str) {
+        REVISION.get_or_init(|| revision);
     }
 }
 

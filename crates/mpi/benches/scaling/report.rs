@@ -15,6 +15,13 @@ const ASSUMED: [(&str, Link); 2] = [
     ("100 Gb InfiniBand", Link { latency: 3e-6, bandwidth: 11e9 }),
 ];
 
+/// The git revision of the clone, with `+` if files were modified.
+fn revision() -> Option<String> {
+    let mut git = std::process::Command::new("git");
+    let output = git.args(["describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"]).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
 pub fn write_single(folder: &Path, points: [(f64, f64); 3]) {
     fs::write(folder.join("single.json"), json!(points).to_string()).expect("writable");
     println!("one process: {points:?}");
@@ -33,7 +40,7 @@ pub fn write(
     job: &Job,
     measured: &Measured,
 ) {
-    let Provenance { isochrone, git_revision, platform, .. } = Provenance::now();
+    let Provenance { isochrone, platform, .. } = Provenance::now();
     let processor = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
         text.lines().find_map(|line| Some(line.strip_prefix("model name")?.split_once(": ")?.1.to_owned()))
     });
@@ -57,7 +64,7 @@ pub fn write(
         .collect();
     let results = json!({
         "command": "just bench-mpi", "seed": 1, "data": "random numbers, 29 observations and 8 actions",
-        "isochrone": isochrone, "git_revision": git_revision, "platform": platform, "processor": processor,
+        "isochrone": isochrone, "git_revision": revision(), "platform": platform, "processor": processor,
         "algorithm": "cmd1", "size": "paper", "batch": BATCH, "processes": job.processes, "threads_per_process": 1,
         "one_process": points.map(|(batch, seconds)| json!({ "batch": batch, "milliseconds": seconds * 1e3 })),
         "compute": compute, "link": link, "updates": measured.updates,

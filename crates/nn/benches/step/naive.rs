@@ -3,13 +3,13 @@
 use super::fused::{ACTION, BC_WEIGHT, Batch, LEARNING_RATE, OBSERVATION};
 use burn::{
     module::Module,
-    nn::{LayerNorm, LayerNormConfig, Linear, LinearConfig},
-    optim::{AdamConfig, GradientsParams, ModuleOptimizer},
     tensor::{
         Device, Tensor,
         activation::{log_softmax, relu},
     },
 };
+use burn_nn::{LayerNorm, LayerNormConfig, Linear, LinearConfig};
+use burn_optim::{AdamConfig, GradientsParams, ModuleOptimizer};
 use isochrone_nn::{kernel::PairForm, module::ActionDistribution, op::chunked};
 
 const WIDTH: usize = 512;

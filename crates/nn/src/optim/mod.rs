@@ -5,8 +5,10 @@
 
 mod clip;
 mod config;
+mod gradients;
 mod mean;
 mod train_state;
 
 pub use config::{Adam, OptimizerConfig, Schedule};
+pub(crate) use gradients::ParameterTensors;
 pub use train_state::TrainState;

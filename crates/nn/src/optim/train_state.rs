@@ -1,6 +1,11 @@
 //! A network and its optimizer state.
 
-use super::{Adam, OptimizerConfig, clip::clip_by_norm, mean::mean_over};
+use super::{
+    Adam, OptimizerConfig,
+    clip::clip_by_norm,
+    gradients::{self, ParameterTensors},
+    mean::mean_over,
+};
 use crate::{
     error::{ConfigError, StateError},
     group::ProcessGroup,
@@ -10,7 +15,6 @@ use crate::{
 };
 use burn::{
     module::{Module, ModuleMapper, Param},
-    optim::GradientsParams,
     tensor::Tensor,
 };
 
@@ -25,8 +29,8 @@ pub struct TrainState<M> {
     /// The number of updates of the run.
     total: u64,
     updates: u64,
-    first: GradientsParams,
-    second: GradientsParams,
+    first: ParameterTensors,
+    second: ParameterTensors,
     /// The processes over which gradients are averaged.
     group: Option<ProcessGroup>,
 }
@@ -44,8 +48,8 @@ impl<M: Module> TrainState<M> {
             config,
             total: total_updates.max(1),
             updates: 0,
-            first: GradientsParams::new(),
-            second: GradientsParams::new(),
+            first: ParameterTensors::new(),
+            second: ParameterTensors::new(),
             group: None,
         })
     }
@@ -70,7 +74,7 @@ impl<M: Module> TrainState<M> {
     /// Takes one Adam step on `loss: [1]`.
     pub fn step(&mut self, loss: Tensor<1>) {
         let network = self.network.take().expect("`None` only during an update");
-        let mut gradients = GradientsParams::from_grads(loss.backward(), &network);
+        let mut gradients = gradients::of_parameters(loss.backward(), &network);
         if let Some(group) = &self.group {
             gradients = mean_over(group, gradients, &network);
         }
@@ -114,19 +118,19 @@ impl<M: Module> TrainState<M> {
 /// Updates every parameter that has a gradient.
 struct AdamMapper<'a> {
     step: AdamStep,
-    gradients: GradientsParams,
-    first: &'a mut GradientsParams,
-    second: &'a mut GradientsParams,
+    gradients: ParameterTensors,
+    first: &'a mut ParameterTensors,
+    second: &'a mut ParameterTensors,
 }
 
 impl ModuleMapper for AdamMapper<'_> {
     fn map_float<const D: usize>(&mut self, parameter: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let (id, value, mapper) = parameter.consume();
-        let Some(gradient) = self.gradients.remove::<D>(id) else {
+        let Some(gradient) = self.gradients.remove::<Tensor<D>>(&id) else {
             return Param::from_mapped_value(id, value, mapper);
         };
-        let first = self.first.remove(id).unwrap_or_else(|| gradient.zeros_like());
-        let second = self.second.remove(id).unwrap_or_else(|| gradient.zeros_like());
+        let first = self.first.remove(&id).unwrap_or_else(|| gradient.zeros_like());
+        let second = self.second.remove(&id).unwrap_or_else(|| gradient.zeros_like());
         let (value, first, second) = op::adam(self.step, value.inner(), gradient, first, second);
         self.first.register(id, first);
         self.second.register(id, second);
