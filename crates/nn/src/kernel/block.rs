@@ -5,7 +5,7 @@
 
 use super::{
     PairForm,
-    interval::{self, Target},
+    interval::{self, Shares},
     math::sum_lanes,
     matrix::{Matrix, multiply_into},
     max_l2::{self, Side},
@@ -250,10 +250,11 @@ impl<'a> Pairs<'a> {
                 groups.for_each(|(group, dx)| block.max_l2(widths, Side::Rows, group, dx));
                 panels.for_each(|(panel, dy)| block.max_l2(widths, Side::Columns, panel, dy));
             }
-            PairForm::Interval { group_width, .. } => {
-                let dmix = groups.map(|(group, dx)| block.interval_rows(group_width, group, dx));
+            PairForm::Interval { groups: count, group_width } => {
+                let shares = Shares { groups: count, group_width, mix: self.mix };
+                let dmix = groups.map(|(group, dx)| block.interval_rows(shares, group, dx));
                 sums.dmix += dmix.collect::<Vec<f64>>().iter().sum::<f64>();
-                panels.for_each(|(panel, dy)| block.interval_columns(group_width, panel, dy));
+                panels.for_each(|(panel, dy)| block.interval_columns(shares, panel, dy));
             }
             PairForm::InnerProduct { width } => {
                 let gradient = Matrix::new(gradient, m);
@@ -330,55 +331,38 @@ impl Block<'_> {
         max_l2::backward(self.pairs.arch, widths, side, &gradient, &tiles, own, other, out);
     }
 
-    /// Adds the gradient of one row of the block against one panel to `target`.
-    fn interval_tile(
-        &self,
-        group_width: usize,
-        (row, panel): (usize, usize),
-        target: Target,
-        scratch: &mut [f32],
-    ) {
+    /// Returns one row of the block against one panel.
+    fn interval_tile(&self, row: usize, panel: usize) -> interval::Tile<'_> {
         let mut gradient = [0.0; PANEL];
         let from = self.gradient(row, panel);
         gradient[..from.len()].copy_from_slice(from);
         let size = self.pairs.form.width() * PANEL;
-        self.pairs.arch.dispatch(interval::BackwardTile {
-            group_width,
-            mix: self.pairs.mix,
+        let longest = &self.tape.argmax[self.records(row / GROUP, panel)][row % GROUP * PANEL..][..PANEL];
+        interval::Tile {
             x: self.pairs.sorted_row(self.rows.start + row),
             panel: &self.pairs.panels[panel * size..(panel + 1) * size],
-            gradient: &gradient,
-            longest: &self.tape.argmax[self.records(row / GROUP, panel)][row % GROUP * PANEL..][..PANEL],
-            target,
-            scratch,
-        });
+            gradient,
+            longest: std::array::from_fn(|lane| u32::from(longest[lane])),
+        }
     }
 
     /// Adds the gradient of a group of rows over all panels, in order. Returns the gradient of the
     /// mix.
-    fn interval_rows(&self, group_width: usize, group: usize, dx: &mut [f32]) -> f64 {
-        let width = self.pairs.form.width();
-        let (mut lanes, mut scratch) = (vec![0.0; width * PANEL], vec![0.0; 2 * group_width * PANEL]);
-        let mut dmix = 0.0;
-        for (row, dx) in (group * GROUP..).zip(dx.chunks_exact_mut(width)) {
-            lanes.fill(0.0);
-            for panel in 0..self.panels() {
-                let target = Target::Row(&mut lanes, &mut dmix);
-                self.interval_tile(group_width, (row, panel), target, &mut scratch);
-            }
-            let sums = lanes.chunks_exact(PANEL).map(|lanes| lanes.iter().sum::<f32>());
-            dx.iter_mut().zip(sums).for_each(|(to, sum)| *to += sum);
-        }
-        dmix
+    fn interval_rows(&self, shares: Shares, group: usize, dx: &mut [f32]) -> f64 {
+        let rows = (group * GROUP..).zip(dx.chunks_exact_mut(self.pairs.form.width()));
+        let dmix = rows.map(|(row, dx)| {
+            let tiles: Vec<_> = (0..self.panels()).map(|panel| self.interval_tile(row, panel)).collect();
+            self.pairs.arch.dispatch(interval::RowBackward { shares, tiles: &tiles, dx })
+        });
+        dmix.sum()
     }
 
     /// Adds the gradient of one panel of columns over all rows, in order.
-    fn interval_columns(&self, group_width: usize, panel: usize, dy: &mut [f32]) {
+    fn interval_columns(&self, shares: Shares, panel: usize, dy: &mut [f32]) {
         let width = self.pairs.form.width();
-        let (mut columns, mut scratch) = (vec![0.0; width * PANEL], vec![0.0; 2 * group_width * PANEL]);
-        for row in 0..self.rows.len() {
-            self.interval_tile(group_width, (row, panel), Target::Panel(&mut columns), &mut scratch);
-        }
+        let mut columns = vec![0.0; width * PANEL];
+        let tiles: Vec<_> = (0..self.rows.len()).map(|row| self.interval_tile(row, panel)).collect();
+        self.pairs.arch.dispatch(interval::PanelBackward { shares, tiles: &tiles, columns: &mut columns });
         for (lane, dy) in dy.chunks_exact_mut(width).enumerate() {
             dy.iter_mut().zip(columns.chunks_exact(PANEL)).for_each(|(to, from)| *to += from[lane]);
         }
