@@ -258,8 +258,7 @@ impl WithSimd for PanelBackward<'_> {
                         for v in 0..TOGETHER {
                             let not_passed = simd.xor_m32s(is_passed[v], always);
                             let stops = simd.and_m32s(extends[v], not_passed);
-                            columns[v] =
-                                simd.add_f32s(columns[v], simd.select_f32s(stops, weight[v], zero));
+                            columns[v] = simd.add_f32s(columns[v], simd.select_f32s(stops, weight[v], zero));
                             let continues = simd.xor_m32s(starts[v], always);
                             is_passed[v] = simd.and_m32s(continues, simd.or_m32s(extends[v], is_passed[v]));
                         }
