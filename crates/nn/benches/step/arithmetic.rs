@@ -1,5 +1,6 @@
 //! The bare arithmetic of one step: its matrix products alone, or together with the all-pairs
-//! kernels and the traffic of Adam. Lower bounds on the time of any implementation with these parts.
+//! kernels and the traffic of Adam. Lower bounds on the time of any implementation with these
+//! parts.
 
 use super::{
     fused::{ACTION, OBSERVATION},

@@ -1,7 +1,8 @@
 //! `just bench-nn`: one CMD-1 training step, compared with other frameworks.
 //!
 //! Without arguments, it runs every contender in a separate process, in several rounds, and prints
-//! a table. With `--contender NAME --batch N [--width W]`, it runs that contender and prints one line of JSON.
+//! a table. With `--contender NAME --batch N [--width W]`, it runs that contender and prints one
+//! line of JSON.
 
 mod arithmetic;
 mod contender;

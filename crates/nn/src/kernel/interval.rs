@@ -145,8 +145,8 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// Returns the gradient of the length of `group`, and whether it is the longest, for the columns
-    /// from `first` on.
+    /// Returns the gradient of the length of `group`, and whether it is the longest, for the
+    /// columns from `first` on.
     #[inline(always)]
     fn of_group<S: Simd>(
         self,

@@ -5,8 +5,8 @@
 const PARALLEL_FROM: usize = 1 << 22;
 
 /// Returns the minimum number of tasks of a thread for a kernel of `operations` operations on
-/// numbers; all tasks if waking other threads would take longer. Tasks do not share outputs, so that
-/// results do not depend on it.
+/// numbers; all tasks if waking other threads would take longer. Tasks do not share outputs, so
+/// that results do not depend on it.
 pub(super) fn min_tasks(operations: usize) -> usize {
     if operations < PARALLEL_FROM { usize::MAX } else { 1 }
 }

@@ -1,8 +1,9 @@
 //! Lengths of unions of intervals, one group of features per vector lane, without sorting.
 //!
-//! The union of the intervals `[x_k, max(x_k, y_k)]` of a group has an end point at `x_k` exactly if
-//! no other interval contains it, and likewise at `y_k`. Comparing all pairs of a short group takes
-//! no branches, and the end points are the derivative: -1 at the starts of the union, 1 at its stops.
+//! The union of the intervals `[x_k, max(x_k, y_k)]` of a group has an end point at `x_k` exactly
+//! if no other interval contains it, and likewise at `y_k`. Comparing all pairs of a short group
+//! takes no branches, and the end points are the derivative: -1 at the starts of the union, 1 at
+//! its stops.
 
 use super::{math::sum_lanes_of_two, vectorize::vectorized};
 use pulp::{Arch, Simd, WithSimd};

@@ -23,7 +23,8 @@ pub struct Layer {
 
 /// Applies layers in order: `x: [n, inputs of the first]` gives `[n, outputs of the last]`.
 ///
-/// On the CPU, up to nine layers, or four with normalization and an output layer, are one operation.
+/// On the CPU, up to nine layers, or four with normalization and an output layer, are one
+/// operation.
 pub fn mlp(x: Tensor<2>, layers: Vec<Layer>) -> Tensor<2> {
     if !is_flex(&x.device()) {
         return layers.into_iter().fold(x, plain);

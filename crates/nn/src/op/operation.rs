@@ -141,8 +141,8 @@ macro_rules! cpu_operations {
             }
         )+
 
-        /// Applies an operation to tensors of the CPU backend, with or without autodiff. Their number
-        /// is odd, from 3 to [`MAX_INPUTS`].
+        /// Applies an operation to tensors of the CPU backend, with or without autodiff. Their
+        /// number is odd, from 3 to [`MAX_INPUTS`].
         pub(super) fn apply_on_cpu<O>(operation: O, inputs: Vec<FloatTensor<Dispatch>>) -> FloatTensor<Dispatch>
         where
             $(O: Operation<Flex, $n>,)+

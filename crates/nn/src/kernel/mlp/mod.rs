@@ -1,10 +1,10 @@
 //! Multilayer perceptrons, forward and backward, each as one operation.
 //!
-//! A layer is `act(norm(x w + b))`. Waking another thread takes as long as a small network takes for
-//! a batch, so that one thread computes small batches, and larger ones are divided into blocks of
-//! rows: a task takes its rows through all layers. Large networks are computed layer by layer, with
-//! matrix products on all threads. The division depends only on sizes, and sums over blocks are
-//! added in their order, so that results do not depend on the number of threads.
+//! A layer is `act(norm(x w + b))`. Waking another thread takes as long as a small network takes
+//! for a batch, so that one thread computes small batches, and larger ones are divided into blocks
+//! of rows: a task takes its rows through all layers. Large networks are computed layer by layer,
+//! with matrix products on all threads. The division depends only on sizes, and sums over blocks
+//! are added in their order, so that results do not depend on the number of threads.
 
 mod backward;
 mod forward;
