@@ -41,7 +41,8 @@ impl Header {
             2 | 3 => 4,
             _ => return Err(foreign.into()),
         };
-        let length = next(length_bytes, foreign)?.iter().rev().fold(0, |sum, &byte| sum << 8 | usize::from(byte));
+        let length =
+            next(length_bytes, foreign)?.iter().rev().fold(0, |sum, &byte| sum << 8 | usize::from(byte));
         if length > MAX_BYTES {
             return Err(format!("its header is {length} bytes long"));
         }
@@ -122,9 +123,13 @@ fn parse_shape(text: &str) -> Option<Vec<u64>> {
     }
     // A tuple of one element ends in a comma.
     let lengths = lengths.strip_suffix(',').unwrap_or(lengths);
-    let shape: Vec<u64> = lengths.split(',').map(|length| length.trim().parse().ok()).collect::<Option<_>>()?;
+    let shape: Vec<u64> =
+        lengths.split(',').map(|length| length.trim().parse().ok()).collect::<Option<_>>()?;
     // Some readers multiply the nonzero lengths alone.
-    shape.iter().filter(|&&length| length > 0).try_fold(1u64, |product, &length| product.checked_mul(length))?;
+    shape
+        .iter()
+        .filter(|&&length| length > 0)
+        .try_fold(1u64, |product, &length| product.checked_mul(length))?;
     Some(shape)
 }
 
@@ -140,14 +145,14 @@ mod tests {
     fn headers_are_python_dictionaries() {
         let plain = Some(("'<f8'".to_owned(), false, vec![3, 4]));
         assert_eq!(parse("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }"), plain);
-        assert_eq!(parse("{\"shape\":(3,4),'fortran_order':False,  'descr' : '<f8'}"), plain.map(|mut p| {
-            p.0 = "'<f8'".into();
-            p
-        }));
+        assert_eq!(parse("{\"shape\":(3,4),'fortran_order':False,  'descr' : '<f8'}"), plain);
         let fields = "[('a:b', '<f4'), ('(c', '<i8', (2,))]";
         let structured = format!("{{'descr': {fields}, 'fortran_order': True, 'shape': (7,)}}");
         assert_eq!(parse(&structured), Some((fields.into(), true, vec![7])));
-        assert_eq!(parse("{'descr': '|S3', 'fortran_order': False, 'shape': ()}").unwrap().2, []);
+        assert_eq!(
+            parse("{'descr': '|S3', 'fortran_order': False, 'shape': ()}").unwrap().2,
+            Vec::<u64>::new()
+        );
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(crate) fn write(into: &mut impl Write, shape: &[u64], values: &[f64]) -> std
 #[cfg(test)]
 mod tests {
     use super::*;
-    use npyz::{Deserialize, NpyFile, WriteOptions, WriterBuilder as _};
+    use npyz::{NpyFile, WriteOptions, WriterBuilder as _};
     use std::io::Cursor;
 
     /// The bytes that the crate npyz writes for values of a type.
@@ -83,7 +83,6 @@ mod tests {
         let mut bytes = Vec::new();
         write(&mut bytes, &[], &[4.5]).unwrap();
         assert_eq!(read(&bytes), (vec![], vec![4.5]));
-        assert!(bool::reader(&NpyFile::new(&bytes[..]).unwrap().dtype()).is_err());
     }
 
     #[test]
@@ -103,7 +102,11 @@ mod tests {
             bytes.extend([0; 16]);
             Rows::open(&bytes[..]).err().unwrap()
         };
-        assert!(problem("<f2").contains("type '<f2'; save it with .astype(np.float32)"), "{}", problem("<f2"));
+        assert!(
+            problem("<f2").contains("type '<f2'; save it with .astype(np.float32)"),
+            "{}",
+            problem("<f2")
+        );
         for descr in ["|S3", "<U4", "|O", "<c8", "<m8[s]", "<i3", "f8", "", "é"] {
             assert!(problem(descr).contains("not numeric"), "{descr}: {}", problem(descr));
         }

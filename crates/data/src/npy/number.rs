@@ -69,7 +69,9 @@ impl NumberType {
         match self.kind {
             Kind::Int => self.read_integer(reader).map(|value| value as f64),
             Kind::Uint => self.bits(reader).map(|bits| bits as f64),
-            Kind::Float if self.bytes == 4 => self.bits(reader).map(|bits| f64::from(f32::from_bits(bits as u32))),
+            Kind::Float if self.bytes == 4 => {
+                self.bits(reader).map(|bits| f64::from(f32::from_bits(bits as u32)))
+            }
             Kind::Float => self.bits(reader).map(f64::from_bits),
             Kind::Bool => match self.bits(reader)? {
                 bits @ (0 | 1) => Ok(bits as f64),

@@ -97,7 +97,7 @@ impl Reader<'_> {
             return Err(self.fail(format!("{name} has type {}, not {expected}", header.descr)));
         };
         let mut values = Vec::new();
-        for _ in 0..header.shape.iter().product() {
+        for _ in 0..header.shape.iter().product::<u64>() {
             values.push(next(number, &mut rest).map_err(|error| {
                 self.fail(format!("array '{name}' ends after {} elements: {error}", values.len()))
             })?);
@@ -120,9 +120,7 @@ impl Reader<'_> {
 }
 
 fn unpack(archive: &mut Archive, name: &str) -> Result<Vec<u8>, String> {
-    let entry = archive
-        .by_name(&format!("{name}.npy"))
-        .map_err(|_| format!("no readable array '{name}'"))?;
+    let entry = archive.by_name(&format!("{name}.npy")).map_err(|_| format!("no readable array '{name}'"))?;
     let mut bytes = Vec::new();
     entry
         .take(MAX_ARRAY_BYTES + 1)
