@@ -88,9 +88,10 @@ impl Renderer {
             level.transform = parent.transform.pre_concat(path::transform(text)?);
         }
         if let Some(text) = attributes.get("clip-path") {
-            level.clip = text.strip_prefix("url(#").and_then(|text| text.strip_suffix(')')).map(str::to_owned);
+            level.clip =
+                text.strip_prefix("url(#").and_then(|text| text.strip_suffix(')')).map(str::to_owned);
         }
-        let id = || attributes.get("id").map(|id| id.to_string()).unwrap_or_default();
+        let id = || attributes.get("id").map_or("", |id| &**id).to_owned();
         match name {
             "g" | "defs" => {}
             "text" => level.at = [number(attributes, "x")?, number(attributes, "y")?],
@@ -196,7 +197,8 @@ fn paint<'p>(
             paint.set_color_rgba8(*red, *green, *blue, (255.0 * opacity).round() as u8);
         }
         Ink::Pattern(name) => {
-            let (tile, shrink) = (patterns.get(name)?.as_ref(), Transform::from_scale(1.0 / scale, 1.0 / scale));
+            let (tile, shrink) =
+                (patterns.get(name)?.as_ref(), Transform::from_scale(1.0 / scale, 1.0 / scale));
             paint.shader = Pattern::new(tile, SpreadMode::Repeat, FilterQuality::Bicubic, opacity, shrink);
         }
     }

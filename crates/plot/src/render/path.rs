@@ -10,7 +10,7 @@ const CORNER: f32 = 0.447_715_25;
 /// Returns the outline of an element; `None` if it is empty. `size` is what percentages refer to.
 pub fn of_element(name: &str, attributes: &Attributes, size: [f32; 2]) -> Result<Option<Path>, String> {
     let get = |name: &str| number(attributes, name);
-    let text = |name: &str| attributes.get(name).map_or("", |value| value);
+    let text = |name: &str| attributes.get(name).map_or("", |value| &**value);
     let mut builder = PathBuilder::new();
     match name {
         "rect" => {
@@ -90,10 +90,11 @@ fn push_data(builder: &mut PathBuilder, data: &str) -> Result<(), String> {
 /// Parses `translate(x y)` or `rotate(degrees x y)`.
 pub fn transform(text: &str) -> Result<Transform, String> {
     let unknown = || format!("the transform {text} is unknown");
-    let (name, arguments) = text.strip_suffix(')').and_then(|text| text.split_once('(')).ok_or_else(unknown)?;
-    match (name, numbers(arguments)?[..]) {
-        ("translate", [x, y]) => Ok(Transform::from_translate(x, y)),
-        ("rotate", [degrees, x, y]) => Ok(Transform::from_rotate_at(degrees, x, y)),
+    let (name, arguments) =
+        text.strip_suffix(')').and_then(|text| text.split_once('(')).ok_or_else(unknown)?;
+    match (name, &numbers(arguments)?[..]) {
+        ("translate", &[x, y]) => Ok(Transform::from_translate(x, y)),
+        ("rotate", &[degrees, x, y]) => Ok(Transform::from_rotate_at(degrees, x, y)),
         _ => Err(unknown()),
     }
 }

@@ -27,7 +27,8 @@ fn compressed(width: usize, rgba: &[u8]) -> std::io::Result<Vec<u8>> {
         row.clear();
         row.extend(pixels.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]));
         differences.clear();
-        differences.extend(row.iter().zip(&above).map(|(value, above): (&u8, &u8)| value.wrapping_sub(*above)));
+        differences
+            .extend(row.iter().zip(&above).map(|(value, above): (&u8, &u8)| value.wrapping_sub(*above)));
         encoder.write_all(&[FILTER_UP])?;
         encoder.write_all(&differences)?;
         std::mem::swap(&mut row, &mut above);

@@ -106,7 +106,8 @@ fn ink(text: &str) -> Result<Ink, String> {
     if let Some(name) = text.strip_prefix("url(#").and_then(|text| text.strip_suffix(')')) {
         return Ok(Ink::Pattern(name.to_owned()));
     }
-    let code = text.strip_prefix('#').filter(|code| code.len() == 6);
+    let is_code = |code: &&str| code.len() == 6 && code.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let code = text.strip_prefix('#').filter(is_code);
     let code = code.and_then(|code| u32::from_str_radix(code, 16).ok());
     let [_, color @ ..] = code.ok_or_else(|| format!("the color {text} is unknown"))?.to_be_bytes();
     Ok(Ink::Color(color))
