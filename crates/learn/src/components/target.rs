@@ -28,7 +28,8 @@ struct Interpolate {
 
 impl ModuleMapper for Interpolate {
     fn map_float<const D: usize>(&mut self, parameter: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let towards = self.towards.remove::<Tensor<D>>(&parameter.id).expect("both networks have the same parameters");
+        let towards =
+            self.towards.remove::<Tensor<D>>(&parameter.id).expect("both networks have the same parameters");
         parameter.map(|value| {
             let value = value.inner();
             let updated = value.clone() + (towards - value) * self.tau;
