@@ -18,7 +18,8 @@ const ASSUMED: [(&str, Link); 2] = [
 /// The git revision of the clone, with `+` if files were modified.
 fn revision() -> Option<String> {
     let mut git = std::process::Command::new("git");
-    let output = git.args(["describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"]).output().ok()?;
+    let output =
+        git.args(["describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"]).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
