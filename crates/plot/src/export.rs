@@ -1,17 +1,11 @@
 //! Figures as files.
 
-use crate::{lettering, palette, shapes::text};
-use resvg::{tiny_skia, usvg};
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use crate::{lettering, palette, render, shapes::text};
+use std::path::{Path, PathBuf};
 use svg::{Document, node::element::Rectangle};
 use thiserror::Error;
 
-/// The typeface of all labels, so that PNGs look the same on machines without fonts.
-const FONT: &[u8] = include_bytes!("../assets/DejaVuSans-subset.ttf");
-/// The family that it declares, and the fallbacks of a browser.
+/// The family of the bundled font, and the fallbacks of a browser.
 const FONT_FAMILY: &str = "DejaVu Sans, Verdana, sans-serif";
 /// PNGs have two pixels per SVG unit, for sharp text on dense displays.
 const PNG_PIXELS_PER_UNIT: f32 = 2.0;
@@ -151,7 +145,8 @@ impl Figure {
     /// If the document is not a figure of this crate.
     pub fn png(&self) -> Result<Vec<u8>, RenderError> {
         let pixels = self.pixels(PNG_PIXELS_PER_UNIT)?;
-        pixels.encode_png().map_err(|error| RenderError { reason: error.to_string() })
+        render::encode(pixels.width(), pixels.height(), pixels.data())
+            .map_err(|error| RenderError { reason: error.to_string() })
     }
 
     /// Renders the figure, one pixel per SVG unit: `[height, width, 3]` bytes, and height and
@@ -167,18 +162,8 @@ impl Figure {
     }
 
     fn pixels(&self, pixels_per_unit: f32) -> Result<tiny_skia::Pixmap, RenderError> {
-        let mut fonts = usvg::fontdb::Database::new();
-        fonts.load_font_data(FONT.to_vec());
-        let options = usvg::Options { fontdb: Arc::new(fonts), ..Default::default() };
-        let tree = usvg::Tree::from_str(&self.svg, &options)
-            .map_err(|error| RenderError { reason: error.to_string() })?;
-        let size = tree.size();
-        let scale = pixels_per_unit.min(MAX_PNG_SIDE / size.width().max(size.height()));
-        let side = |length: f32| (length * scale).ceil() as u32;
-        let mut pixels = tiny_skia::Pixmap::new(side(size.width()), side(size.height()))
-            .ok_or_else(|| RenderError { reason: "the figure is empty".to_owned() })?;
-        resvg::render(&tree, tiny_skia::Transform::from_scale(scale, scale), &mut pixels.as_mut());
-        Ok(pixels)
+        let scale = |[width, height]: [f32; 2]| pixels_per_unit.min(MAX_PNG_SIDE / width.max(height));
+        render::render(&self.svg, scale).map_err(|reason| RenderError { reason })
     }
 }
 

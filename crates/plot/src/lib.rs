@@ -29,6 +29,7 @@ mod panel;
 mod plane;
 mod principal;
 mod raster;
+mod render;
 mod rollout_paths;
 mod run_report;
 mod scale;

@@ -12,7 +12,7 @@ use super::{
     NamedMdp, TabularError,
     csr::{Csr, mdp_from_rows},
 };
-use crate::npy;
+use crate::npy::{Header, Kind, NumberType};
 use std::{
     io::{Cursor, Read},
     path::Path,
@@ -22,7 +22,6 @@ const HINT: &str = "write the file with scipy.sparse.save_npz(name, vstack([P_0,
 /// The maximum size of an unpacked array. Deflate expands by up to a factor of 1032.
 const MAX_ARRAY_BYTES: u64 = 4 << 30;
 
-type Array<'b> = npyz::NpyFile<npy::Checked<&'b [u8]>>;
 type Archive = zip::ZipArchive<Cursor<Vec<u8>>>;
 
 /// Reads an MDP from an `.npz` file.
@@ -32,10 +31,9 @@ pub fn read_mdp_npz(path: &Path) -> Result<NamedMdp, TabularError> {
         .map_err(|error| TabularError::malformed(path, format!("not an npz archive: {error}"), HINT))?;
     let mut reader = Reader { path, archive: &mut archive };
     reader.check_format()?;
-    let mut integers = |name: &str| reader.numbers::<i64, i32>(name, "int32 or int64");
-    let (shape, indptr, indices) = (integers("shape")?, integers("indptr")?, integers("indices")?);
-    let data = reader.numbers::<f64, f32>("data", "float64 or float32")?;
-    let matrix = Csr { indptr, indices, data };
+    let shape = reader.integers("shape")?;
+    let (indptr, indices) = (reader.integers("indptr")?, reader.integers("indices")?);
+    let matrix = Csr { indptr, indices, data: reader.floats("data")? };
     let &[n_rows, n_states] = shape.as_slice() else {
         return Err(reader.fail(format!("shape has {} entries, not 2", shape.len())));
     };
@@ -63,34 +61,48 @@ impl Reader<'_> {
     /// a wrong result.
     fn check_format(&mut self) -> Result<(), TabularError> {
         let bytes = self.array_bytes("format")?;
-        let npy = self.open("format", &bytes)?;
-        let formats: Option<Vec<Vec<u8>>> =
-            npy.data::<Vec<u8>>().ok().and_then(|data| data.collect::<Result<_, _>>().ok());
-        match formats.as_deref() {
-            Some([format]) if format == b"csr" => Ok(()),
-            Some([format]) => {
+        let (header, values) = self.open("format", &bytes)?;
+        let length: Option<usize> =
+            header.descr.strip_prefix("'|S").and_then(|text| text.strip_suffix('\'')?.parse().ok());
+        let is_single = header.shape.iter().all(|&length| length == 1);
+        match length.filter(|_| is_single).and_then(|length| values.get(..length)) {
+            Some(b"csr") => Ok(()),
+            Some(format) => {
                 Err(self.fail(format!("format is {:?}, not 'csr'", String::from_utf8_lossy(format))))
             }
-            _ => Err(self.fail("format is not a single string")),
+            None => Err(self.fail("format is not a single string")),
         }
     }
 
-    /// Returns the elements of an array of type `T`, or of the narrower type `N`.
-    fn numbers<T: npyz::Deserialize, N: npyz::Deserialize + Into<T>>(
+    fn integers(&mut self, name: &str) -> Result<Vec<i64>, TabularError> {
+        self.numbers(name, (Kind::Int, "int32 or int64"), |number, bytes| number.read_integer(bytes))
+    }
+
+    fn floats(&mut self, name: &str) -> Result<Vec<f64>, TabularError> {
+        self.numbers(name, (Kind::Float, "float64 or float32"), |number, bytes| number.read(bytes))
+    }
+
+    /// Returns the elements of an array of four or eight bytes each. Collects those that exist; the
+    /// declared length is not used to allocate memory.
+    fn numbers<T>(
         &mut self,
         name: &str,
-        expected: &str,
+        (kind, expected): (Kind, &str),
+        next: impl Fn(NumberType, &mut &[u8]) -> std::io::Result<T>,
     ) -> Result<Vec<T>, TabularError> {
         let bytes = self.array_bytes(name)?;
-        match self.open(name, &bytes)?.try_data::<T>() {
-            Ok(data) => self.collect(name, data),
-            Err(npy) => match npy.try_data::<N>() {
-                Ok(data) => self.collect(name, data.map(|value| value.map(Into::into))),
-                Err(npy) => {
-                    Err(self.fail(format!("{name} has type {}, not {expected}", npy.dtype().descr())))
-                }
-            },
+        let (header, mut rest) = self.open(name, &bytes)?;
+        let number = NumberType::parse(&header.descr).filter(|number| number.kind == kind);
+        let Some(number) = number.filter(|number| matches!(number.bytes, 4 | 8)) else {
+            return Err(self.fail(format!("{name} has type {}, not {expected}", header.descr)));
+        };
+        let mut values = Vec::new();
+        for _ in 0..header.shape.iter().product::<u64>() {
+            values.push(next(number, &mut rest).map_err(|error| {
+                self.fail(format!("array '{name}' ends after {} elements: {error}", values.len()))
+            })?);
         }
+        Ok(values)
     }
 
     /// Returns the unpacked bytes of an array, whatever length the archive declares.
@@ -98,30 +110,17 @@ impl Reader<'_> {
         unpack(self.archive, name).map_err(|problem| self.fail(problem))
     }
 
-    fn open<'b>(&self, name: &str, bytes: &'b [u8]) -> Result<Array<'b>, TabularError> {
-        npy::open(bytes).map_err(|problem| self.fail(format!("array '{name}': {problem}")))
-    }
-
-    /// Collects the elements that exist; the declared length is not used to allocate memory.
-    fn collect<T>(
-        &self,
-        name: &str,
-        elements: impl Iterator<Item = std::io::Result<T>>,
-    ) -> Result<Vec<T>, TabularError> {
-        let mut values = Vec::new();
-        for element in elements {
-            values.push(element.map_err(|error| {
-                self.fail(format!("array '{name}' ends after {} elements: {error}", values.len()))
-            })?);
-        }
-        Ok(values)
+    /// Returns the header of an array and the bytes after it.
+    fn open<'b>(&self, name: &str, mut bytes: &'b [u8]) -> Result<(Header, &'b [u8]), TabularError> {
+        let header = Header::read(&mut bytes);
+        header
+            .map(|header| (header, bytes))
+            .map_err(|problem| self.fail(format!("array '{name}': {problem}")))
     }
 }
 
 fn unpack(archive: &mut Archive, name: &str) -> Result<Vec<u8>, String> {
-    let entry = archive
-        .by_name(&npyz::npz::file_name_from_array_name(name))
-        .map_err(|_| format!("no readable array '{name}'"))?;
+    let entry = archive.by_name(&format!("{name}.npy")).map_err(|_| format!("no readable array '{name}'"))?;
     let mut bytes = Vec::new();
     entry
         .take(MAX_ARRAY_BYTES + 1)

@@ -1,6 +1,7 @@
 //! Distillation of a contrastive critic into a quasimetric (CMD-2).
 
 use super::Loss;
+use crate::{kernel::PairForm, op};
 use burn::tensor::{Tensor, activation::relu};
 
 /// Returns the distances that a contrastive critic `f = phi(s)^T psi(g)` implies:
@@ -10,7 +11,9 @@ use burn::tensor::{Tensor, activation::relu};
 /// `phi_states: [n, width]`, `phi_goals, psi_goals: [m, width]` give `[n, m]`.
 pub fn contrastive_targets(phi_states: Tensor<2>, phi_goals: Tensor<2>, psi_goals: Tensor<2>) -> Tensor<2> {
     let at_goal = (phi_goals * psi_goals.clone()).sum_dim(1).transpose();
-    at_goal - phi_states.matmul(psi_goals.transpose())
+    let (form, mix) =
+        (PairForm::InnerProduct { width: psi_goals.dims()[1] }, Tensor::zeros([1], &psi_goals.device()));
+    at_goal - op::all_pairs(form, phi_states, psi_goals, mix)
 }
 
 /// Returns the loss that distills the targets `T` into the distances `d`, balanced by the
