@@ -4,6 +4,8 @@ use super::{super::lu::DominantLu, policy::PolicySystem, system::System};
 
 /// The maximum number of iterations of the Krylov method, with two matrix-vector products each.
 const MAX_ITERATIONS: usize = 300;
+/// The Krylov method stops after reducing the residual by this factor.
+const RESIDUAL_DROP: f64 = 1e-8;
 /// Larger systems are not factored. The Krylov method fails where values propagate slowly, on lines
 /// and grids, and there the fill-in is moderate.
 const MAX_FACTORED: usize = 300_000;
@@ -26,17 +28,22 @@ pub(super) fn step(system: &mut System<'_>, target: f64) -> bool {
 /// `BiCGSTAB` (van der Vorst 1992), preconditioned by one Gauss-Seidel sweep.
 fn correct(system: &mut System<'_>, target: f64) -> bool {
     system.fold();
-    let policy = PolicySystem::new(system);
-    let residual: Vec<f64> = std::iter::repeat_n(0.0, system.n_goals)
+    let Some(errors) = relative_errors(&PolicySystem::new(system), RESIDUAL_DROP, 0.1 * target) else {
+        return false;
+    };
+    system.scaled.iter_mut().zip(&errors).for_each(|(u, e)| *u = 1.0 + e);
+    true
+}
+
+/// Solves for the relative errors of values that were folded into the weights, until the residual
+/// has dropped by the factor `drop` or to `tolerance`.
+pub(in super::super) fn relative_errors(policy: &PolicySystem, drop: f64, tolerance: f64) -> Option<Vec<f64>> {
+    let residual: Vec<f64> = std::iter::repeat_n(0.0, policy.n_goals)
         .chain(policy.rows().map(|(_, _, weights)| weights.iter().sum::<f64>() - 1.0))
         .collect();
-    let Some(correction) = solve(&policy, residual, 0.1 * target) else { return false };
+    let errors = solve(policy, residual, drop, tolerance)?;
     // A valid correction decreases values only slightly, because policies only improve from here.
-    if !correction.iter().all(|&e| e > -0.5 && e < 1e100) {
-        return false;
-    }
-    system.scaled.iter_mut().zip(&correction).for_each(|(u, e)| *u = 1.0 + e);
-    true
+    errors.iter().all(|&e| e > -0.5 && e < 1e100).then_some(errors)
 }
 
 /// Computes the values of the policy by sparse LU, for systems of moderate size.
@@ -82,9 +89,9 @@ fn evaluate_from_above(system: &mut System<'_>) -> bool {
 /// `BiCGSTAB` on `(I - U M) y = b`, `e = M y`, where `M = (I - L)^-1` is a forward Gauss-Seidel
 /// sweep and `W = L + U` is split into the entries below and above the diagonal. Returns `e` if the
 /// residual became small enough.
-fn solve(policy: &PolicySystem, b: Vec<f64>, tolerance: f64) -> Option<Vec<f64>> {
+fn solve(policy: &PolicySystem, b: Vec<f64>, drop: f64, tolerance: f64) -> Option<Vec<f64>> {
     let n = b.len();
-    let goal = (max_abs(&b) * 1e-8).max(tolerance);
+    let goal = (max_abs(&b) * drop).max(tolerance);
     let shadow = b.clone();
     let mut residual = b;
     let mut solution = vec![0.0; n];
