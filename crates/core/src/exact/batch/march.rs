@@ -128,6 +128,6 @@ impl Layers {
     /// Returns the first layer that may read the values of `layer`.
     fn first_reader(&self, layer: usize) -> usize {
         let nearest = layer.saturating_sub(1).max(1);
-        self.reads_far[..nearest].iter().position(|&reads_far| reads_far).unwrap_or(nearest)
+        (1..nearest).find(|&reader| self.reads_far[reader]).unwrap_or(nearest)
     }
 }
