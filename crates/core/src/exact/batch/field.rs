@@ -4,6 +4,7 @@ use super::{
     super::{control::PolicySystem, reverse::ReverseSearch},
     table::{ActionTable, LANES, Lane},
 };
+use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
 
 /// The values `h = exp(-d)` of one goal, by position in breadth-first order from the goal, which
@@ -12,6 +13,7 @@ use std::ops::Range;
 /// The successors are renumbered, so that a sweep reads memory in order; the weights are shared.
 /// States that cannot reach the goal are represented by one position behind the last, with `h = 0`.
 pub(super) struct Field<'a> {
+    arch: Arch,
     table: &'a ActionTable,
     nodes: Vec<Node>,
     successors: Vec<u32>,
@@ -24,13 +26,14 @@ struct Node {
     first_successor: u32,
     n_successors: u32,
     first_weight: u32,
-    n_weights: u32,
+    n_groups: u32,
 }
 
 impl<'a> Field<'a> {
     pub(super) fn new(table: &'a ActionTable, search: &ReverseSearch) -> Self {
         let n = search.order.len();
         let mut field = Self {
+            arch: Arch::new(),
             table,
             nodes: Vec::with_capacity(n),
             successors: Vec::with_capacity(LANES * n),
@@ -38,12 +41,13 @@ impl<'a> Field<'a> {
         };
         field.values[0] = 1.0;
         for &state in &search.order {
-            let (successors, block) = (table.successors(state as usize), table.block(state as usize));
+            let successors = table.successors(state as usize);
+            let (first_weight, n_groups) = table.block(state as usize);
             field.nodes.push(Node {
                 first_successor: field.successors.len() as u32,
                 n_successors: successors.len() as u32,
-                first_weight: block.start,
-                n_weights: block.end - block.start,
+                first_weight,
+                n_groups,
             });
             field.successors.extend(successors.iter().map(|&to| {
                 let position = if to == ActionTable::NONE { to } else { search.position[to as usize] };
@@ -72,11 +76,12 @@ impl<'a> Field<'a> {
     #[inline(always)]
     fn action_values(&self, position: usize) -> impl Iterator<Item = Lane> {
         let node = self.nodes[position];
-        let successors = &self.successors[node.first_successor as usize..][..node.n_successors as usize];
-        let weights = &self.table.weights[node.first_weight as usize..][..node.n_weights as usize];
-        weights.chunks_exact(successors.len().max(1)).map(|group| {
+        let n = node.n_successors as usize;
+        let successors = &self.successors[node.first_successor as usize..][..n];
+        (0..node.n_groups as usize).map(move |group| {
+            let weights = &self.table.weights[node.first_weight as usize + group * n..][..n];
             let mut sums = [0.0; LANES];
-            for (&j, weights) in successors.iter().zip(group) {
+            for (&j, weights) in successors.iter().zip(weights) {
                 let value = self.values[j as usize];
                 for (sum, weight) in sums.iter_mut().zip(weights) {
                     *sum += weight * value;
@@ -115,13 +120,7 @@ impl<'a> Field<'a> {
     /// Runs one Gauss-Seidel sweep. Returns whether a value changed by more than the relative
     /// `tolerance`.
     pub(super) fn sweep(&mut self, positions: Range<usize>, tolerance: f64) -> bool {
-        let mut excess = 0.0f64;
-        for i in positions {
-            let value = self.backup(i);
-            excess = excess.max((value - self.values[i]).abs() - tolerance * value);
-            self.values[i] = value;
-        }
-        excess > 0.0
+        self.arch.dispatch(Sweep { field: self, positions, tolerance })
     }
 
     /// Returns the linear system of the best actions, in the variables `h / values`: with all values
@@ -161,5 +160,29 @@ impl<'a> Field<'a> {
             (low, high) = (low.min(ratio), high.max(ratio));
         }
         high.ln().max(-low.ln())
+    }
+}
+
+/// One sweep, compiled for each set of vector instructions. Sums are not fused, so all sets give
+/// the same bits.
+struct Sweep<'f, 'a> {
+    field: &'f mut Field<'a>,
+    positions: Range<usize>,
+    tolerance: f64,
+}
+
+impl WithSimd for Sweep<'_, '_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> bool {
+        let mut excess = 0.0f64;
+        for i in self.positions {
+            let value = self.field.backup(i);
+            let slot = &mut self.field.values[i];
+            excess = excess.max((value - *slot).abs() - self.tolerance * value);
+            *slot = value;
+        }
+        excess > 0.0
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::mdp::TabularMdp;
 use crate::Discount;
-use std::{collections::HashMap, ops::Range};
+use std::collections::HashMap;
 
 /// The number of actions that one vector operation evaluates.
 pub(super) const LANES: usize = 4;
@@ -93,10 +93,10 @@ impl ActionTable {
         &self.successors[first_successor as usize..][..n_successors as usize]
     }
 
-    /// Returns the range of a state's weights: group by group, one lane per padded successor.
-    pub(super) fn block(&self, state: usize) -> Range<u32> {
-        let StateBlock { first_weight, n_successors, n_groups, .. } = self.states[state];
-        first_weight..first_weight + n_successors * n_groups
+    /// Returns where a state's weights start, and the number of groups of actions: group by group,
+    /// there is one lane per padded successor.
+    pub(super) fn block(&self, state: usize) -> (u32, u32) {
+        (self.states[state].first_weight, self.states[state].n_groups)
     }
 }
 
