@@ -2,7 +2,7 @@
 
 use super::{
     super::{control::PolicySystem, reverse::ReverseSearch},
-    table::{ActionTable, LANES, Lane},
+    table::{ActionTable, LANES, Successors, Weights},
 };
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
@@ -14,18 +14,18 @@ use std::ops::Range;
 /// States that cannot reach the goal are represented by one position behind the last, with `h = 0`.
 pub(super) struct Field<'a> {
     arch: Arch,
-    table: &'a ActionTable,
+    weights: &'a [Weights],
     nodes: Vec<Node>,
-    successors: Vec<u32>,
+    successors: Vec<Successors>,
     values: Vec<f64>,
 }
 
 /// Where the successors and weights of a position are.
 #[derive(Clone, Copy)]
 struct Node {
-    first_successor: u32,
-    n_successors: u32,
-    first_weight: u32,
+    first_quad: u32,
+    n_quads: u32,
+    first_weights: u32,
     n_groups: u32,
 }
 
@@ -34,25 +34,22 @@ impl<'a> Field<'a> {
         let n = search.order.len();
         let mut field = Self {
             arch: Arch::new(),
-            table,
+            weights: &table.weights,
             nodes: Vec::with_capacity(n),
-            successors: Vec::with_capacity(LANES * n),
+            successors: Vec::with_capacity(n),
             values: vec![0.0; n + 1],
         };
         field.values[0] = 1.0;
+        let position = |to: u32| match to {
+            ActionTable::NONE => n as u32,
+            to => search.position[to as usize].min(n as u32),
+        };
         for &state in &search.order {
-            let successors = table.successors(state as usize);
-            let (first_weight, n_groups) = table.block(state as usize);
-            field.nodes.push(Node {
-                first_successor: field.successors.len() as u32,
-                n_successors: successors.len() as u32,
-                first_weight,
-                n_groups,
-            });
-            field.successors.extend(successors.iter().map(|&to| {
-                let position = if to == ActionTable::NONE { to } else { search.position[to as usize] };
-                position.min(n as u32)
-            }));
+            let quads = table.successors(state as usize);
+            let (first_weights, n_groups) = table.block(state as usize);
+            let (first_quad, n_quads) = (field.successors.len() as u32, quads.len() as u32);
+            field.nodes.push(Node { first_quad, n_quads, first_weights, n_groups });
+            field.successors.extend(quads.iter().map(|quad| quad.map(position)));
         }
         field
     }
@@ -62,79 +59,32 @@ impl<'a> Field<'a> {
         &self.values[..self.nodes.len()]
     }
 
-    /// Returns the positions that the positions of a layer read, without the goal's own.
-    pub(super) fn successors(&self, positions: Range<usize>) -> impl Iterator<Item = (usize, u32)> {
-        let n = self.nodes.len() as u32;
-        positions.flat_map(move |i| {
-            let node = self.nodes[i];
-            let successors = &self.successors[node.first_successor as usize..][..node.n_successors as usize];
-            successors.iter().filter(move |&&j| j < n).map(move |&j| (i, j))
-        })
+    /// Iterates over the positions that a range of positions reads.
+    pub(super) fn successors(&self, positions: Range<usize>) -> impl Iterator<Item = usize> {
+        let n = self.nodes.len();
+        let quads = positions.flat_map(|i| self.rows().successors(i));
+        quads.flatten().map(|&j| j as usize).filter(move |&j| j < n)
     }
 
-    /// Returns the values of the actions of a position, in groups.
-    #[inline(always)]
-    fn action_values(&self, position: usize) -> impl Iterator<Item = Lane> {
-        let node = self.nodes[position];
-        let n = node.n_successors as usize;
-        let successors = &self.successors[node.first_successor as usize..][..n];
-        (0..node.n_groups as usize).map(move |group| {
-            let weights = &self.table.weights[node.first_weight as usize + group * n..][..n];
-            let mut sums = [0.0; LANES];
-            for (&j, weights) in successors.iter().zip(weights) {
-                let value = self.values[j as usize];
-                for (sum, weight) in sums.iter_mut().zip(weights) {
-                    *sum += weight * value;
-                }
-            }
-            sums
-        })
-    }
-
-    /// Returns `(T h)(s)`.
-    #[inline(always)]
-    fn backup(&self, position: usize) -> f64 {
-        let mut best = [0.0f64; LANES];
-        for values in self.action_values(position) {
-            for (best, value) in best.iter_mut().zip(values) {
-                *best = if value > *best { value } else { *best };
-            }
-        }
-        let [a, b, c, d] = best;
-        a.max(b).max(c.max(d))
-    }
-
-    /// Returns `(T h)(s)` and the index of the first action that attains it.
-    fn best_action(&self, position: usize) -> (f64, usize) {
-        let mut best = (0.0, 0);
-        for (group, values) in self.action_values(position).enumerate() {
-            for (lane, value) in values.into_iter().enumerate() {
-                if value > best.0 {
-                    best = (value, group * LANES + lane);
-                }
-            }
-        }
-        best
+    fn rows(&self) -> Rows<'_> {
+        Rows { nodes: &self.nodes, successors: &self.successors, weights: self.weights }
     }
 
     /// Runs one Gauss-Seidel sweep. Returns whether a value changed by more than the relative
     /// `tolerance`.
     pub(super) fn sweep(&mut self, positions: Range<usize>, tolerance: f64) -> bool {
-        self.arch.dispatch(Sweep { field: self, positions, tolerance })
+        let rows = Rows { nodes: &self.nodes, successors: &self.successors, weights: self.weights };
+        self.arch.dispatch(Sweep { rows, values: &mut self.values, positions, tolerance })
     }
 
     /// Returns the linear system of the best actions, in the variables `h / values`: with all values
     /// folded into the weights.
     pub(super) fn policy_system(&self) -> PolicySystem {
-        let n = self.nodes.len();
+        let (rows, n) = (self.rows(), self.nodes.len());
         let mut policy = PolicySystem::without_rows(1);
         for i in 1..n {
-            let (node, (_, action)) = (self.nodes[i], self.best_action(i));
-            let (first, len) = (node.first_successor as usize, node.n_successors as usize);
-            let group = node.first_weight as usize + action / LANES * len;
-            let weights = self.table.weights[group..][..len].iter().map(|lane| lane[action % LANES]);
-            let successors = self.successors[first..][..len].iter().copied();
-            let entries = successors.zip(weights).filter(|&(j, weight)| weight > 0.0 && (j as usize) < n);
+            let (_, action) = rows.best_action(&self.values, i);
+            let entries = rows.entries(i, action).filter(|&(j, weight)| weight > 0.0 && (j as usize) < n);
             policy.push_row(entries.map(|(j, weight)| (j, weight * self.values[j as usize] / self.values[i])));
         }
         policy
@@ -148,9 +98,10 @@ impl<'a> Field<'a> {
     /// Calls `visit(position, action)` with the index of the best action of every position but the
     /// goal. Returns the largest Bellman residual `|ln(T h / h)|`; infinite if a value is zero.
     pub(super) fn residual(&self, mut visit: impl FnMut(usize, usize)) -> f64 {
+        let rows = self.rows();
         let (mut low, mut high) = (1.0f64, 1.0f64);
         for i in 1..self.nodes.len() {
-            let (value, action) = self.best_action(i);
+            let (value, action) = rows.best_action(&self.values, i);
             visit(i, action);
             let ratio = value / self.values[i];
             // `min` and `max` ignore NaN, so it is checked for here.
@@ -163,26 +114,99 @@ impl<'a> Field<'a> {
     }
 }
 
+/// The actions of all positions, apart from the values, so that the compiler knows that writing a
+/// value changes nothing here.
+#[derive(Clone, Copy)]
+struct Rows<'r> {
+    nodes: &'r [Node],
+    successors: &'r [Successors],
+    weights: &'r [Weights],
+}
+
+impl<'r> Rows<'r> {
+    #[inline(always)]
+    fn successors(self, position: usize) -> &'r [Successors] {
+        let Node { first_quad, n_quads, .. } = self.nodes[position];
+        &self.successors[first_quad as usize..][..n_quads as usize]
+    }
+
+    /// Returns the weights of a group of actions, one entry per quad of successors.
+    #[inline(always)]
+    fn weights(self, position: usize, group: usize) -> &'r [Weights] {
+        let Node { first_weights, n_quads, .. } = self.nodes[position];
+        &self.weights[first_weights as usize + group * n_quads as usize..][..n_quads as usize]
+    }
+
+    /// Returns the values of a group of actions.
+    #[inline(always)]
+    fn group_values(self, values: &[f64], position: usize, group: usize) -> [f64; LANES] {
+        let mut sums = [0.0; LANES];
+        for (successors, weights) in self.successors(position).iter().zip(self.weights(position, group)) {
+            for (&j, weights) in successors.iter().zip(weights) {
+                let value = values[j as usize];
+                for (sum, weight) in sums.iter_mut().zip(weights) {
+                    *sum += weight * value;
+                }
+            }
+        }
+        sums
+    }
+
+    /// Returns `(T h)(s)`.
+    #[inline(always)]
+    fn backup(self, values: &[f64], position: usize) -> f64 {
+        let mut best = [0.0f64; LANES];
+        for group in 0..self.nodes[position].n_groups as usize {
+            for (best, value) in best.iter_mut().zip(self.group_values(values, position, group)) {
+                *best = if value > *best { value } else { *best };
+            }
+        }
+        let larger = |a: f64, b: f64| if a > b { a } else { b };
+        larger(larger(best[0], best[1]), larger(best[2], best[3]))
+    }
+
+    /// Returns `(T h)(s)` and the index of the first action that attains it.
+    fn best_action(self, values: &[f64], position: usize) -> (f64, usize) {
+        let mut best = (0.0, 0);
+        for group in 0..self.nodes[position].n_groups as usize {
+            for (lane, value) in self.group_values(values, position, group).into_iter().enumerate() {
+                if value > best.0 {
+                    best = (value, group * LANES + lane);
+                }
+            }
+        }
+        best
+    }
+
+    /// Iterates over `(successor, weight)` of one action, with padding.
+    fn entries(self, position: usize, action: usize) -> impl Iterator<Item = (u32, f64)> {
+        let weights = self.weights(position, action / LANES).iter().flatten();
+        let weights = weights.map(move |weights| weights[action % LANES]);
+        self.successors(position).iter().flatten().copied().zip(weights)
+    }
+}
+
 /// One sweep, compiled for each set of vector instructions. Sums are not fused, so all sets give
 /// the same bits.
-struct Sweep<'f, 'a> {
-    field: &'f mut Field<'a>,
+struct Sweep<'s> {
+    rows: Rows<'s>,
+    values: &'s mut [f64],
     positions: Range<usize>,
     tolerance: f64,
 }
 
-impl WithSimd for Sweep<'_, '_> {
+impl WithSimd for Sweep<'_> {
     type Output = bool;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> bool {
-        let mut excess = 0.0f64;
-        for i in self.positions {
-            let value = self.field.backup(i);
-            let slot = &mut self.field.values[i];
-            excess = excess.max((value - *slot).abs() - self.tolerance * value);
-            *slot = value;
+        let Self { rows, values, positions, tolerance } = self;
+        let mut has_changed = false;
+        for i in positions {
+            let value = rows.backup(values, i);
+            has_changed |= (value - values[i]).abs() > tolerance * value;
+            values[i] = value;
         }
-        excess > 0.0
+        has_changed
     }
 }

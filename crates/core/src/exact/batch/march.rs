@@ -90,9 +90,9 @@ impl Layers {
         let (mut reads_itself, mut reads_far) = (vec![false; n], vec![false; n]);
         for (layer, range) in positions.iter().enumerate() {
             let next_end = positions.get(layer + 1).map_or(range.end, |next| next.end);
-            for (_, j) in field.successors(range.clone()) {
-                reads_itself[layer] |= range.contains(&(j as usize));
-                reads_far[layer] |= j as usize >= next_end;
+            for j in field.successors(range.clone()) {
+                reads_itself[layer] |= range.contains(&j);
+                reads_far[layer] |= j >= next_end;
             }
         }
         let (swept, changed) = (vec![0; n], vec![0; n]);
