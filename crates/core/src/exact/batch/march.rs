@@ -90,10 +90,7 @@ impl Layers {
         let (mut reads_itself, mut reads_far) = (vec![false; n], vec![false; n]);
         for (layer, range) in positions.iter().enumerate() {
             let next_end = positions.get(layer + 1).map_or(range.end, |next| next.end);
-            for j in field.successors(range.clone()) {
-                reads_itself[layer] |= range.contains(&j);
-                reads_far[layer] |= j >= next_end;
-            }
+            (reads_itself[layer], reads_far[layer]) = field.reads(range.clone(), next_end);
         }
         let (swept, changed) = (vec![0; n], vec![0; n]);
         Self { positions, reads_itself, reads_far, swept, changed, clock: 0, last_change: 0 }

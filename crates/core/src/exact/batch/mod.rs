@@ -21,7 +21,7 @@ use table::ActionTable;
 /// with probabilities of at least 1e-40, are normal numbers.
 const MAX_NATS: f64 = 600.0;
 /// Layers are swept until their values change by less than this fraction of the permitted residual.
-const SETTLED: f64 = 0.2;
+const SETTLED: f64 = 0.4;
 
 /// Solves one goal after another of a process at one discount, with the work they share done once.
 pub(super) struct BatchSolver<'a> {
