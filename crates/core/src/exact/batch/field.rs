@@ -2,7 +2,7 @@
 
 use super::{
     super::{control::PolicySystem, reverse::ReverseSearch},
-    table::{ActionTable, LANES, Successors, Weights},
+    table::{ActionTable, Block, LANES, Successors, Weights},
 };
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
@@ -14,19 +14,17 @@ use std::ops::Range;
 /// States that cannot reach the goal are represented by one position behind the last, with `h = 0`.
 pub(super) struct Field<'a> {
     arch: Arch,
-    weights: &'a [Weights],
+    table: &'a ActionTable,
     nodes: Vec<Node>,
     successors: Vec<Successors>,
     values: Vec<f64>,
 }
 
-/// Where the successors and weights of a position are.
+/// The successors and the block of weights of a position.
 #[derive(Clone, Copy)]
 struct Node {
     first_quad: u32,
-    n_quads: u32,
-    first_weights: u32,
-    n_groups: u32,
+    block: u32,
 }
 
 impl<'a> Field<'a> {
@@ -34,7 +32,7 @@ impl<'a> Field<'a> {
         let n = search.order.len();
         let mut field = Self {
             arch: Arch::new(),
-            weights: &table.weights,
+            table,
             nodes: Vec::with_capacity(n),
             successors: Vec::with_capacity(n),
             values: vec![0.0; n + 1],
@@ -45,10 +43,8 @@ impl<'a> Field<'a> {
             to => search.position[to as usize].min(n as u32),
         };
         for &state in &search.order {
-            let quads = table.successors(state as usize);
-            let (first_weights, n_groups) = table.block(state as usize);
-            let (first_quad, n_quads) = (field.successors.len() as u32, quads.len() as u32);
-            field.nodes.push(Node { first_quad, n_quads, first_weights, n_groups });
+            let (block, quads) = table.state(state as usize);
+            field.nodes.push(Node { first_quad: field.successors.len() as u32, block });
             field.successors.extend(quads.iter().map(|quad| quad.map(position)));
         }
         field
@@ -73,13 +69,13 @@ impl<'a> Field<'a> {
     }
 
     fn rows(&self) -> Rows<'_> {
-        Rows { nodes: &self.nodes, successors: &self.successors, weights: self.weights }
+        Rows::new(self.table, &self.nodes, &self.successors)
     }
 
     /// Runs one Gauss-Seidel sweep. Returns whether a value changed by more than the relative
     /// `tolerance`.
     pub(super) fn sweep(&mut self, positions: Range<usize>, tolerance: f64) -> bool {
-        let rows = Rows { nodes: &self.nodes, successors: &self.successors, weights: self.weights };
+        let rows = Rows::new(self.table, &self.nodes, &self.successors);
         self.arch.dispatch(Sweep { rows, values: &mut self.values, positions, tolerance })
     }
 
@@ -91,7 +87,8 @@ impl<'a> Field<'a> {
         for i in 1..n {
             let (_, action) = rows.best_action(&self.values, i);
             let entries = rows.entries(i, action).filter(|&(j, weight)| weight > 0.0 && (j as usize) < n);
-            policy.push_row(entries.map(|(j, weight)| (j, weight * self.values[j as usize] / self.values[i])));
+            policy
+                .push_row(entries.map(|(j, weight)| (j, weight * self.values[j as usize] / self.values[i])));
         }
         policy
     }
@@ -126,20 +123,30 @@ impl<'a> Field<'a> {
 struct Rows<'r> {
     nodes: &'r [Node],
     successors: &'r [Successors],
+    blocks: &'r [Block],
     weights: &'r [Weights],
 }
 
 impl<'r> Rows<'r> {
+    fn new(table: &'r ActionTable, nodes: &'r [Node], successors: &'r [Successors]) -> Self {
+        Self { nodes, successors, blocks: &table.blocks, weights: &table.weights }
+    }
+
+    #[inline(always)]
+    fn block(self, position: usize) -> Block {
+        self.blocks[self.nodes[position].block as usize]
+    }
+
     #[inline(always)]
     fn successors(self, position: usize) -> &'r [Successors] {
-        let Node { first_quad, n_quads, .. } = self.nodes[position];
-        &self.successors[first_quad as usize..][..n_quads as usize]
+        let n_quads = self.block(position).n_quads as usize;
+        &self.successors[self.nodes[position].first_quad as usize..][..n_quads]
     }
 
     /// Returns the weights of a group of actions, one entry per quad of successors.
     #[inline(always)]
     fn weights(self, position: usize, group: usize) -> &'r [Weights] {
-        let Node { first_weights, n_quads, .. } = self.nodes[position];
+        let Block { first_weights, n_quads, .. } = self.block(position);
         &self.weights[first_weights as usize + group * n_quads as usize..][..n_quads as usize]
     }
 
@@ -156,12 +163,12 @@ impl<'r> Rows<'r> {
     /// Returns `(T h)(s)`.
     #[inline(always)]
     fn backup(self, values: &[f64], position: usize) -> f64 {
-        let Node { first_quad, n_quads, first_weights, n_groups } = self.nodes[position];
+        let Block { first_weights, n_quads, n_groups } = self.block(position);
         let mut best = [0.0f64; LANES];
         if n_quads == 1 && n_groups == 1 {
             // The states of grids; without loops, this is a third faster.
-            let (quad, weights) = (first_quad as usize, first_weights as usize);
-            add_quad(&mut best, values, &self.successors[quad], &self.weights[weights]);
+            let quad = self.nodes[position].first_quad as usize;
+            add_quad(&mut best, values, &self.successors[quad], &self.weights[first_weights as usize]);
             return largest(best);
         }
         for group in 0..n_groups as usize {
@@ -175,11 +182,12 @@ impl<'r> Rows<'r> {
     /// Returns `(T h)(s)` and the index of the first action that attains it.
     fn best_action(self, values: &[f64], position: usize) -> (f64, usize) {
         let mut best = (0.0, 0);
-        for group in 0..self.nodes[position].n_groups as usize {
+        for group in 0..self.block(position).n_groups as usize {
             let values = self.group_values(values, position, group);
             let value = largest(values);
             // Selects instead of branching: which action is best is hard to predict.
-            let first = (0..LANES).rev().fold(0, |first, lane| if values[lane] == value { lane } else { first });
+            let first =
+                (0..LANES).rev().fold(0, |first, lane| if values[lane] == value { lane } else { first });
             if value > best.0 {
                 best = (value, group * LANES + first);
             }

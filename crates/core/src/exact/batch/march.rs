@@ -84,8 +84,7 @@ impl Layers {
     fn new(field: &Field<'_>, search: &ReverseSearch) -> Self {
         let ends = &search.layer_ends;
         let begins = std::iter::once(0).chain(ends.iter().copied());
-        let positions: Vec<_> =
-            begins.zip(ends).map(|(begin, &end)| begin as usize..end as usize).collect();
+        let positions: Vec<_> = begins.zip(ends).map(|(begin, &end)| begin as usize..end as usize).collect();
         let n = positions.len();
         let (mut reads_itself, mut reads_far) = (vec![false; n], vec![false; n]);
         for (layer, range) in positions.iter().enumerate() {

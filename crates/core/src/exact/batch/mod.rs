@@ -63,17 +63,18 @@ impl<'a> BatchSolver<'a> {
     fn certified(&self, field: &Field<'_>, search: &ReverseSearch) -> GoalDistances {
         let mut nats = vec![f64::INFINITY; self.mdp.n_states()];
         let mut policy = vec![GoalDistances::NO_ACTION; self.mdp.n_states()];
+        let mut farthest = 0.0f64;
+        nats[search.order[0] as usize] = 0.0;
         let residual = field.residual(|position, action| {
             let state = search.order[position] as usize;
-            policy[state] = self.mdp.row_action[self.mdp.row_range(state).start + action];
-        });
-        let mut farthest = 0.0f64;
-        for (&state, value) in search.order.iter().zip(field.values()) {
-            let distance = -value.ln();
+            let distance = -field.values()[position].ln();
             farthest = farthest.max(distance);
-            nats[state as usize] = distance;
-        }
-        nats[search.order[0] as usize] = 0.0;
+            nats[state] = distance;
+            policy[state] = match self.table.are_actions_dense {
+                true => action as u32,
+                false => self.mdp.row_action[self.mdp.row_range(state).start + action],
+            };
+        });
         let rounding = f64::EPSILON * (self.table.longest_row as f64 + 8.0 + 2.0 * farthest);
         let is_in_range = farthest <= MAX_NATS;
         let bound = if is_in_range { residual + rounding } else { f64::INFINITY };

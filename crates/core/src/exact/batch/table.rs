@@ -24,25 +24,35 @@ const MAX_PADDING: usize = 8;
 /// itself eliminated. States with equal blocks share one copy: a grid has one per pattern of walls,
 /// all of which fit into the first-level cache.
 pub(super) struct ActionTable {
-    states: Vec<StateBlock>,
+    states: Vec<StateEntry>,
+    /// The distinct blocks of weights.
+    pub(super) blocks: Vec<Block>,
     /// The successors of all states, padded with [`Self::NONE`].
     successors: Vec<Successors>,
     /// Per block and group of [`LANES`] actions, the weights of each quad of successors.
     pub(super) weights: Vec<Weights>,
     /// The largest number of transitions of a row, for bounds of rounding errors.
     pub(super) longest_row: usize,
+    /// Whether the actions of every state are numbered from 0 without gaps.
+    pub(super) are_actions_dense: bool,
 }
 
-/// Where the successors and weights of a state are.
+/// The successors and the block of weights of a state.
 #[derive(Clone, Copy)]
-struct StateBlock {
+struct StateEntry {
     first_quad: u32,
-    n_quads: u32,
-    first_weights: u32,
-    n_groups: u32,
+    block: u32,
 }
 
-/// Blocks by their shape and the bits of their weights.
+/// The shape of a block: for each group of [`LANES`] actions, `n_quads` quads of weights.
+#[derive(Clone, Copy)]
+pub(super) struct Block {
+    pub(super) first_weights: u32,
+    pub(super) n_quads: u32,
+    pub(super) n_groups: u32,
+}
+
+/// The numbers of blocks by their shape and the bits of their weights.
 type KnownBlocks = HashMap<(usize, Vec<[[u64; LANES]; QUAD]>), u32>;
 
 impl ActionTable {
@@ -53,9 +63,11 @@ impl ActionTable {
     pub(super) fn new(mdp: &TabularMdp, discount: Discount) -> Option<Self> {
         let mut table = Self {
             states: Vec::with_capacity(mdp.n_states()),
+            blocks: Vec::new(),
             successors: Vec::with_capacity(mdp.n_states()),
             weights: Vec::new(),
             longest_row: (0..mdp.n_rows()).map(|row| mdp.row(row).successors.len()).max().unwrap_or(0),
+            are_actions_dense: are_actions_dense(mdp),
         };
         let max_weights = MAX_PADDING * mdp.n_transitions() / (LANES * QUAD) + 1;
         let (mut known, mut distinct, mut block) = (KnownBlocks::new(), Vec::new(), Vec::new());
@@ -66,16 +78,11 @@ impl ActionTable {
             block.clear();
             block.resize(n_groups * n_quads, Weights::default());
             fill_block(mdp, discount, state, &distinct, &mut block);
-            let first_weights = table.shared_block(&mut known, n_quads, &block);
+            let shared = table.shared_block(&mut known, n_quads, n_groups, &block);
             if table.weights.len() > max_weights || table.successors.len() > u32::MAX as usize / QUAD {
                 return None;
             }
-            table.states.push(StateBlock {
-                first_quad: table.successors.len() as u32,
-                n_quads: n_quads as u32,
-                first_weights,
-                n_groups: n_groups as u32,
-            });
+            table.states.push(StateEntry { first_quad: table.successors.len() as u32, block: shared });
             table.successors.extend(distinct.chunks(QUAD).map(|chunk| {
                 let mut quad = [Self::NONE; QUAD];
                 quad[..chunk.len()].copy_from_slice(chunk);
@@ -85,25 +92,37 @@ impl ActionTable {
         Some(table)
     }
 
-    /// Returns the index of a block, which is stored once.
-    fn shared_block(&mut self, known: &mut KnownBlocks, n_quads: usize, block: &[Weights]) -> u32 {
-        let bits = block.iter().map(|quad| quad.map(|weights| weights.map(f64::to_bits)));
+    /// Returns the number of a block, which is stored once.
+    fn shared_block(
+        &mut self,
+        known: &mut KnownBlocks,
+        n_quads: usize,
+        n_groups: usize,
+        weights: &[Weights],
+    ) -> u32 {
+        let bits = weights.iter().map(|quad| quad.map(|weights| weights.map(f64::to_bits)));
         *known.entry((n_quads, bits.collect())).or_insert_with(|| {
-            self.weights.extend_from_slice(block);
-            (self.weights.len() - block.len()) as u32
+            self.blocks.push(Block {
+                first_weights: self.weights.len() as u32,
+                n_quads: n_quads as u32,
+                n_groups: n_groups as u32,
+            });
+            self.weights.extend_from_slice(weights);
+            self.blocks.len() as u32 - 1
         })
     }
 
-    /// Returns the padded successors of a state.
-    pub(super) fn successors(&self, state: usize) -> &[Successors] {
-        let StateBlock { first_quad, n_quads, .. } = self.states[state];
-        &self.successors[first_quad as usize..][..n_quads as usize]
+    /// Returns the block of a state and its padded successors.
+    #[inline]
+    pub(super) fn state(&self, state: usize) -> (u32, &[Successors]) {
+        let StateEntry { first_quad, block } = self.states[state];
+        let n_quads = self.blocks[block as usize].n_quads as usize;
+        (block, &self.successors[first_quad as usize..][..n_quads])
     }
+}
 
-    /// Returns where a state's weights start, and the number of groups of actions.
-    pub(super) fn block(&self, state: usize) -> (u32, u32) {
-        (self.states[state].first_weights, self.states[state].n_groups)
-    }
+fn are_actions_dense(mdp: &TabularMdp) -> bool {
+    (0..mdp.n_states()).all(|state| mdp.rows(state).enumerate().all(|(index, row)| row.action == index))
 }
 
 /// Collects the successors of all actions of a state except itself, each once.
@@ -117,13 +136,7 @@ fn distinct_successors(mdp: &TabularMdp, state: usize, distinct: &mut Vec<u32>) 
 }
 
 /// Writes the weights of a state into a block of zeros: group by group, quad by quad.
-fn fill_block(
-    mdp: &TabularMdp,
-    discount: Discount,
-    state: usize,
-    distinct: &[u32],
-    block: &mut [Weights],
-) {
+fn fill_block(mdp: &TabularMdp, discount: Discount, state: usize, distinct: &[u32], block: &mut [Weights]) {
     let n_quads = distinct.len().div_ceil(QUAD);
     for (action, row) in mdp.rows(state).enumerate() {
         let stay = row.iter().find(|&(to, _)| to == state).map_or(0.0, |(_, p)| p);

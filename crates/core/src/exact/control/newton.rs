@@ -37,7 +37,11 @@ fn correct(system: &mut System<'_>, target: f64) -> bool {
 
 /// Solves for the relative errors of values that were folded into the weights, until the residual
 /// has dropped by the factor `drop` or to `tolerance`.
-pub(in super::super) fn relative_errors(policy: &PolicySystem, drop: f64, tolerance: f64) -> Option<Vec<f64>> {
+pub(in super::super) fn relative_errors(
+    policy: &PolicySystem,
+    drop: f64,
+    tolerance: f64,
+) -> Option<Vec<f64>> {
     let residual: Vec<f64> = std::iter::repeat_n(0.0, policy.n_goals)
         .chain(policy.rows().map(|(_, _, weights)| weights.iter().sum::<f64>() - 1.0))
         .collect();
