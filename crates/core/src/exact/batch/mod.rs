@@ -17,8 +17,8 @@ use crate::Discount;
 use field::Field;
 use table::ActionTable;
 
-/// Larger distances are left to the scaled marches. Values down to `exp(-600)`, and their products
-/// with probabilities of at least 1e-40, are normal numbers.
+/// Larger distances are left to the scaled marches. Values down to `exp(-600)` are normal numbers,
+/// and a term that underflows is less than 1e-40 of any of them.
 const MAX_NATS: f64 = 600.0;
 /// Layers are swept until their values change by less than this fraction of the permitted residual.
 const SETTLED: f64 = 0.4;
