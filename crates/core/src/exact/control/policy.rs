@@ -4,7 +4,7 @@ use super::system::System;
 
 /// The system `u_i = sum_j w_ij u_j` over the rows chosen by the current policy, for positions from
 /// `n_goals` on.
-pub(super) struct PolicySystem {
+pub(in super::super) struct PolicySystem {
     pub(super) n_goals: usize,
     entry_ptr: Vec<u32>,
     columns: Vec<u32>,
@@ -14,14 +14,24 @@ pub(super) struct PolicySystem {
 impl PolicySystem {
     /// Copies the chosen rows into contiguous memory.
     pub(super) fn new(system: &System<'_>) -> Self {
-        let mut policy =
-            Self { n_goals: system.n_goals, entry_ptr: vec![0], columns: Vec::new(), weights: Vec::new() };
+        let mut policy = Self::without_rows(system.n_goals);
         for (columns, weights) in system.chosen_entries() {
-            policy.columns.extend_from_slice(columns);
-            policy.weights.extend_from_slice(weights);
-            policy.entry_ptr.push(policy.columns.len() as u32);
+            policy.push_row(columns.iter().copied().zip(weights.iter().copied()));
         }
         policy
+    }
+
+    pub(in super::super) fn without_rows(n_goals: usize) -> Self {
+        Self { n_goals, entry_ptr: vec![0], columns: Vec::new(), weights: Vec::new() }
+    }
+
+    /// Adds the `(column, weight)` entries of the next position.
+    pub(in super::super) fn push_row(&mut self, entries: impl Iterator<Item = (u32, f64)>) {
+        for (column, weight) in entries {
+            self.columns.push(column);
+            self.weights.push(weight);
+        }
+        self.entry_ptr.push(self.columns.len() as u32);
     }
 
     /// Iterates over `(position, columns, weights)` of the non-goal positions, in order.

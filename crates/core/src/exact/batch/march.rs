@@ -1,0 +1,129 @@
+//! Sweeps of the layers whose inputs still change, outward from the goal.
+
+use super::{
+    super::{control::relative_errors, reverse::ReverseSearch},
+    field::Field,
+};
+use std::ops::Range;
+
+/// The number of sweeps over all states after which the march is given up.
+const MAX_SWEEPS: usize = 400;
+/// The number of passes over most states before a Newton step.
+const PASSES_PER_NEWTON: usize = 4;
+/// A Newton step reduces the residual of the policy by this factor. Smaller factors take longer
+/// and gain nothing, because the policy still changes.
+const NEWTON_DROP: f64 = 1e-4;
+
+/// The layers of breadth-first order, and when each was last swept and changed.
+struct Layers {
+    /// The positions of each layer; layer 0 is the goal.
+    positions: Vec<Range<usize>>,
+    /// Whether a state of the layer can move to another of the same layer.
+    reads_itself: Vec<bool>,
+    /// Whether a state of the layer can move more than one layer away from the goal.
+    reads_far: Vec<bool>,
+    /// The sweep, counted from 1, in which the layer was last swept, and last changed.
+    swept: Vec<usize>,
+    changed: Vec<usize>,
+    /// The number of sweeps of layers so far.
+    clock: usize,
+    last_change: usize,
+}
+
+/// Solves for the values of all states. A layer joins after one sweep of those nearer to the goal,
+/// and is swept until what it reads no longer changes by more than the relative `tolerance`.
+///
+/// Changes travel outward through all layers in one pass; changes that travel inward decay from
+/// layer to layer. So the layers that change form a window that moves outward, as wide as accuracy
+/// needs. If the process mixes well, all layers change until their common scale is right, the one
+/// error that sweeps reduce slowly; then Newton steps correct it. Returns whether the values have
+/// settled.
+pub(super) fn march(field: &mut Field<'_>, search: &ReverseSearch, tolerance: f64) -> bool {
+    let mut layers = Layers::new(field, search);
+    let last = layers.positions.len() - 1;
+    let mut states_left = MAX_SWEEPS.saturating_mul(search.order.len());
+    let (mut first, mut wide_passes) = (1, 0);
+    for pass in 1.. {
+        let head = pass.min(last);
+        let (mut next_first, mut n_swept) = (head + 1, 0);
+        for layer in first..=head {
+            if layers.is_stale(layer) {
+                let positions = layers.positions[layer].clone();
+                n_swept += positions.len();
+                let has_changed = field.sweep(positions, tolerance);
+                layers.note_sweep(layer, has_changed);
+                if has_changed {
+                    next_first = next_first.min(layers.first_reader(layer));
+                }
+            }
+        }
+        first = next_first;
+        if head == last && first > last {
+            return true;
+        }
+        if n_swept > states_left {
+            return false;
+        }
+        states_left -= n_swept;
+        if head == last && 2 * n_swept > search.order.len() {
+            wide_passes += 1;
+            if wide_passes % PASSES_PER_NEWTON == 0 {
+                // If the step fails, the sweeps continue without it.
+                if let Some(errors) = relative_errors(&field.policy_system(), NEWTON_DROP, tolerance) {
+                    field.correct(&errors);
+                    layers.note_correction();
+                    first = 1;
+                }
+            }
+        }
+    }
+    unreachable!("the number of sweeps is limited")
+}
+
+impl Layers {
+    fn new(field: &Field<'_>, search: &ReverseSearch) -> Self {
+        let ends = &search.layer_ends;
+        let begins = std::iter::once(0).chain(ends.iter().copied());
+        let positions: Vec<_> = begins.zip(ends).map(|(begin, &end)| begin as usize..end as usize).collect();
+        let n = positions.len();
+        let (mut reads_itself, mut reads_far) = (vec![false; n], vec![false; n]);
+        for (layer, range) in positions.iter().enumerate() {
+            let next_end = positions.get(layer + 1).map_or(range.end, |next| next.end);
+            (reads_itself[layer], reads_far[layer]) = field.reads(range.clone(), next_end);
+        }
+        let (swept, changed) = (vec![0; n], vec![0; n]);
+        Self { positions, reads_itself, reads_far, swept, changed, clock: 0, last_change: 0 }
+    }
+
+    /// Whether the layer was never swept, or what it reads has changed since.
+    fn is_stale(&self, layer: usize) -> bool {
+        let swept = self.swept[layer];
+        let has_changed = |other: usize| self.changed.get(other).is_some_and(|&changed| changed > swept);
+        swept == 0
+            || has_changed(layer - 1)
+            || has_changed(layer + 1)
+            || self.reads_itself[layer] && self.changed[layer] >= swept
+            || self.reads_far[layer] && self.last_change > swept
+    }
+
+    fn note_sweep(&mut self, layer: usize, has_changed: bool) {
+        self.clock += 1;
+        self.swept[layer] = self.clock;
+        if has_changed {
+            self.changed[layer] = self.clock;
+            self.last_change = self.clock;
+        }
+    }
+
+    fn note_correction(&mut self) {
+        self.clock += 1;
+        self.changed[1..].fill(self.clock);
+        self.last_change = self.clock;
+    }
+
+    /// Returns the first layer that may read the values of `layer`.
+    fn first_reader(&self, layer: usize) -> usize {
+        let nearest = layer.saturating_sub(1).max(1);
+        (1..nearest).find(|&reader| self.reads_far[reader]).unwrap_or(nearest)
+    }
+}
