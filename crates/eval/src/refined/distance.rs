@@ -8,7 +8,7 @@ use super::{
     graph::Graph,
     hop::HopMetric,
     nearest::Points,
-    place::Place,
+    place::{Few, NEAR, Place, Places},
     rows::{Rows, apart},
     saved::{self, Parts},
 };
@@ -21,8 +21,6 @@ use std::{
     sync::{Arc, Mutex, OnceLock},
 };
 
-/// The number of landmarks near a state at which paths may start or end.
-const NEAR: usize = 3;
 /// The number of landmarks tried near a dead end, where the nearest landmark has no edges.
 const NEAR_DEAD_END: usize = 32;
 /// How much farther than the nearest landmark those of a plan may be, in cover radii; never more
@@ -38,6 +36,8 @@ const FAR_RADII: f32 = 2.0;
 const MAX_CACHED_GOALS: usize = 1024;
 /// The number of states of a goal set that are tried with a direct hop.
 const NEAREST_GOALS: usize = 8;
+/// The number of states per parallel task.
+const STATES_PER_TASK: usize = 1024;
 /// The discount, which only determines the unit of nats.
 const DISCOUNT: f64 = 0.99;
 
@@ -230,8 +230,8 @@ impl RefinedDistance {
     pub fn goal_set(&self, states: &[f32]) -> Result<GoalSet, ShapeError> {
         self.check_all_pairs(states, &[])?;
         let places = self.places(states);
-        let ends = places.par_iter().flat_map_iter(|place| self.confirmed_ends(place)).collect();
-        Ok(GoalSet::new(places, self.map.metric.projected_width(), ends))
+        let ends = places.iter().flat_map(|place| self.confirmed_ends(place).to_vec()).collect();
+        Ok(GoalSet::new(places, ends))
     }
 
     /// Returns the steps from every row of `from`, `[n, width]`, to the nearest goal of a set;
@@ -241,17 +241,22 @@ impl RefinedDistance {
     /// If the length of `from` is not a multiple of [`width`](TemporalDistance::width).
     pub fn steps_to_set(&self, from: &[f32], goals: &GoalSet) -> Result<Vec<f64>, ShapeError> {
         self.check_all_pairs(from, &[])?;
-        let read = |from: &Place| {
-            let mut along = self.shortest(&self.confirmed_starts(from), &goals.ends).0;
+        let read = |from: Place<'_>| {
+            let starts = self.confirmed_starts(from);
+            let mut along = self.shortest(&starts, &goals.ends).0;
             if along.is_infinite() {
                 along = self.shortest(&self.starts_near_dead_end(from), &goals.ends).0;
             }
             // A hop leads to one state of the set, and the graph has to confirm it for that state.
-            let near = goals.states.nearest_few(&from.projected, NEAREST_GOALS);
-            let hops = near.iter().map(|&(goal, _)| self.reading_of(from, &goals.places[goal as usize]));
-            f64::from(hops.fold(along, f32::min))
+            let near = goals.states.nearest_few(from.projected, NEAREST_GOALS);
+            let hop = |&(goal, _): &(u32, f32)| {
+                let to = goals.places.get(goal as usize);
+                self.reading_of((from, &starts), (to, &self.confirmed_ends(to)))
+            };
+            f64::from(near.iter().map(hop).fold(along, f32::min))
         };
-        Ok(self.places(from).par_iter().map(read).collect())
+        let from = self.places(from);
+        Ok((0..from.len()).into_par_iter().map(|state| read(from.get(state))).collect())
     }
 
     /// Returns the path behind a reading: recorded segments, and the hops between them. `None` if
@@ -261,7 +266,8 @@ impl RefinedDistance {
     /// If a state does not have [`width`](TemporalDistance::width) values.
     pub fn path(&self, from: &[f32], to: &[f32]) -> Result<Option<RecordedPath>, ShapeError> {
         self.check_paired(from, to)?;
-        let (from, to) = (&self.places(from)[0], &self.places(to)[0]);
+        let (from, to) = (self.places(from), self.places(to));
+        let (from, to) = (from.get(0), to.get(0));
         let (first, last) = match self.route(from, to) {
             Route::Hop(hop) => {
                 return Ok(Some(RecordedPath { segments: Vec::new(), hops: vec![f64::from(hop)] }));
@@ -272,14 +278,14 @@ impl RefinedDistance {
         let graph = self.graph();
         let first_edges = self.first_edges(last);
         let edges = Graph::path(&first_edges, &graph.edges, first, last);
-        let (mut here, mut segments, mut hops) = (from.projected.as_slice(), Vec::new(), Vec::new());
+        let (mut here, mut segments, mut hops) = (from.projected, Vec::new(), Vec::new());
         for edge in edges {
             let Edge { row, lag, .. } = graph.edges[edge];
             hops.push(f64::from(apart(here, graph.end(edge, 0))));
             segments.push(Segment { first_row: u64::from(row), steps: lag });
             here = graph.end(edge, 1);
         }
-        hops.push(f64::from(apart(here, &to.projected)));
+        hops.push(f64::from(apart(here, to.projected)));
         Ok(Some(RecordedPath { segments, hops }))
     }
 
@@ -295,14 +301,14 @@ impl RefinedDistance {
     pub fn gap(&self, data: &Dataset, from: &[f32], to: &[f32]) -> Result<Option<Gap>, ShapeError> {
         self.check_paired(from, to)?;
         assert_eq!(data.spec().observation.width, self.width(), "the dataset has another state width");
-        let (from, to) = (&self.places(from)[0], &self.places(to)[0]);
-        if self.reading_of(from, to).is_finite() {
+        let (from, to) = (self.places(from), self.places(to));
+        let (from, to) = (from.get(0), to.get(0));
+        let (starts, ends) = (self.confirmed_starts(from), self.confirmed_ends(to));
+        if self.reading_of((from, &starts), (to, &ends)).is_finite() {
             return Ok(None);
         }
         let graph = self.graph();
-        let starts: Vec<u32> =
-            self.confirmed_starts(from).into_iter().map(|(landmark, _)| landmark).collect();
-        let ends: Vec<u32> = self.confirmed_ends(to).into_iter().map(|(landmark, _)| landmark).collect();
+        let [starts, ends] = [starts, ends].map(|few| few.iter().map(|(landmark, _)| *landmark).collect::<Vec<u32>>());
         let n = graph.n_landmarks();
         let reached = gap::closure(n, &graph.edges, &starts, false);
         let leading = gap::closure(n, &graph.edges, &ends, true);
@@ -312,9 +318,10 @@ impl RefinedDistance {
     }
 
     /// Returns the route from one state to another.
-    pub(super) fn route(&self, from: &Place, to: &Place) -> Route {
-        let hop = apart(&from.projected, &to.projected);
-        let (steps, first, last) = self.along(from, to);
+    pub(super) fn route(&self, from: Place<'_>, to: Place<'_>) -> Route {
+        let hop = apart(from.projected, to.projected);
+        let (starts, ends) = (self.confirmed_starts(from), self.confirmed_ends(to));
+        let (steps, first, last) = self.along((from, &starts), (to, &ends));
         if hop == 0.0 || self.is_shorter(hop, steps) {
             Route::Hop(hop)
         } else if steps.is_infinite() {
@@ -349,23 +356,34 @@ impl RefinedDistance {
         &self.map.readings[self.reading as usize]
     }
 
-    pub(super) fn places(&self, rows: &[f32]) -> Vec<Place> {
+    pub(super) fn places(&self, rows: &[f32]) -> Places {
         // The table is computed before parallel queries, not within one: a thread that waits for
         // its part of the table could pick up a query that itself waits for the table.
         self.paths().make_table();
-        // Without a table, every landmark costs a search.
-        let near = if self.paths().has_table { NEAR } else { 1 };
-        let place = |row: &[f32]| {
-            let mut projected = Vec::with_capacity(self.map.metric.projected_width());
-            self.map.metric.project(row, &mut projected);
-            let near = self.map.landmarks.nearest_few(&projected, near);
-            Place { projected, near }
-        };
-        rows.par_chunks_exact(self.width()).map(place).collect()
+        let task = STATES_PER_TASK * self.width();
+        match rows.len() <= task {
+            true => self.few_places(rows),
+            false => {
+                let parts: Vec<Places> = rows.par_chunks(task).map(|rows| self.few_places(rows)).collect();
+                parts.into_iter().fold(Places::default(), Places::append)
+            }
+        }
     }
 
-    fn reading_of(&self, from: &Place, to: &Place) -> f32 {
-        let hop = apart(&from.projected, &to.projected);
+    /// Returns the places of the states of a task.
+    fn few_places(&self, rows: &[f32]) -> Places {
+        // Without a table, every landmark costs a search.
+        let listed = if self.paths().has_table { NEAR.min(self.n_landmarks()) } else { 1 };
+        let (n, width) = (rows.len() / self.width(), self.map.metric.projected_width());
+        let (mut projected, mut near) = (Vec::with_capacity(n * width), Vec::with_capacity(n * listed));
+        self.map.metric.project(rows, &mut projected);
+        self.map.landmarks.nearest_few_of(&projected, listed, &mut near);
+        Places { width, listed, projected, near }
+    }
+
+    /// Returns the distance between two states, each with its confirmed first or last landmarks.
+    fn reading_of(&self, from: (Place<'_>, &Few), to: (Place<'_>, &Few)) -> f32 {
+        let hop = apart(from.0.projected, to.0.projected);
         if hop == 0.0 {
             return 0.0;
         }
@@ -388,22 +406,26 @@ impl RefinedDistance {
     }
 
     /// Returns the landmarks near a state that can be reached from it by a confirmed hop.
-    fn confirmed_starts(&self, place: &Place) -> Vec<(u32, f32)> {
+    fn confirmed_starts(&self, place: Place<'_>) -> Few {
         let nearest = place.near[0].0;
         let is_start = |(first, _): &(u32, f32)| *first == nearest || self.is_hop(nearest, *first);
         place.near.iter().copied().filter(is_start).collect()
     }
 
     /// Returns the landmarks near a state from which it can be reached by a confirmed hop.
-    fn confirmed_ends(&self, place: &Place) -> Vec<(u32, f32)> {
+    fn confirmed_ends(&self, place: Place<'_>) -> Few {
         let nearest = place.near[0].0;
         let is_end = |(last, _): &(u32, f32)| *last == nearest || self.is_hop(*last, nearest);
         place.near.iter().copied().filter(is_end).collect()
     }
 
     /// Returns the steps along the graph, and the first and the last landmark of the path.
-    fn along(&self, from: &Place, to: &Place) -> (f32, u32, u32) {
-        let confirmed = self.shortest(&self.confirmed_starts(from), &self.confirmed_ends(to));
+    fn along(
+        &self,
+        (from, starts): (Place<'_>, &Few),
+        (to, ends): (Place<'_>, &Few),
+    ) -> (f32, u32, u32) {
+        let confirmed = self.shortest(starts, ends);
         match confirmed.0.is_finite() {
             true => confirmed,
             false => self.shortest(&self.starts_near_dead_end(from), &self.ends_near_dead_end(to)),
@@ -412,19 +434,19 @@ impl RefinedDistance {
 
     /// Returns the possible first landmarks if no edge starts at the nearest: those up to one cover
     /// radius farther away, which the graph cannot distinguish from it.
-    fn starts_near_dead_end(&self, place: &Place) -> Vec<(u32, f32)> {
+    fn starts_near_dead_end(&self, place: Place<'_>) -> Vec<(u32, f32)> {
         let is_dead_end = !self.graph().has_edge_from(place.near[0].0);
-        if is_dead_end { self.within_radii(place, 1.0) } else { self.confirmed_starts(place) }
+        if is_dead_end { self.within_radii(place, 1.0) } else { self.confirmed_starts(place).to_vec() }
     }
 
     /// Returns the possible last landmarks if no edge ends at the nearest.
-    fn ends_near_dead_end(&self, place: &Place) -> Vec<(u32, f32)> {
+    fn ends_near_dead_end(&self, place: Place<'_>) -> Vec<(u32, f32)> {
         let is_dead_end = !self.graph().has_edge_to(place.near[0].0);
-        if is_dead_end { self.within_radii(place, 1.0) } else { self.confirmed_ends(place) }
+        if is_dead_end { self.within_radii(place, 1.0) } else { self.confirmed_ends(place).to_vec() }
     }
 
     /// Returns the route, which may start and end at landmarks farther away if no other is known.
-    pub(super) fn best_route(&self, from: &Place, to: &Place) -> Route {
+    pub(super) fn best_route(&self, from: Place<'_>, to: Place<'_>) -> Route {
         match self.route(from, to) {
             Route::None => {
                 let (starts, ends) = (self.within_radii(from, PLAN_RADII), self.within_radii(to, PLAN_RADII));
@@ -453,8 +475,8 @@ impl RefinedDistance {
     }
 
     /// Returns the landmarks that are at most `radii` cover radii farther away than the nearest.
-    fn within_radii(&self, place: &Place, radii: f32) -> Vec<(u32, f32)> {
-        let mut near = self.map.landmarks.nearest_few(&place.projected, NEAR_DEAD_END);
+    fn within_radii(&self, place: Place<'_>, radii: f32) -> Vec<(u32, f32)> {
+        let mut near = self.map.landmarks.nearest_few(place.projected, NEAR_DEAD_END);
         let farthest = near[0].1 + (radii * self.map.radius).min(MAX_HOP);
         near.retain(|(_, hop)| *hop <= farthest);
         near
@@ -468,13 +490,35 @@ impl RefinedDistance {
 
     fn all_pairs<T: Send>(&self, from: &[f32], to: &[f32], unit: impl Fn(f32) -> T + Sync) -> Vec<T> {
         let (from, to) = (self.places(from), self.places(to));
-        let row = |from: &Place| to.iter().map(|to| unit(self.reading_of(from, to))).collect::<Vec<T>>();
-        from.par_iter().flat_map_iter(row).collect()
+        let ends: Vec<Few> = to.iter().map(|to| self.confirmed_ends(to)).collect();
+        let row = |state: usize| {
+            let from = from.get(state);
+            let starts = self.confirmed_starts(from);
+            let readings = to.iter().zip(&ends).map(|to| unit(self.reading_of((from, &starts), to)));
+            readings.collect::<Vec<T>>()
+        };
+        match from.len() * to.len() <= STATES_PER_TASK {
+            true => (0..from.len()).flat_map(row).collect(),
+            false => (0..from.len()).into_par_iter().flat_map_iter(row).collect(),
+        }
     }
 
     fn paired<T: Send>(&self, from: &[f32], to: &[f32], unit: impl Fn(f32) -> T + Sync) -> Vec<T> {
-        let (from, to) = (self.places(from), self.places(to));
-        from.par_iter().zip(&to).map(|(from, to)| unit(self.reading_of(from, to))).collect()
+        self.paths().make_table();
+        let readings = |(from, to): (&[f32], &[f32])| {
+            let (from, to) = (self.few_places(from), self.few_places(to));
+            let reading = |(from, to)| {
+                let (starts, ends) = (self.confirmed_starts(from), self.confirmed_ends(to));
+                unit(self.reading_of((from, &starts), (to, &ends)))
+            };
+            from.iter().zip(to.iter()).map(reading).collect::<Vec<T>>()
+        };
+        // Without a table, a task is a single search.
+        let task = if self.paths().has_table { STATES_PER_TASK * self.width() } else { self.width() };
+        match from.len() <= task {
+            true => readings((from, to)),
+            false => from.par_chunks(task).zip(to.par_chunks(task)).flat_map_iter(readings).collect(),
+        }
     }
 }
 

@@ -15,6 +15,8 @@ pub(crate) struct Graph {
     pub first_into: Vec<usize>,
     /// The start landmark and the cost of every edge: all that a search needs.
     into: Vec<(u32, f32)>,
+    /// The largest number of edges that end at a landmark.
+    most_into: usize,
     /// For every landmark, whether an edge starts there.
     has_edge_from: Vec<bool>,
     /// For every edge, its first and its last row: `[edges, 2, width]`
@@ -37,11 +39,13 @@ impl Graph {
         let mut edges = without_detours(n, edges);
         edges.sort_unstable_by_key(|edge| (edge.to, edge.from));
         let ends = edges.iter().flat_map(ends_of).flatten().copied().collect();
-        let first_into = (0..=n).map(|to| edges.partition_point(|edge| (edge.to as usize) < to)).collect();
+        let first_into: Vec<usize> =
+            (0..=n).map(|to| edges.partition_point(|edge| (edge.to as usize) < to)).collect();
+        let most_into = first_into.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         let into = edges.iter().map(|edge| (edge.from, edge.cost)).collect();
         let mut has_edge_from = vec![false; n];
         edges.iter().for_each(|edge| has_edge_from[edge.from as usize] = true);
-        Self { width, landmarks, edges, first_into, into, has_edge_from, ends }
+        Self { width, landmarks, edges, first_into, into, most_into, has_edge_from, ends }
     }
 
     pub fn n_landmarks(&self) -> usize {
@@ -117,6 +121,7 @@ impl Graph {
         let (mut cost, mut first_edges) = (vec![f32::INFINITY; n], vec![NONE; n]);
         let (mut order, mut is_settled) = (Vec::with_capacity(n), vec![false; n]);
         let mut buckets = vec![vec![goal as u32]];
+        let mut shorter = vec![0u32; self.most_into];
         cost[goal] = 0.0;
         let mut bucket = 0;
         while bucket < buckets.len() {
@@ -126,17 +131,27 @@ impl Graph {
                     continue;
                 }
                 order.push(landmark);
-                let edges = self.first_into[to]..self.first_into[to + 1];
-                for (edge, &(from, edge_cost)) in edges.clone().zip(&self.into[edges]) {
-                    let (from, through) = (from as usize, cost[to] + edge_cost);
-                    if through < cost[from] {
-                        (cost[from], first_edges[from]) = (through, edge as u32);
-                        let place = through as usize;
-                        if place >= buckets.len() {
-                            buckets.resize(place + 1, Vec::new());
-                        }
-                        buckets[place].push(from as u32);
+                let first = self.first_into[to];
+                let into = &self.into[first..self.first_into[to + 1]];
+                // Few edges are on shorter paths, and the processor cannot predict which: they are
+                // listed without a branch.
+                let (here, mut n_shorter) = (cost[to], 0);
+                for (edge, &(from, edge_cost)) in into.iter().enumerate() {
+                    shorter[n_shorter] = edge as u32;
+                    n_shorter += usize::from(here + edge_cost < cost[from as usize]);
+                }
+                for &edge in &shorter[..n_shorter] {
+                    let (from, edge_cost) = into[edge as usize];
+                    let through = here + edge_cost;
+                    if through >= cost[from as usize] {
+                        continue;
                     }
+                    (cost[from as usize], first_edges[from as usize]) = (through, first as u32 + edge);
+                    let place = through as usize;
+                    if place >= buckets.len() {
+                        buckets.resize(place + 1, Vec::new());
+                    }
+                    buckets[place].push(from);
                 }
             }
             bucket += 1;
@@ -151,20 +166,46 @@ impl Graph {
 }
 
 /// Removes edges that cost at least as much as two other edges in sequence: no shortest path needs
-/// them.
+/// them. Edges are ordered by start landmark.
 fn without_detours(landmarks: usize, edges: Vec<Edge>) -> Vec<Edge> {
-    let first: Vec<usize> =
-        (0..=landmarks).map(|from| edges.partition_point(|edge| (edge.from as usize) < from)).collect();
-    let from = |landmark: usize| &edges[first[landmark]..first[landmark + 1]];
-    let needed = |landmark: usize| {
-        let mut by_two = vec![f32::INFINITY; landmarks];
-        for one in from(landmark) {
-            for two in from(one.to as usize) {
-                let through = &mut by_two[two.to as usize];
-                *through = through.min(one.cost + two.cost);
-            }
-        }
-        from(landmark).iter().filter(move |edge| edge.cost < by_two[edge.to as usize]).copied()
+    let (first_into, into) = cheapest_into(landmarks, &edges);
+    let needed = |costs: &mut Vec<f32>, from: &[Edge]| {
+        costs.resize(landmarks, f32::INFINITY);
+        from.iter().for_each(|edge| costs[edge.to as usize] = edge.cost);
+        let cheapest = from.iter().map(|edge| edge.cost).fold(f32::INFINITY, f32::min);
+        let is_needed = |edge: &&Edge| {
+            let last = &into[first_into[edge.to as usize]..first_into[edge.to as usize + 1]];
+            let mut last = last.iter().take_while(|(_, cost)| cheapest + cost <= edge.cost);
+            !last.any(|&(middle, cost)| costs[middle as usize] + cost <= edge.cost)
+        };
+        let needed: Vec<Edge> = from.iter().filter(is_needed).copied().collect();
+        from.iter().for_each(|edge| costs[edge.to as usize] = f32::INFINITY);
+        needed
     };
-    (0..landmarks).into_par_iter().flat_map_iter(needed).collect()
+    let by_start: Vec<&[Edge]> = edges.chunk_by(|a, b| a.from == b.from).collect();
+    by_start.into_par_iter().map_init(Vec::new, needed).flatten_iter().collect()
+}
+
+/// Returns the place of the first edge into each landmark, and the start and the cost of all edges,
+/// by end landmark, cheapest first.
+fn cheapest_into(landmarks: usize, edges: &[Edge]) -> (Vec<usize>, Vec<(u32, f32)>) {
+    let mut first = vec![0; landmarks + 1];
+    edges.iter().for_each(|edge| first[edge.to as usize + 1] += 1);
+    for landmark in 0..landmarks {
+        first[landmark + 1] += first[landmark];
+    }
+    let (mut next, mut into) = (first.clone(), vec![(0, 0.0); edges.len()]);
+    for edge in edges {
+        into[next[edge.to as usize]] = (edge.from, edge.cost);
+        next[edge.to as usize] += 1;
+    }
+    let mut groups: Vec<&mut [(u32, f32)]> = Vec::with_capacity(landmarks);
+    let mut rest = &mut into[..];
+    for landmark in 0..landmarks {
+        let (group, others) = rest.split_at_mut(first[landmark + 1] - first[landmark]);
+        groups.push(group);
+        rest = others;
+    }
+    groups.into_par_iter().for_each(|group| group.sort_unstable_by(|a, b| a.1.total_cmp(&b.1)));
+    (first, into)
 }
