@@ -25,8 +25,8 @@ impl RefinedDistance {
             Route::Hop(_) => Ahead::Goal,
             Route::None => Ahead::NoPath,
             Route::Along { first, last } => {
-                let first_edges = self.first_edges(last);
-                let edges = Graph::path(&first_edges, &self.graph().edges, first, last);
+                let found = self.search(last);
+                let edges = Graph::path(&found.first_edges, &self.graph().edges, first, last);
                 self.row_ahead(from.projected, edges, steps)
             }
         };

@@ -8,6 +8,7 @@ use super::{
     graph::Graph,
     hop::HopMetric,
     nearest::Points,
+    paths::{Found, Paths},
     place::{Few, NEAR, Place, Places},
     rows::{Rows, apart},
     saved::{self, Parts},
@@ -15,11 +16,7 @@ use super::{
 use isochrone_core::{Discount, ShapeError, TemporalDistance};
 use isochrone_data::{DataError, Dataset};
 use rayon::prelude::*;
-use std::{
-    collections::HashMap,
-    path::Path,
-    sync::{Arc, Mutex, OnceLock},
-};
+use std::{path::Path, sync::Arc};
 
 /// The number of landmarks tried near a dead end, where the nearest landmark has no edges.
 const NEAR_DEAD_END: usize = 32;
@@ -32,8 +29,6 @@ const MAX_HOP: f32 = 12.0;
 const MAX_HOP_RADII: f32 = 4.0;
 /// A state farther than this many cover radii from its nearest landmark is outside the data.
 const FAR_RADII: f32 = 2.0;
-/// The number of cached searches if there is no table.
-const MAX_CACHED_GOALS: usize = 1024;
 /// The number of states of a goal set that are tried with a direct hop.
 const NEAREST_GOALS: usize = 8;
 /// The number of states per parallel task.
@@ -60,21 +55,6 @@ struct Map {
     /// By [`Reading`]; the fastest only if the graph was built in parts.
     readings: Vec<Paths>,
 }
-
-/// The graph of a reading and its shortest paths.
-struct Paths {
-    graph: Graph,
-    has_table: bool,
-    /// Steps between all pairs of landmarks, `[to, from]`; computed on first use.
-    table: OnceLock<Vec<f32>>,
-    /// Steps from all landmarks to recent goals, if there is no table.
-    to_goals: Cache<f32>,
-    /// The first edges of the paths to recent goals.
-    first_edges: Cache<u32>,
-}
-
-/// One value per landmark, for recent goals.
-type Cache<T> = Mutex<HashMap<u32, Arc<Vec<T>>>>;
 
 /// The route from one state to another.
 pub(super) enum Route {
@@ -155,13 +135,7 @@ impl RefinedDistance {
         let width = metric.projected_width();
         let landmarks = Points::new(&values, width);
         let has_table = landmark_rows.len() <= table_landmarks;
-        let paths = |edges| Paths {
-            graph: Graph::new(values.clone(), width, edges, &ends_of),
-            has_table,
-            table: OnceLock::new(),
-            to_goals: Mutex::default(),
-            first_edges: Mutex::default(),
-        };
+        let paths = |edges| Paths::new(Graph::new(values.clone(), width, edges, &ends_of), has_table);
         let readings = edges.into_iter().map(paths).collect();
         let map = Map { metric, radius, jumps, landmarks, landmark_rows, readings };
         Self { reading: Reading::Fastest, map: Arc::new(map) }
@@ -276,8 +250,8 @@ impl RefinedDistance {
             Route::Along { first, last } => (first, last),
         };
         let graph = self.graph();
-        let first_edges = self.first_edges(last);
-        let edges = Graph::path(&first_edges, &graph.edges, first, last);
+        let found = self.search(last);
+        let edges = Graph::path(&found.first_edges, &graph.edges, first, last);
         let (mut here, mut segments, mut hops) = (from.projected, Vec::new(), Vec::new());
         for edge in edges {
             let Edge { row, lag, .. } = graph.edges[edge];
@@ -335,9 +309,9 @@ impl RefinedDistance {
         &self.paths().graph
     }
 
-    /// Returns the first edge of the path from each landmark to a goal landmark.
-    pub(super) fn first_edges(&self, goal: u32) -> Arc<Vec<u32>> {
-        cached(&self.paths().first_edges, goal, || self.graph().search(goal as usize).0)
+    /// Returns the paths from all landmarks to a goal landmark.
+    pub(super) fn search(&self, goal: u32) -> Arc<Found> {
+        self.paths().search(goal)
     }
 
     /// Returns whether the distances of all pairs of landmarks are stored in a table.
@@ -552,38 +526,4 @@ impl TemporalDistance for RefinedDistance {
         self.check_all_pairs(from, to)?;
         Ok(self.all_pairs(from, to, f64::from))
     }
-}
-
-impl Paths {
-    fn make_table(&self) {
-        if self.has_table {
-            self.table.get_or_init(|| self.graph.table());
-        }
-    }
-
-    /// Passes the steps from all landmarks to a goal landmark to `read`.
-    fn to_goal<T>(&self, goal: u32, read: impl FnOnce(&[f32]) -> T) -> T {
-        if self.has_table {
-            let n = self.graph.n_landmarks();
-            return read(&self.table.get_or_init(|| self.graph.table())[goal as usize * n..][..n]);
-        }
-        let steps = cached(&self.to_goals, goal, || self.graph.to_goal(goal as usize));
-        read(&steps)
-    }
-}
-
-/// Returns the cached values of a goal, or computes them. The lock is not held during the
-/// computation, so that threads do not wait for each other.
-fn cached<T>(cache: &Cache<T>, goal: u32, compute: impl FnOnce() -> Vec<T>) -> Arc<Vec<T>> {
-    let lock = || cache.lock().expect("no thread panics while holding it");
-    if let Some(found) = lock().get(&goal) {
-        return Arc::clone(found);
-    }
-    let found = Arc::new(compute());
-    let mut known = lock();
-    if known.len() == MAX_CACHED_GOALS {
-        known.clear();
-    }
-    known.insert(goal, Arc::clone(&found));
-    found
 }
