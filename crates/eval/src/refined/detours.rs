@@ -47,3 +47,40 @@ fn cheapest_into(landmarks: usize, edges: &[Edge]) -> (Vec<usize>, Vec<(u32, f32
     groups.into_par_iter().for_each(|group| group.sort_unstable_by(|a, b| a.1.total_cmp(&b.1)));
     (first, into)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use isochrone_core::rng;
+
+    /// Removes the same edges by comparing all pairs of edges in sequence.
+    fn by_all_pairs(edges: &[Edge]) -> Vec<Edge> {
+        let is_detour = |edge: &Edge| {
+            let mut pairs = edges.iter().flat_map(|one| edges.iter().map(move |two| (one, two)));
+            pairs.any(|(one, two)| {
+                (one.from, one.to, two.to) == (edge.from, two.from, edge.to) && one.cost + two.cost <= edge.cost
+            })
+        };
+        edges.iter().filter(|edge| !is_detour(edge)).copied().collect()
+    }
+
+    #[test]
+    fn edges_that_two_others_replace_are_removed() {
+        let mut random = rng::stream(1, 0);
+        for (landmarks, share, levels) in [(12, 0.5, 1000), (12, 0.9, 4), (20, 0.2, 8), (3, 1.0, 2), (5, 0.0, 1)] {
+            let mut edges = Vec::new();
+            for from in 0..landmarks {
+                for to in (0..landmarks).filter(|to| *to != from) {
+                    if rng::unit_f64(&mut random) < share {
+                        // Few levels give many equal costs.
+                        let cost = 1.0 + rng::below(&mut random, levels) as f32 * 5.0 / levels as f32;
+                        edges.push(Edge { from, to, lag: 1, row: 0, cost });
+                    }
+                }
+            }
+            let expected = by_all_pairs(&edges);
+            assert!(share < 0.5 || expected.len() < edges.len());
+            assert_eq!(without_detours(landmarks as usize, edges), expected);
+        }
+    }
+}

@@ -162,3 +162,30 @@ fn by_landmark(cells: &Cells, landmarks: usize) -> (Vec<usize>, Vec<u32>) {
     }
     (first, members)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use isochrone_core::rng;
+
+    /// Segments with equal costs, in episodes of several lengths, with jumps.
+    #[test]
+    fn the_edges_are_those_of_sorting_all_segments() {
+        let (n, landmarks) = (4000, 30);
+        let mut random = rng::stream(1, 0);
+        let last_rows: Vec<u32> = (0..n).map(|row| (row / 250 * 250 + 249).min(n - 1)).collect();
+        let rows = Rows { width: 1, values: vec![0.0; n as usize], last_rows };
+        let mut draw = |below: usize| rng::below(&mut random, below);
+        let cells: Vec<(u32, f32)> =
+            (0..n).map(|_| (draw(landmarks) as u32, draw(4) as f32 * 0.25)).collect();
+        let jumps_before: Vec<u32> = (0..n).map(|row| row / 170).collect();
+        let all: Vec<u32> = (0..n).collect();
+        let mut sorted: Vec<Edge> = segments(&rows, &cells, &jumps_before, &all).collect();
+        sorted.sort_by(|a, b| (a.from, a.to).cmp(&(b.from, b.to)).then(a.order(b)));
+        let same_ends = || sorted.chunk_by(|a, b| (a.from, a.to) == (b.from, b.to));
+        let [fast, typical] = recorded(&rows, &cells, landmarks, &jumps_before);
+        assert!(same_ends().map(|some| some[0]).eq(fast.iter().copied()));
+        assert!(same_ends().map(|some| some[(some.len() - 1) / 2]).eq(typical));
+        assert_eq!(fastest(&rows, &cells, landmarks, &jumps_before), fast);
+    }
+}
