@@ -78,22 +78,27 @@ impl Group {
         }
         let mut compared = 0;
         for lane in (0..LANES).filter(|lane| is_near[*lane]) {
-            let (squares, mut largest) = (leaves.squares(group * LANES + lane, center), [0f32; LANES]);
+            compared += 1;
+            let leaf = group * LANES + lane;
+            let Some(squares) = leaves.squares_within(leaf, center, self.largest[lane]) else { continue };
             let nearest = &mut self.squares[lane];
             for row in 0..LANES {
                 nearest[row] = if squares[row] < nearest[row] { squares[row] } else { nearest[row] };
-                largest[row] = nearest[row];
             }
-            self.largest[lane] = largest.into_iter().fold(0.0, |a, b| if b > a { b } else { a });
-            compared += 1;
+            self.largest[lane] = largest(nearest);
         }
-        self.radius = self.largest.into_iter().fold(0.0, |a, b| if b > a { b } else { a }).sqrt();
+        self.radius = largest(&self.largest).sqrt();
         compared
     }
 
     /// Returns the numbers of the rows at the radius. Distances are compared after the square root,
     /// which rounds some different squares to the same distance.
-    fn at_radius<'a>(&'a self, leaves: &'a Leaves, group: usize, radius: f32) -> impl Iterator<Item = u32> + 'a {
+    fn at_radius<'a>(
+        &'a self,
+        leaves: &'a Leaves,
+        group: usize,
+        radius: f32,
+    ) -> impl Iterator<Item = u32> + 'a {
         of_group(leaves, group).zip(&self.squares).flat_map(move |(leaf, squares)| {
             let rows = leaves.numbers_of(leaf).iter().zip(squares);
             rows.filter(move |(_, square)| square.sqrt() == radius).map(|(number, _)| *number)
@@ -122,6 +127,16 @@ impl WithSimd for Task<'_> {
         }
         compared
     }
+}
+
+/// Returns the largest value that is positive, or 0.
+#[inline(always)]
+fn largest(values: &[f32; LANES]) -> f32 {
+    let mut largest = 0.0;
+    for &value in values {
+        largest = if value > largest { value } else { largest };
+    }
+    largest
 }
 
 /// Returns the leaves of a group.

@@ -58,7 +58,8 @@ mod tests {
         let is_detour = |edge: &Edge| {
             let mut pairs = edges.iter().flat_map(|one| edges.iter().map(move |two| (one, two)));
             pairs.any(|(one, two)| {
-                (one.from, one.to, two.to) == (edge.from, two.from, edge.to) && one.cost + two.cost <= edge.cost
+                (one.from, one.to, two.to) == (edge.from, two.from, edge.to)
+                    && one.cost + two.cost <= edge.cost
             })
         };
         edges.iter().filter(|edge| !is_detour(edge)).copied().collect()
@@ -67,7 +68,9 @@ mod tests {
     #[test]
     fn edges_that_two_others_replace_are_removed() {
         let mut random = rng::stream(1, 0);
-        for (landmarks, share, levels) in [(12, 0.5, 1000), (12, 0.9, 4), (20, 0.2, 8), (3, 1.0, 2), (5, 0.0, 1)] {
+        for (landmarks, share, levels) in
+            [(12, 0.5, 1000), (12, 0.9, 4), (20, 0.2, 8), (3, 1.0, 2), (5, 0.0, 1)]
+        {
             let mut edges = Vec::new();
             for from in 0..landmarks {
                 for to in (0..landmarks).filter(|to| *to != from) {

@@ -9,7 +9,8 @@ use super::{
     hop::HopMetric,
     nearest::Points,
     paths::{Found, Paths},
-    place::{Few, NEAR, Place, Places},
+    place::Place,
+    query::Route,
     rows::{Rows, apart},
     saved::{self, Parts},
 };
@@ -18,21 +19,10 @@ use isochrone_data::{DataError, Dataset};
 use rayon::prelude::*;
 use std::{path::Path, sync::Arc};
 
-/// The number of landmarks tried near a dead end, where the nearest landmark has no edges.
-const NEAR_DEAD_END: usize = 32;
-/// How much farther than the nearest landmark those of a plan may be, in cover radii; never more
-/// than [`MAX_HOP`].
-const PLAN_RADII: f32 = 4.0;
-/// The longest hop that is accepted, in steps.
-const MAX_HOP: f32 = 12.0;
-/// The longest hop that is accepted, in cover radii; the graph resolves longer ones.
-const MAX_HOP_RADII: f32 = 4.0;
 /// A state farther than this many cover radii from its nearest landmark is outside the data.
 const FAR_RADII: f32 = 2.0;
 /// The number of states of a goal set that are tried with a direct hop.
 const NEAREST_GOALS: usize = 8;
-/// The number of states per parallel task.
-const STATES_PER_TASK: usize = 1024;
 /// The discount, which only determines the unit of nats.
 const DISCOUNT: f64 = 0.99;
 
@@ -40,30 +30,20 @@ const DISCOUNT: f64 = 0.99;
 #[derive(Clone)]
 pub struct RefinedDistance {
     reading: Reading,
-    map: Arc<Map>,
+    pub(super) map: Arc<Map>,
 }
 
 /// The data shared by readings and clones.
-struct Map {
-    metric: HopMetric,
+pub(super) struct Map {
+    pub metric: HopMetric,
     /// The largest hop from a sampled row to its landmark.
-    radius: f32,
+    pub radius: f32,
     jumps: usize,
-    landmarks: Points,
+    pub landmarks: Points,
     /// The rows of the dataset that are landmarks.
     landmark_rows: Vec<u32>,
     /// By [`Reading`]; the fastest only if the graph was built in parts.
     readings: Vec<Paths>,
-}
-
-/// The route from one state to another.
-pub(super) enum Route {
-    /// A single hop, in steps.
-    Hop(f32),
-    /// A path from one landmark to another.
-    Along { first: u32, last: u32 },
-    /// No path is known.
-    None,
 }
 
 impl RefinedDistance {
@@ -282,27 +262,14 @@ impl RefinedDistance {
             return Ok(None);
         }
         let graph = self.graph();
-        let [starts, ends] = [starts, ends].map(|few| few.iter().map(|(landmark, _)| *landmark).collect::<Vec<u32>>());
+        let [starts, ends] =
+            [starts, ends].map(|few| few.iter().map(|(landmark, _)| *landmark).collect::<Vec<u32>>());
         let n = graph.n_landmarks();
         let reached = gap::closure(n, &graph.edges, &starts, false);
         let leading = gap::closure(n, &graph.edges, &ends, true);
         let rows = self.map.metric.rows(data);
         let cells = self.map.landmarks.nearest(&rows.values);
         Ok(Gap::between(&rows, &cells, &reached, &leading))
-    }
-
-    /// Returns the route from one state to another.
-    pub(super) fn route(&self, from: Place<'_>, to: Place<'_>) -> Route {
-        let hop = apart(from.projected, to.projected);
-        let (starts, ends) = (self.confirmed_starts(from), self.confirmed_ends(to));
-        let (steps, first, last) = self.along((from, &starts), (to, &ends));
-        if hop == 0.0 || self.is_shorter(hop, steps) {
-            Route::Hop(hop)
-        } else if steps.is_infinite() {
-            Route::None
-        } else {
-            Route::Along { first, last }
-        }
     }
 
     pub(super) fn graph(&self) -> &Graph {
@@ -326,173 +293,8 @@ impl RefinedDistance {
         self.map.landmarks.nearest_one(&projected).0
     }
 
-    fn paths(&self) -> &Paths {
+    pub(super) fn paths(&self) -> &Paths {
         &self.map.readings[self.reading as usize]
-    }
-
-    pub(super) fn places(&self, rows: &[f32]) -> Places {
-        // The table is computed before parallel queries, not within one: a thread that waits for
-        // its part of the table could pick up a query that itself waits for the table.
-        self.paths().make_table();
-        let task = STATES_PER_TASK * self.width();
-        match rows.len() <= task {
-            true => self.few_places(rows),
-            false => {
-                let parts: Vec<Places> = rows.par_chunks(task).map(|rows| self.few_places(rows)).collect();
-                parts.into_iter().fold(Places::default(), Places::append)
-            }
-        }
-    }
-
-    /// Returns the places of the states of a task.
-    fn few_places(&self, rows: &[f32]) -> Places {
-        // Without a table, every landmark costs a search.
-        let listed = if self.paths().has_table { NEAR.min(self.n_landmarks()) } else { 1 };
-        let (n, width) = (rows.len() / self.width(), self.map.metric.projected_width());
-        let (mut projected, mut near) = (Vec::with_capacity(n * width), Vec::with_capacity(n * listed));
-        self.map.metric.project(rows, &mut projected);
-        self.map.landmarks.nearest_few_of(&projected, listed, &mut near);
-        Places { width, listed, projected, near }
-    }
-
-    /// Returns the distance between two states, each with its confirmed first or last landmarks.
-    fn reading_of(&self, from: (Place<'_>, &Few), to: (Place<'_>, &Few)) -> f32 {
-        let hop = apart(from.0.projected, to.0.projected);
-        if hop == 0.0 {
-            return 0.0;
-        }
-        self.shorter(hop, self.along(from, to).0)
-    }
-
-    /// Returns the hop if it is shorter than the path and confirmed by the graph, or else the path.
-    fn shorter(&self, hop: f32, along: f32) -> f32 {
-        if self.is_shorter(hop, along) { hop } else { along }
-    }
-
-    fn is_shorter(&self, hop: f32, along: f32) -> bool {
-        hop <= along && self.is_confirmed(hop, along)
-    }
-
-    /// Returns whether the graph confirms a hop: it is short, and the path is not much longer.
-    fn is_confirmed(&self, hop: f32, along: f32) -> bool {
-        hop <= MAX_HOP.min(MAX_HOP_RADII * self.map.radius + 2.0)
-            && along <= 1.3 * hop + 2.0 * self.map.radius + 1.0
-    }
-
-    /// Returns the landmarks near a state that can be reached from it by a confirmed hop.
-    fn confirmed_starts(&self, place: Place<'_>) -> Few {
-        let nearest = place.near[0].0;
-        let is_start = |(first, _): &(u32, f32)| *first == nearest || self.is_hop(nearest, *first);
-        place.near.iter().copied().filter(is_start).collect()
-    }
-
-    /// Returns the landmarks near a state from which it can be reached by a confirmed hop.
-    fn confirmed_ends(&self, place: Place<'_>) -> Few {
-        let nearest = place.near[0].0;
-        let is_end = |(last, _): &(u32, f32)| *last == nearest || self.is_hop(*last, nearest);
-        place.near.iter().copied().filter(is_end).collect()
-    }
-
-    /// Returns the steps along the graph, and the first and the last landmark of the path.
-    fn along(
-        &self,
-        (from, starts): (Place<'_>, &Few),
-        (to, ends): (Place<'_>, &Few),
-    ) -> (f32, u32, u32) {
-        let confirmed = self.shortest(starts, ends);
-        match confirmed.0.is_finite() {
-            true => confirmed,
-            false => self.shortest(&self.starts_near_dead_end(from), &self.ends_near_dead_end(to)),
-        }
-    }
-
-    /// Returns the possible first landmarks if no edge starts at the nearest: those up to one cover
-    /// radius farther away, which the graph cannot distinguish from it.
-    fn starts_near_dead_end(&self, place: Place<'_>) -> Vec<(u32, f32)> {
-        let is_dead_end = !self.graph().has_edge_from(place.near[0].0);
-        if is_dead_end { self.within_radii(place, 1.0) } else { self.confirmed_starts(place).to_vec() }
-    }
-
-    /// Returns the possible last landmarks if no edge ends at the nearest.
-    fn ends_near_dead_end(&self, place: Place<'_>) -> Vec<(u32, f32)> {
-        let is_dead_end = !self.graph().has_edge_to(place.near[0].0);
-        if is_dead_end { self.within_radii(place, 1.0) } else { self.confirmed_ends(place).to_vec() }
-    }
-
-    /// Returns the route, which may start and end at landmarks farther away if no other is known.
-    pub(super) fn best_route(&self, from: Place<'_>, to: Place<'_>) -> Route {
-        match self.route(from, to) {
-            Route::None => {
-                let (starts, ends) = (self.within_radii(from, PLAN_RADII), self.within_radii(to, PLAN_RADII));
-                let (steps, first, last) = self.shortest(&starts, &ends);
-                if steps.is_finite() { Route::Along { first, last } } else { Route::None }
-            }
-            known => known,
-        }
-    }
-
-    /// Returns the length of the shortest path from one of the landmarks `starts` to one of `ends`,
-    /// including the hops to them, and its first and last landmark.
-    fn shortest(&self, starts: &[(u32, f32)], ends: &[(u32, f32)]) -> (f32, u32, u32) {
-        let mut shortest = (f32::INFINITY, 0, 0);
-        for &(last, hop_to) in ends {
-            self.paths().to_goal(last, |steps| {
-                for &(first, hop_from) in starts {
-                    let through = hop_from + steps[first as usize] + hop_to;
-                    if through < shortest.0 {
-                        shortest = (through, first, last);
-                    }
-                }
-            });
-        }
-        shortest
-    }
-
-    /// Returns the landmarks that are at most `radii` cover radii farther away than the nearest.
-    fn within_radii(&self, place: Place<'_>, radii: f32) -> Vec<(u32, f32)> {
-        let mut near = self.map.landmarks.nearest_few(place.projected, NEAR_DEAD_END);
-        let farthest = near[0].1 + (radii * self.map.radius).min(MAX_HOP);
-        near.retain(|(_, hop)| *hop <= farthest);
-        near
-    }
-
-    fn is_hop(&self, from: u32, to: u32) -> bool {
-        let graph = self.graph();
-        let hop = apart(graph.landmark(from as usize), graph.landmark(to as usize));
-        self.paths().to_goal(to, |steps| self.is_confirmed(hop, steps[from as usize]))
-    }
-
-    fn all_pairs<T: Send>(&self, from: &[f32], to: &[f32], unit: impl Fn(f32) -> T + Sync) -> Vec<T> {
-        let (from, to) = (self.places(from), self.places(to));
-        let ends: Vec<Few> = to.iter().map(|to| self.confirmed_ends(to)).collect();
-        let row = |state: usize| {
-            let from = from.get(state);
-            let starts = self.confirmed_starts(from);
-            let readings = to.iter().zip(&ends).map(|to| unit(self.reading_of((from, &starts), to)));
-            readings.collect::<Vec<T>>()
-        };
-        match from.len() * to.len() <= STATES_PER_TASK {
-            true => (0..from.len()).flat_map(row).collect(),
-            false => (0..from.len()).into_par_iter().flat_map_iter(row).collect(),
-        }
-    }
-
-    fn paired<T: Send>(&self, from: &[f32], to: &[f32], unit: impl Fn(f32) -> T + Sync) -> Vec<T> {
-        self.paths().make_table();
-        let readings = |(from, to): (&[f32], &[f32])| {
-            let (from, to) = (self.few_places(from), self.few_places(to));
-            let reading = |(from, to)| {
-                let (starts, ends) = (self.confirmed_starts(from), self.confirmed_ends(to));
-                unit(self.reading_of((from, &starts), (to, &ends)))
-            };
-            from.iter().zip(to.iter()).map(reading).collect::<Vec<T>>()
-        };
-        // Without a table, a task is a single search.
-        let task = if self.paths().has_table { STATES_PER_TASK * self.width() } else { self.width() };
-        match from.len() <= task {
-            true => readings((from, to)),
-            false => from.par_chunks(task).zip(to.par_chunks(task)).flat_map_iter(readings).collect(),
-        }
     }
 }
 

@@ -39,8 +39,7 @@ impl Graph {
         let mut edges = without_detours(n, edges);
         edges.sort_unstable_by_key(|edge| (edge.to, edge.from));
         let ends = edges.iter().flat_map(ends_of).flatten().copied().collect();
-        let first_into =
-            (0..=n).map(|to| edges.partition_point(|edge| (edge.to as usize) < to)).collect();
+        let first_into = (0..=n).map(|to| edges.partition_point(|edge| (edge.to as usize) < to)).collect();
         let into = edges.iter().map(|edge| (edge.from, edge.cost)).collect();
         let mut has_edge_from = vec![false; n];
         edges.iter().for_each(|edge| has_edge_from[edge.from as usize] = true);

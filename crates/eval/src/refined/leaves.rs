@@ -2,6 +2,8 @@
 
 /// The number of points in a leaf, and of boxes that are compared at once.
 pub(super) const LANES: usize = 16;
+/// The number of coordinates that are compared before a leaf can be skipped.
+const COORDINATES: usize = 8;
 /// Fills the last leaf.
 pub(super) const NO_POINT: u32 = u32::MAX;
 
@@ -53,18 +55,24 @@ impl Leaves {
         &self.numbers[leaf * LANES..][..LANES]
     }
 
-    /// Returns the squared distances from a row to the points of a leaf.
+    /// Returns the squared distances from a row to the points of a leaf; `None` if all are above
+    /// `limit`, for which some coordinates may suffice, since a sum of squares only grows.
     #[inline(always)]
-    pub fn squares(&self, leaf: usize, row: &[f32]) -> [f32; LANES] {
+    pub fn squares_within(&self, leaf: usize, row: &[f32], limit: f32) -> Option<[f32; LANES]> {
         let points = &self.values[leaf * self.width * LANES..][..self.width * LANES];
         let mut squares = [0f32; LANES];
-        for (value, points) in row.iter().zip(points.chunks_exact(LANES)) {
-            for lane in 0..LANES {
-                let apart = value - points[lane];
-                squares[lane] += apart * apart;
+        for (values, points) in row.chunks(COORDINATES).zip(points.chunks(COORDINATES * LANES)) {
+            for (value, points) in values.iter().zip(points.chunks_exact(LANES)) {
+                for lane in 0..LANES {
+                    let apart = value - points[lane];
+                    squares[lane] += apart * apart;
+                }
+            }
+            if !is_any_within(&squares, limit) {
+                return None;
             }
         }
-        squares
+        Some(squares)
     }
 
     /// Returns lower bounds on the squared distances from a row to the points of [`LANES`] leaves.
@@ -92,6 +100,17 @@ impl Leaves {
     }
 }
 
+/// Returns whether a value is at most `limit`.
+#[inline(always)]
+pub(super) fn is_any_within(values: &[f32; LANES], limit: f32) -> bool {
+    // Without an early exit, so that all lanes are compared at once.
+    let mut any = false;
+    for value in values {
+        any |= *value <= limit;
+    }
+    any
+}
+
 /// Orders points such that those of a leaf are near each other: halves them across the coordinate
 /// in which they extend farthest, and then each half.
 fn arrange(numbers: &mut [u32], points: &[f32], width: usize) {
@@ -103,7 +122,8 @@ fn arrange(numbers: &mut [u32], points: &[f32], width: usize) {
         upper - lower
     };
     let widest = (0..width).map(|coordinate| (extent(coordinate), coordinate));
-    let (_, widest) = widest.fold((f32::NEG_INFINITY, 0), |best, one| if one.0 > best.0 { one } else { best });
+    let (_, widest) =
+        widest.fold((f32::NEG_INFINITY, 0), |best, one| if one.0 > best.0 { one } else { best });
     let value = |number: &u32| points[*number as usize * width + widest];
     // Only the last leaf is padded.
     let half = numbers.len().div_ceil(LANES) / 2 * LANES;

@@ -51,6 +51,7 @@ mod path;
 mod paths;
 mod place;
 mod portable;
+mod query;
 mod rows;
 mod saved;
 mod search;

@@ -1,6 +1,6 @@
 //! Exact nearest-neighbor search.
 
-use super::leaves::{LANES, Leaves, NO_POINT};
+use super::leaves::{LANES, Leaves, NO_POINT, is_any_within};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
@@ -111,10 +111,7 @@ impl Points {
     /// points are no longer of interest.
     #[inline(always)]
     fn compare(&self, leaf: usize, row: &[f32], k: usize, limit: f32, found: &mut Vec<(f32, u32)>) -> f32 {
-        let squares = self.leaves.squares(leaf, row);
-        if !is_any_within(&squares, limit) {
-            return limit;
-        }
+        let Some(squares) = self.leaves.squares_within(leaf, row, limit) else { return limit };
         let mut limit = limit;
         for (&square, &point) in squares.iter().zip(self.leaves.numbers_of(leaf)) {
             if square <= limit && point != NO_POINT {
@@ -154,17 +151,6 @@ impl WithSimd for Task<'_> {
             }
         }
     }
-}
-
-/// Returns whether a value is at most `limit`.
-#[inline(always)]
-fn is_any_within(values: &[f32; LANES], limit: f32) -> bool {
-    // Without an early exit, so that all lanes are compared at once.
-    let mut any = false;
-    for value in values {
-        any |= *value <= limit;
-    }
-    any
 }
 
 #[cfg(test)]
