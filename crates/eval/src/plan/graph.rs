@@ -6,7 +6,7 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 pub(super) struct Graph {
     /// The maximum edge length, in nats.
     pub(super) max_edge: f32,
-    /// For every state, the states with an edge to it, and the edge lengths in nats.
+    /// For every state, the states with an edge to it, in order, and the edge lengths in nats.
     into: Vec<Vec<(u32, f32)>>,
 }
 
@@ -22,8 +22,8 @@ impl Graph {
         Self { max_edge, into: (0..n).map(edges).collect() }
     }
 
-    /// Creates the graph from edges: for every state, the states with an edge to it, and lengths in
-    /// nats, which are not negative.
+    /// Creates the graph from edges: for every state, the states with an edge to it, in order, and
+    /// lengths in nats, which are not negative.
     #[cfg(feature = "nearest")]
     pub(super) fn of_edges(into: Vec<Vec<(u32, f32)>>, max_edge: f32) -> Self {
         Self { max_edge, into }
@@ -60,16 +60,30 @@ impl Graph {
     /// states on equally long paths, it is the one nearest to the goal, because a distant waypoint
     /// is easier to steer by.
     pub(super) fn next(&self, reach: &[f32], straight: f32, to_goal: &[f32]) -> Option<usize> {
+        let within = reach.iter().enumerate().filter(|(_, nats)| **nats <= self.max_edge);
+        self.best(within.map(|(state, nats)| (state, nats.max(0.0))).collect(), straight, to_goal)
+    }
+
+    /// Returns what [`next`](Self::next) does for a state of the graph, along its edges.
+    pub(super) fn next_from(&self, state: usize, straight: f32, to_goal: &[f32]) -> Option<usize> {
+        let edge = |(to, into): (usize, &Vec<(u32, f32)>)| {
+            let place = into.binary_search_by_key(&(state as u32), |(from, _)| *from).ok()?;
+            Some((to, into[place].1))
+        };
+        self.best(self.into.iter().enumerate().filter_map(edge).collect(), straight, to_goal)
+    }
+
+    /// Returns the best of some next states with their lengths in nats.
+    fn best(&self, mut within: Vec<(usize, f32)>, straight: f32, to_goal: &[f32]) -> Option<usize> {
         if straight <= self.max_edge {
             return None;
         }
-        let through = |state: usize| reach[state].max(0.0) + to_goal[state];
-        let within =
-            (0..reach.len()).filter(|&state| reach[state] <= self.max_edge && to_goal[state].is_finite());
-        let best = within.clone().map(through).fold(f32::INFINITY, f32::min);
+        within.retain(|(state, _)| to_goal[*state].is_finite());
+        let through = |&(state, nats): &(usize, f32)| nats + to_goal[state];
+        let best = within.iter().map(through).fold(f32::INFINITY, f32::min);
         // A learned distance is not precise enough to rank these.
-        let as_good = within.filter(|&state| through(state) <= best * (1.0 + SLACK));
-        as_good.min_by(|&a, &b| to_goal[a].total_cmp(&to_goal[b]))
+        let as_good = within.iter().filter(|state| through(state) <= best * (1.0 + SLACK));
+        as_good.map(|(state, _)| *state).min_by(|&a, &b| to_goal[a].total_cmp(&to_goal[b]))
     }
 }
 

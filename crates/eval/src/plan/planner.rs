@@ -59,6 +59,14 @@ impl Nodes {
             latent: None,
         })
     }
+
+    /// Returns whether all states within the maximum edge length of each other have an edge.
+    fn has_all_edges(&self) -> bool {
+        #[cfg(feature = "nearest")]
+        return self.latent.is_none();
+        #[cfg(not(feature = "nearest"))]
+        true
+    }
 }
 
 impl<D: TemporalDistance> Planner<D> {
@@ -181,6 +189,19 @@ impl<D: TemporalDistance> Planner<D> {
         }
     }
 
+    /// Returns the next node on the path from a node; `None` for the goal itself.
+    fn next_node(&self, node: usize, goal: &[f32], visited: &[bool]) -> Option<usize> {
+        let here = self.row(self.nodes(), node);
+        match &self.search {
+            // The distances between nodes are known.
+            Search::Graph(nodes) if nodes.has_all_edges() => {
+                let straight = self.distance.paired_nats(here, goal)[0];
+                nodes.graph.next_from(node, straight, &self.to_goals(goal)[0])
+            }
+            _ => self.next_rows(here, goal, visited)[0],
+        }
+    }
+
     /// Plans a path from a state to a goal. A greedy plan takes no transition twice.
     ///
     /// # Errors
@@ -190,19 +211,19 @@ impl<D: TemporalDistance> Planner<D> {
         error::check_state("from", from, self.width())?;
         error::check_state("goal", goal, self.width())?;
         let mut visited = vec![false; self.transitions.states.len() / self.width()];
-        let (mut states, mut here) = (from.to_vec(), from.to_vec());
-        loop {
-            match self.next_rows(&here, goal, &visited)[0] {
-                None if self.is_near(&here, goal) => break,
-                None => return Err(PlanError::NoPath),
-                // In a graph, returning to a node means that the path is a cycle.
-                Some(next) if visited[next] => return Err(PlanError::NoPath),
-                Some(next) => {
-                    visited[next] = true;
-                    here = self.row(self.nodes(), next).to_vec();
-                    states.extend(&here);
-                }
+        let (mut states, mut here) = (from.to_vec(), from);
+        let mut next = self.next_rows(from, goal, &visited)[0];
+        while let Some(node) = next {
+            // In a graph, returning to a node means that the path is a cycle.
+            if std::mem::replace(&mut visited[node], true) {
+                return Err(PlanError::NoPath);
             }
+            here = self.row(self.nodes(), node);
+            states.extend(here);
+            next = self.next_node(node, goal, &visited);
+        }
+        if !self.is_near(here, goal) {
+            return Err(PlanError::NoPath);
         }
         states.extend(goal);
         Ok(Path::new(&self.distance, states))

@@ -1,6 +1,6 @@
 //! States ahead on recorded paths.
 
-use super::{RefinedDistance, distance::Route, edges::Edge, graph::Graph, rows::apart};
+use super::{RefinedDistance, edges::Edge, graph::Graph, place::Place, query::Route, rows::apart};
 use isochrone_core::{ShapeError, TemporalDistance as _};
 use rayon::prelude::*;
 
@@ -21,16 +21,19 @@ impl RefinedDistance {
     pub(crate) fn ahead(&self, from: &[f32], goals: &[f32], steps: f64) -> Vec<Ahead> {
         self.check_paired(from, goals).unwrap_or_else(ShapeError::panic);
         let (from, goals) = (self.places(from), self.places(goals));
-        let state = |(from, goal)| match self.best_route(from, goal) {
+        let state = |(from, goal): (Place<'_>, Place<'_>)| match self.best_route(from, goal) {
             Route::Hop(_) => Ahead::Goal,
             Route::None => Ahead::NoPath,
             Route::Along { first, last } => {
-                let first_edges = self.first_edges(last);
-                let edges = Graph::path(&first_edges, &self.graph().edges, first, last);
-                self.row_ahead(&from.projected, edges, steps)
+                let found = self.search(last);
+                let edges = Graph::path(&found.first_edges, &self.graph().edges, first, last);
+                self.row_ahead(from.projected, edges, steps)
             }
         };
-        from.par_iter().zip(&goals).map(state).collect()
+        match from.len() {
+            1 => vec![state((from.get(0), goals.get(0)))],
+            n => (0..n).into_par_iter().map(|row| state((from.get(row), goals.get(row)))).collect(),
+        }
     }
 
     /// Returns the row that is `steps` ahead on a path of edges.

@@ -8,34 +8,19 @@ use super::{
     graph::Graph,
     hop::HopMetric,
     nearest::Points,
+    paths::{Found, Paths},
     place::Place,
+    query::Route,
     rows::{Rows, apart},
     saved::{self, Parts},
 };
 use isochrone_core::{Discount, ShapeError, TemporalDistance};
 use isochrone_data::{DataError, Dataset};
 use rayon::prelude::*;
-use std::{
-    collections::HashMap,
-    path::Path,
-    sync::{Arc, Mutex, OnceLock},
-};
+use std::{path::Path, sync::Arc};
 
-/// The number of landmarks near a state at which paths may start or end.
-const NEAR: usize = 3;
-/// The number of landmarks tried near a dead end, where the nearest landmark has no edges.
-const NEAR_DEAD_END: usize = 32;
-/// How much farther than the nearest landmark those of a plan may be, in cover radii; never more
-/// than [`MAX_HOP`].
-const PLAN_RADII: f32 = 4.0;
-/// The longest hop that is accepted, in steps.
-const MAX_HOP: f32 = 12.0;
-/// The longest hop that is accepted, in cover radii; the graph resolves longer ones.
-const MAX_HOP_RADII: f32 = 4.0;
 /// A state farther than this many cover radii from its nearest landmark is outside the data.
 const FAR_RADII: f32 = 2.0;
-/// The number of cached searches if there is no table.
-const MAX_CACHED_GOALS: usize = 1024;
 /// The number of states of a goal set that are tried with a direct hop.
 const NEAREST_GOALS: usize = 8;
 /// The discount, which only determines the unit of nats.
@@ -45,45 +30,20 @@ const DISCOUNT: f64 = 0.99;
 #[derive(Clone)]
 pub struct RefinedDistance {
     reading: Reading,
-    map: Arc<Map>,
+    pub(super) map: Arc<Map>,
 }
 
 /// The data shared by readings and clones.
-struct Map {
-    metric: HopMetric,
+pub(super) struct Map {
+    pub metric: HopMetric,
     /// The largest hop from a sampled row to its landmark.
-    radius: f32,
+    pub radius: f32,
     jumps: usize,
-    landmarks: Points,
+    pub landmarks: Points,
     /// The rows of the dataset that are landmarks.
     landmark_rows: Vec<u32>,
     /// By [`Reading`]; the fastest only if the graph was built in parts.
     readings: Vec<Paths>,
-}
-
-/// The graph of a reading and its shortest paths.
-struct Paths {
-    graph: Graph,
-    has_table: bool,
-    /// Steps between all pairs of landmarks, `[to, from]`; computed on first use.
-    table: OnceLock<Vec<f32>>,
-    /// Steps from all landmarks to recent goals, if there is no table.
-    to_goals: Cache<f32>,
-    /// The first edges of the paths to recent goals.
-    first_edges: Cache<u32>,
-}
-
-/// One value per landmark, for recent goals.
-type Cache<T> = Mutex<HashMap<u32, Arc<Vec<T>>>>;
-
-/// The route from one state to another.
-pub(super) enum Route {
-    /// A single hop, in steps.
-    Hop(f32),
-    /// A path from one landmark to another.
-    Along { first: u32, last: u32 },
-    /// No path is known.
-    None,
 }
 
 impl RefinedDistance {
@@ -155,13 +115,7 @@ impl RefinedDistance {
         let width = metric.projected_width();
         let landmarks = Points::new(&values, width);
         let has_table = landmark_rows.len() <= table_landmarks;
-        let paths = |edges| Paths {
-            graph: Graph::new(values.clone(), width, edges, &ends_of),
-            has_table,
-            table: OnceLock::new(),
-            to_goals: Mutex::default(),
-            first_edges: Mutex::default(),
-        };
+        let paths = |edges| Paths::new(Graph::new(values.clone(), width, edges, &ends_of), has_table);
         let readings = edges.into_iter().map(paths).collect();
         let map = Map { metric, radius, jumps, landmarks, landmark_rows, readings };
         Self { reading: Reading::Fastest, map: Arc::new(map) }
@@ -230,8 +184,8 @@ impl RefinedDistance {
     pub fn goal_set(&self, states: &[f32]) -> Result<GoalSet, ShapeError> {
         self.check_all_pairs(states, &[])?;
         let places = self.places(states);
-        let ends = places.par_iter().flat_map_iter(|place| self.confirmed_ends(place)).collect();
-        Ok(GoalSet::new(places, self.map.metric.projected_width(), ends))
+        let ends = places.iter().flat_map(|place| self.confirmed_ends(place).to_vec()).collect();
+        Ok(GoalSet::new(places, ends))
     }
 
     /// Returns the steps from every row of `from`, `[n, width]`, to the nearest goal of a set;
@@ -241,17 +195,22 @@ impl RefinedDistance {
     /// If the length of `from` is not a multiple of [`width`](TemporalDistance::width).
     pub fn steps_to_set(&self, from: &[f32], goals: &GoalSet) -> Result<Vec<f64>, ShapeError> {
         self.check_all_pairs(from, &[])?;
-        let read = |from: &Place| {
-            let mut along = self.shortest(&self.confirmed_starts(from), &goals.ends).0;
+        let read = |from: Place<'_>| {
+            let starts = self.confirmed_starts(from);
+            let mut along = self.shortest(&starts, &goals.ends).0;
             if along.is_infinite() {
                 along = self.shortest(&self.starts_near_dead_end(from), &goals.ends).0;
             }
             // A hop leads to one state of the set, and the graph has to confirm it for that state.
-            let near = goals.states.nearest_few(&from.projected, NEAREST_GOALS);
-            let hops = near.iter().map(|&(goal, _)| self.reading_of(from, &goals.places[goal as usize]));
-            f64::from(hops.fold(along, f32::min))
+            let near = goals.states.nearest_few(from.projected, NEAREST_GOALS);
+            let hop = |&(goal, _): &(u32, f32)| {
+                let to = goals.places.get(goal as usize);
+                self.reading_of((from, &starts), (to, &self.confirmed_ends(to)))
+            };
+            f64::from(near.iter().map(hop).fold(along, f32::min))
         };
-        Ok(self.places(from).par_iter().map(read).collect())
+        let from = self.places(from);
+        Ok((0..from.len()).into_par_iter().map(|state| read(from.get(state))).collect())
     }
 
     /// Returns the path behind a reading: recorded segments, and the hops between them. `None` if
@@ -261,7 +220,8 @@ impl RefinedDistance {
     /// If a state does not have [`width`](TemporalDistance::width) values.
     pub fn path(&self, from: &[f32], to: &[f32]) -> Result<Option<RecordedPath>, ShapeError> {
         self.check_paired(from, to)?;
-        let (from, to) = (&self.places(from)[0], &self.places(to)[0]);
+        let (from, to) = (self.places(from), self.places(to));
+        let (from, to) = (from.get(0), to.get(0));
         let (first, last) = match self.route(from, to) {
             Route::Hop(hop) => {
                 return Ok(Some(RecordedPath { segments: Vec::new(), hops: vec![f64::from(hop)] }));
@@ -270,16 +230,16 @@ impl RefinedDistance {
             Route::Along { first, last } => (first, last),
         };
         let graph = self.graph();
-        let first_edges = self.first_edges(last);
-        let edges = Graph::path(&first_edges, &graph.edges, first, last);
-        let (mut here, mut segments, mut hops) = (from.projected.as_slice(), Vec::new(), Vec::new());
+        let found = self.search(last);
+        let edges = Graph::path(&found.first_edges, &graph.edges, first, last);
+        let (mut here, mut segments, mut hops) = (from.projected, Vec::new(), Vec::new());
         for edge in edges {
             let Edge { row, lag, .. } = graph.edges[edge];
             hops.push(f64::from(apart(here, graph.end(edge, 0))));
             segments.push(Segment { first_row: u64::from(row), steps: lag });
             here = graph.end(edge, 1);
         }
-        hops.push(f64::from(apart(here, &to.projected)));
+        hops.push(f64::from(apart(here, to.projected)));
         Ok(Some(RecordedPath { segments, hops }))
     }
 
@@ -295,14 +255,15 @@ impl RefinedDistance {
     pub fn gap(&self, data: &Dataset, from: &[f32], to: &[f32]) -> Result<Option<Gap>, ShapeError> {
         self.check_paired(from, to)?;
         assert_eq!(data.spec().observation.width, self.width(), "the dataset has another state width");
-        let (from, to) = (&self.places(from)[0], &self.places(to)[0]);
-        if self.reading_of(from, to).is_finite() {
+        let (from, to) = (self.places(from), self.places(to));
+        let (from, to) = (from.get(0), to.get(0));
+        let (starts, ends) = (self.confirmed_starts(from), self.confirmed_ends(to));
+        if self.reading_of((from, &starts), (to, &ends)).is_finite() {
             return Ok(None);
         }
         let graph = self.graph();
-        let starts: Vec<u32> =
-            self.confirmed_starts(from).into_iter().map(|(landmark, _)| landmark).collect();
-        let ends: Vec<u32> = self.confirmed_ends(to).into_iter().map(|(landmark, _)| landmark).collect();
+        let [starts, ends] =
+            [starts, ends].map(|few| few.iter().map(|(landmark, _)| *landmark).collect::<Vec<u32>>());
         let n = graph.n_landmarks();
         let reached = gap::closure(n, &graph.edges, &starts, false);
         let leading = gap::closure(n, &graph.edges, &ends, true);
@@ -311,26 +272,13 @@ impl RefinedDistance {
         Ok(Gap::between(&rows, &cells, &reached, &leading))
     }
 
-    /// Returns the route from one state to another.
-    pub(super) fn route(&self, from: &Place, to: &Place) -> Route {
-        let hop = apart(&from.projected, &to.projected);
-        let (steps, first, last) = self.along(from, to);
-        if hop == 0.0 || self.is_shorter(hop, steps) {
-            Route::Hop(hop)
-        } else if steps.is_infinite() {
-            Route::None
-        } else {
-            Route::Along { first, last }
-        }
-    }
-
     pub(super) fn graph(&self) -> &Graph {
         &self.paths().graph
     }
 
-    /// Returns the first edge of the path from each landmark to a goal landmark.
-    pub(super) fn first_edges(&self, goal: u32) -> Arc<Vec<u32>> {
-        cached(&self.paths().first_edges, goal, || self.graph().search(goal as usize).0)
+    /// Returns the paths from all landmarks to a goal landmark.
+    pub(super) fn search(&self, goal: u32) -> Arc<Found> {
+        self.paths().search(goal)
     }
 
     /// Returns whether the distances of all pairs of landmarks are stored in a table.
@@ -345,136 +293,8 @@ impl RefinedDistance {
         self.map.landmarks.nearest_one(&projected).0
     }
 
-    fn paths(&self) -> &Paths {
+    pub(super) fn paths(&self) -> &Paths {
         &self.map.readings[self.reading as usize]
-    }
-
-    pub(super) fn places(&self, rows: &[f32]) -> Vec<Place> {
-        // The table is computed before parallel queries, not within one: a thread that waits for
-        // its part of the table could pick up a query that itself waits for the table.
-        self.paths().make_table();
-        // Without a table, every landmark costs a search.
-        let near = if self.paths().has_table { NEAR } else { 1 };
-        let place = |row: &[f32]| {
-            let mut projected = Vec::with_capacity(self.map.metric.projected_width());
-            self.map.metric.project(row, &mut projected);
-            let near = self.map.landmarks.nearest_few(&projected, near);
-            Place { projected, near }
-        };
-        rows.par_chunks_exact(self.width()).map(place).collect()
-    }
-
-    fn reading_of(&self, from: &Place, to: &Place) -> f32 {
-        let hop = apart(&from.projected, &to.projected);
-        if hop == 0.0 {
-            return 0.0;
-        }
-        self.shorter(hop, self.along(from, to).0)
-    }
-
-    /// Returns the hop if it is shorter than the path and confirmed by the graph, or else the path.
-    fn shorter(&self, hop: f32, along: f32) -> f32 {
-        if self.is_shorter(hop, along) { hop } else { along }
-    }
-
-    fn is_shorter(&self, hop: f32, along: f32) -> bool {
-        hop <= along && self.is_confirmed(hop, along)
-    }
-
-    /// Returns whether the graph confirms a hop: it is short, and the path is not much longer.
-    fn is_confirmed(&self, hop: f32, along: f32) -> bool {
-        hop <= MAX_HOP.min(MAX_HOP_RADII * self.map.radius + 2.0)
-            && along <= 1.3 * hop + 2.0 * self.map.radius + 1.0
-    }
-
-    /// Returns the landmarks near a state that can be reached from it by a confirmed hop.
-    fn confirmed_starts(&self, place: &Place) -> Vec<(u32, f32)> {
-        let nearest = place.near[0].0;
-        let is_start = |(first, _): &(u32, f32)| *first == nearest || self.is_hop(nearest, *first);
-        place.near.iter().copied().filter(is_start).collect()
-    }
-
-    /// Returns the landmarks near a state from which it can be reached by a confirmed hop.
-    fn confirmed_ends(&self, place: &Place) -> Vec<(u32, f32)> {
-        let nearest = place.near[0].0;
-        let is_end = |(last, _): &(u32, f32)| *last == nearest || self.is_hop(*last, nearest);
-        place.near.iter().copied().filter(is_end).collect()
-    }
-
-    /// Returns the steps along the graph, and the first and the last landmark of the path.
-    fn along(&self, from: &Place, to: &Place) -> (f32, u32, u32) {
-        let confirmed = self.shortest(&self.confirmed_starts(from), &self.confirmed_ends(to));
-        match confirmed.0.is_finite() {
-            true => confirmed,
-            false => self.shortest(&self.starts_near_dead_end(from), &self.ends_near_dead_end(to)),
-        }
-    }
-
-    /// Returns the possible first landmarks if no edge starts at the nearest: those up to one cover
-    /// radius farther away, which the graph cannot distinguish from it.
-    fn starts_near_dead_end(&self, place: &Place) -> Vec<(u32, f32)> {
-        let is_dead_end = !self.graph().has_edge_from(place.near[0].0);
-        if is_dead_end { self.within_radii(place, 1.0) } else { self.confirmed_starts(place) }
-    }
-
-    /// Returns the possible last landmarks if no edge ends at the nearest.
-    fn ends_near_dead_end(&self, place: &Place) -> Vec<(u32, f32)> {
-        let is_dead_end = !self.graph().has_edge_to(place.near[0].0);
-        if is_dead_end { self.within_radii(place, 1.0) } else { self.confirmed_ends(place) }
-    }
-
-    /// Returns the route, which may start and end at landmarks farther away if no other is known.
-    pub(super) fn best_route(&self, from: &Place, to: &Place) -> Route {
-        match self.route(from, to) {
-            Route::None => {
-                let (starts, ends) = (self.within_radii(from, PLAN_RADII), self.within_radii(to, PLAN_RADII));
-                let (steps, first, last) = self.shortest(&starts, &ends);
-                if steps.is_finite() { Route::Along { first, last } } else { Route::None }
-            }
-            known => known,
-        }
-    }
-
-    /// Returns the length of the shortest path from one of the landmarks `starts` to one of `ends`,
-    /// including the hops to them, and its first and last landmark.
-    fn shortest(&self, starts: &[(u32, f32)], ends: &[(u32, f32)]) -> (f32, u32, u32) {
-        let mut shortest = (f32::INFINITY, 0, 0);
-        for &(last, hop_to) in ends {
-            self.paths().to_goal(last, |steps| {
-                for &(first, hop_from) in starts {
-                    let through = hop_from + steps[first as usize] + hop_to;
-                    if through < shortest.0 {
-                        shortest = (through, first, last);
-                    }
-                }
-            });
-        }
-        shortest
-    }
-
-    /// Returns the landmarks that are at most `radii` cover radii farther away than the nearest.
-    fn within_radii(&self, place: &Place, radii: f32) -> Vec<(u32, f32)> {
-        let mut near = self.map.landmarks.nearest_few(&place.projected, NEAR_DEAD_END);
-        let farthest = near[0].1 + (radii * self.map.radius).min(MAX_HOP);
-        near.retain(|(_, hop)| *hop <= farthest);
-        near
-    }
-
-    fn is_hop(&self, from: u32, to: u32) -> bool {
-        let graph = self.graph();
-        let hop = apart(graph.landmark(from as usize), graph.landmark(to as usize));
-        self.paths().to_goal(to, |steps| self.is_confirmed(hop, steps[from as usize]))
-    }
-
-    fn all_pairs<T: Send>(&self, from: &[f32], to: &[f32], unit: impl Fn(f32) -> T + Sync) -> Vec<T> {
-        let (from, to) = (self.places(from), self.places(to));
-        let row = |from: &Place| to.iter().map(|to| unit(self.reading_of(from, to))).collect::<Vec<T>>();
-        from.par_iter().flat_map_iter(row).collect()
-    }
-
-    fn paired<T: Send>(&self, from: &[f32], to: &[f32], unit: impl Fn(f32) -> T + Sync) -> Vec<T> {
-        let (from, to) = (self.places(from), self.places(to));
-        from.par_iter().zip(&to).map(|(from, to)| unit(self.reading_of(from, to))).collect()
     }
 }
 
@@ -508,38 +328,4 @@ impl TemporalDistance for RefinedDistance {
         self.check_all_pairs(from, to)?;
         Ok(self.all_pairs(from, to, f64::from))
     }
-}
-
-impl Paths {
-    fn make_table(&self) {
-        if self.has_table {
-            self.table.get_or_init(|| self.graph.table());
-        }
-    }
-
-    /// Passes the steps from all landmarks to a goal landmark to `read`.
-    fn to_goal<T>(&self, goal: u32, read: impl FnOnce(&[f32]) -> T) -> T {
-        if self.has_table {
-            let n = self.graph.n_landmarks();
-            return read(&self.table.get_or_init(|| self.graph.table())[goal as usize * n..][..n]);
-        }
-        let steps = cached(&self.to_goals, goal, || self.graph.to_goal(goal as usize));
-        read(&steps)
-    }
-}
-
-/// Returns the cached values of a goal, or computes them. The lock is not held during the
-/// computation, so that threads do not wait for each other.
-fn cached<T>(cache: &Cache<T>, goal: u32, compute: impl FnOnce() -> Vec<T>) -> Arc<Vec<T>> {
-    let lock = || cache.lock().expect("no thread panics while holding it");
-    if let Some(found) = lock().get(&goal) {
-        return Arc::clone(found);
-    }
-    let found = Arc::new(compute());
-    let mut known = lock();
-    if known.len() == MAX_CACHED_GOALS {
-        known.clear();
-    }
-    known.insert(goal, Arc::clone(&found));
-    found
 }

@@ -42,25 +42,71 @@ pub enum Reading {
 /// jumps: `jumps_before` counts, for every row, the jumps up to it.
 pub(crate) fn recorded(rows: &Rows, cells: &Cells, landmarks: usize, jumps_before: &[u32]) -> [Vec<Edge>; 2] {
     let (first, members) = by_landmark(cells, landmarks);
-    let edges: Vec<[Vec<Edge>; 2]> = (0..landmarks)
-        .into_par_iter()
-        .map(|from| {
-            let members = &members[first[from]..first[from + 1]];
-            let mut segments: Vec<Edge> = segments(rows, cells, jumps_before, members).collect();
-            segments.sort_unstable_by(|a, b| a.to.cmp(&b.to).then(a.order(b)));
-            let same_end = || segments.chunk_by(|a, b| a.to == b.to);
-            [
-                same_end().map(|some| some[0]).collect(),
-                same_end().map(|some| some[(some.len() - 1) / 2]).collect(),
-            ]
-        })
-        .collect();
+    let edges_from = |groups: &mut ByEnd, from: usize| {
+        let members = &members[first[from]..first[from + 1]];
+        let [mut fastest, mut typical] = [Vec::new(), Vec::new()];
+        groups.of(segments(rows, cells, jumps_before, members), |same_ends| {
+            let middle = (same_ends.len() - 1) / 2;
+            let (faster, median, _) = same_ends.select_nth_unstable_by(middle, Edge::order);
+            fastest.push(faster.iter().fold(*median, |a, b| if b.order(&a).is_lt() { *b } else { a }));
+            typical.push(*median);
+        });
+        [fastest, typical]
+    };
+    let new_groups = || ByEnd { counts: vec![0; landmarks], ..ByEnd::default() };
+    let edges: Vec<[Vec<Edge>; 2]> =
+        (0..landmarks).into_par_iter().map_init(new_groups, edges_from).collect();
     let mut all = [Vec::new(), Vec::new()];
     for [fastest, typical] in edges {
         all[0].extend(fastest);
         all[1].extend(typical);
     }
     all
+}
+
+/// Groups segments by end landmark by counting, which is faster than sorting. The memory is reused.
+#[derive(Default)]
+struct ByEnd {
+    /// For every landmark, the number of segments that end there; 0 between calls.
+    counts: Vec<u32>,
+    ends: Vec<u32>,
+    segments: Vec<Edge>,
+    grouped: Vec<Edge>,
+}
+
+impl ByEnd {
+    /// Passes the segments of each end landmark to `read`, in the order of landmarks.
+    fn of(&mut self, segments: impl Iterator<Item = Edge>, mut read: impl FnMut(&mut [Edge])) {
+        let Self { counts, ends, segments: all, grouped } = self;
+        ends.clear();
+        all.clear();
+        for segment in segments {
+            let count = &mut counts[segment.to as usize];
+            if *count == 0 {
+                ends.push(segment.to);
+            }
+            *count += 1;
+            all.push(segment);
+        }
+        ends.sort_unstable();
+        // From counts to the place of the next segment.
+        let mut place = 0;
+        for &end in &*ends {
+            place += std::mem::replace(&mut counts[end as usize], place);
+        }
+        grouped.clone_from(all);
+        for segment in &*all {
+            let place = &mut counts[segment.to as usize];
+            grouped[*place as usize] = *segment;
+            *place += 1;
+        }
+        let mut first = 0;
+        for &end in &*ends {
+            let after = std::mem::take(&mut counts[end as usize]) as usize;
+            read(&mut grouped[first..after]);
+            first = after;
+        }
+    }
 }
 
 /// Returns the fastest edges, as [`recorded`] does, in less time.
@@ -115,4 +161,31 @@ fn by_landmark(cells: &Cells, landmarks: usize) -> (Vec<usize>, Vec<u32>) {
         next[*landmark as usize] += 1;
     }
     (first, members)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use isochrone_core::rng;
+
+    /// Segments with equal costs, in episodes of several lengths, with jumps.
+    #[test]
+    fn the_edges_are_those_of_sorting_all_segments() {
+        let (n, landmarks) = (4000, 30);
+        let mut random = rng::stream(1, 0);
+        let last_rows: Vec<u32> = (0..n).map(|row| (row / 250 * 250 + 249).min(n - 1)).collect();
+        let rows = Rows { width: 1, values: vec![0.0; n as usize], last_rows };
+        let mut draw = |below: usize| rng::below(&mut random, below);
+        let cells: Vec<(u32, f32)> =
+            (0..n).map(|_| (draw(landmarks) as u32, draw(4) as f32 * 0.25)).collect();
+        let jumps_before: Vec<u32> = (0..n).map(|row| row / 170).collect();
+        let all: Vec<u32> = (0..n).collect();
+        let mut sorted: Vec<Edge> = segments(&rows, &cells, &jumps_before, &all).collect();
+        sorted.sort_by(|a, b| (a.from, a.to).cmp(&(b.from, b.to)).then(a.order(b)));
+        let same_ends = || sorted.chunk_by(|a, b| (a.from, a.to) == (b.from, b.to));
+        let [fast, typical] = recorded(&rows, &cells, landmarks, &jumps_before);
+        assert!(same_ends().map(|some| some[0]).eq(fast.iter().copied()));
+        assert!(same_ends().map(|some| some[(some.len() - 1) / 2]).eq(typical));
+        assert_eq!(fastest(&rows, &cells, landmarks, &jumps_before), fast);
+    }
 }

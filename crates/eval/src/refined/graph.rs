@@ -1,6 +1,11 @@
 //! Shortest paths along recorded segments.
 
-use super::{edges::Edge, rows::apart};
+use super::{
+    detours::without_detours,
+    edges::Edge,
+    rows::apart,
+    search::{NONE, Search},
+};
 use rayon::prelude::*;
 
 /// Landmarks and the edges between them, with the coordinates of the first and last rows of edges.
@@ -14,15 +19,12 @@ pub(crate) struct Graph {
     /// For every landmark, the index of the first edge that ends there, and the number of edges.
     pub first_into: Vec<usize>,
     /// The start landmark and the cost of every edge: all that a search needs.
-    into: Vec<(u32, f32)>,
+    pub into: Vec<(u32, f32)>,
     /// For every landmark, whether an edge starts there.
     has_edge_from: Vec<bool>,
     /// For every edge, its first and its last row: `[edges, 2, width]`
     pub ends: Vec<f32>,
 }
-
-/// No edge.
-pub(super) const NONE: u32 = u32::MAX;
 
 impl Graph {
     /// Creates the graph from landmarks, `[n, width]`, and edges ordered by start and end landmark.
@@ -67,29 +69,36 @@ impl Graph {
         &self.ends[(2 * edge + end) * self.width..][..self.width]
     }
 
-    /// Returns the steps from every landmark to a goal landmark; infinite if there is no path.
+    /// Returns the steps from every landmark to the goal of a search; infinite if there is no path.
+    pub fn steps(&self, search: &mut Search) -> Vec<f32> {
+        let mut steps = vec![f32::INFINITY; self.n_landmarks()];
+        self.write_steps(search, &mut steps);
+        steps
+    }
+
+    /// Writes the steps from every landmark with a path to the goal of a search.
     ///
     /// The search uses edge costs, in which hops lead through landmarks. The length of a path then
     /// uses the direct hop from the last row of an edge to the first row of the next, which is at
     /// most as long.
-    pub fn to_goal(&self, goal: usize) -> Vec<f32> {
-        let (first_edges, order) = self.search(goal);
-        let mut steps = vec![f32::INFINITY; self.n_landmarks()];
-        // Steps from the first row of the path's first edge at each landmark.
-        let mut from_row = steps.clone();
+    fn write_steps(&self, search: &mut Search, steps: &mut [f32]) {
+        let Search { first_edges, order, costs, .. } = search;
+        // The costs are no longer needed: from here on, the steps from the first row of the path's
+        // first edge at each landmark.
+        let from_row = costs;
+        let goal = order[0] as usize;
         (steps[goal], from_row[goal]) = (0.0, 0.0);
         for &landmark in &order[1..] {
             let edge = first_edges[landmark as usize] as usize;
-            let next = self.edges[edge].to as usize;
-            let leaves = match first_edges[next] {
-                NONE => self.landmark(next),
+            let Edge { to, lag, .. } = self.edges[edge];
+            let leaves = match first_edges[to as usize] {
+                NONE => self.landmark(to as usize),
                 edge => self.end(edge as usize, 0),
             };
-            let rest = self.edges[edge].lag as f32 + apart(self.end(edge, 1), leaves) + from_row[next];
+            let rest = lag as f32 + apart(self.end(edge, 1), leaves) + from_row[to as usize];
             from_row[landmark as usize] = rest;
             steps[landmark as usize] = apart(self.landmark(landmark as usize), self.end(edge, 0)) + rest;
         }
-        steps
     }
 
     /// Returns the edges of the shortest path from one landmark to another; the path must exist.
@@ -107,64 +116,22 @@ impl Graph {
         })
     }
 
-    /// Returns the first edge of the shortest path from each landmark, and the landmarks with a
-    /// path, nearest first.
-    ///
-    /// This is Dial's algorithm: every edge costs at least one step, so landmarks in a bucket one
-    /// step wide cannot improve each other.
-    pub fn search(&self, goal: usize) -> (Vec<u32>, Vec<u32>) {
-        let n = self.n_landmarks();
-        let (mut cost, mut first_edges) = (vec![f32::INFINITY; n], vec![NONE; n]);
-        let (mut order, mut is_settled) = (Vec::with_capacity(n), vec![false; n]);
-        let mut buckets = vec![vec![goal as u32]];
-        cost[goal] = 0.0;
-        let mut bucket = 0;
-        while bucket < buckets.len() {
-            for landmark in std::mem::take(&mut buckets[bucket]) {
-                let to = landmark as usize;
-                if std::mem::replace(&mut is_settled[to], true) {
-                    continue;
-                }
-                order.push(landmark);
-                let edges = self.first_into[to]..self.first_into[to + 1];
-                for (edge, &(from, edge_cost)) in edges.clone().zip(&self.into[edges]) {
-                    let (from, through) = (from as usize, cost[to] + edge_cost);
-                    if through < cost[from] {
-                        (cost[from], first_edges[from]) = (through, edge as u32);
-                        let place = through as usize;
-                        if place >= buckets.len() {
-                            buckets.resize(place + 1, Vec::new());
-                        }
-                        buckets[place].push(from as u32);
-                    }
-                }
-            }
-            bucket += 1;
-        }
-        (first_edges, order)
+    /// Searches for the shortest paths from all landmarks to a goal landmark.
+    pub fn search(&self, goal: usize) -> Search {
+        let mut search = Search::default();
+        search.run(self, goal);
+        search
     }
 
     /// Returns the steps between all pairs of landmarks, `[to, from]`.
     pub fn table(&self) -> Vec<f32> {
-        (0..self.n_landmarks()).into_par_iter().flat_map_iter(|goal| self.to_goal(goal)).collect()
+        let n = self.n_landmarks();
+        let mut table = vec![f32::INFINITY; n * n];
+        let row = |search: &mut Search, (goal, steps): (usize, &mut [f32])| {
+            search.run(self, goal);
+            self.write_steps(search, steps);
+        };
+        table.par_chunks_exact_mut(n).enumerate().for_each_init(Search::default, row);
+        table
     }
-}
-
-/// Removes edges that cost at least as much as two other edges in sequence: no shortest path needs
-/// them.
-fn without_detours(landmarks: usize, edges: Vec<Edge>) -> Vec<Edge> {
-    let first: Vec<usize> =
-        (0..=landmarks).map(|from| edges.partition_point(|edge| (edge.from as usize) < from)).collect();
-    let from = |landmark: usize| &edges[first[landmark]..first[landmark + 1]];
-    let needed = |landmark: usize| {
-        let mut by_two = vec![f32::INFINITY; landmarks];
-        for one in from(landmark) {
-            for two in from(one.to as usize) {
-                let through = &mut by_two[two.to as usize];
-                *through = through.min(one.cost + two.cost);
-            }
-        }
-        from(landmark).iter().filter(move |edge| edge.cost < by_two[edge.to as usize]).copied()
-    };
-    (0..landmarks).into_par_iter().flat_map_iter(needed).collect()
 }

@@ -2,8 +2,9 @@
 
 use super::{
     RefinedDistance, RefinedError,
-    graph::{Graph, NONE},
+    graph::Graph,
     rows::apart,
+    search::{NONE, Search},
 };
 use isochrone_core::TemporalDistance as _;
 use isochrone_data::Dataset;
@@ -116,7 +117,7 @@ impl RefinedDistance {
 /// Returns the hops between all edges that follow each other on a shortest path.
 fn connections(graph: &Graph) -> Vec<Connection> {
     let of_goal = |goal: usize| {
-        let (first_edges, order) = graph.search(goal);
+        let Search { first_edges, order, .. } = graph.search(goal);
         let follow = |&landmark: &u32| {
             let edge = first_edges[landmark as usize];
             let next = first_edges[graph.edges[edge as usize].to as usize];

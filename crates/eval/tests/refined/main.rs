@@ -5,3 +5,4 @@ mod mazes;
 mod parts;
 mod ring;
 mod saved;
+mod threads;

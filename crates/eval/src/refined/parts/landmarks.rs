@@ -1,7 +1,7 @@
 //! The landmarks of a graph in parts.
 
 use super::{GraphError, sample::Sample};
-use crate::refined::{HopMetric, RefinedConfig, choice::Choice, neighbors::Neighbors};
+use crate::refined::{HopMetric, RefinedConfig, choice::Choice, nearest::Points};
 use isochrone_data::{
     DataError, atomic,
     shards::{Shards, StateColumns},
@@ -118,8 +118,8 @@ impl Landmarks {
         projected
     }
 
-    pub(super) fn points(&self) -> Neighbors {
-        Neighbors::new(self.projected(), self.metric.projected_width())
+    pub(super) fn points(&self) -> Points {
+        Points::new(&self.projected(), self.metric.projected_width())
     }
 
     /// Returns the landmarks as JSON.

@@ -7,7 +7,7 @@ use crate::refined::{
     config::LAGS,
     edges::{self, Edge},
     jumps,
-    neighbors::Neighbors,
+    nearest::Points,
     rows::Rows,
     saved::Parts,
 };
@@ -86,7 +86,7 @@ impl GraphPart {
 
     /// Adds the segments that start in a chunk. Those that start after its `own` rows are found
     /// again with the next chunk, which does not change a minimum.
-    fn add(&mut self, chunk: Chunk<'_>, own: usize, points: &Neighbors) {
+    fn add(&mut self, chunk: Chunk<'_>, own: usize, points: &Points) {
         let landmarks = Arc::clone(&self.landmarks);
         let (rows, is_jump) = (chunk.rows(&landmarks), chunk.jumps(&landmarks));
         self.jumps += is_jump.iter().skip(1).take(own).filter(|is_jump| **is_jump).count() as u64;
