@@ -13,7 +13,7 @@ features := "--features mujoco"
 quick: (timed "fmt" "lint-quick" "test-quick")
 
 # Everything that CI runs, cheapest first.
-check: (timed "fmt" "typos" "workflows" "book" "mujoco" "lint" "test" "examples" "test-mpi" "test-light" "python" "doc" "api" "package")
+check: (timed "fmt" "typos" "workflows" "book" "mujoco" "lint" "test" "guards" "examples" "test-mpi" "test-light" "python" "doc" "api" "package")
 
 # Checks that take long or need other packages: licenses, builds from packages, fuzzing, kill tests, the quick study, Python peers. Run it before a release.
 nightly: (timed "deny" "package-verify" "fuzz" "kill-test" "kill-test-mpi" "test-remote" "reproduce-quick" "test-python" "test-onnx" "test-explore" "wheel" "test-ogbench")
@@ -105,6 +105,11 @@ test-quick: mujoco
 # Run all tests: unit, property, snapshot, architecture and documentation tests.
 test *ARGS: mujoco
     cargo nextest run --workspace {{ features }} --locked {{ ARGS }}
+
+# Count the instructions of kernels, updates and queries under Valgrind, and compare them with the committed counts; `just guards --update` rewrites these, `just guards --only mrn` counts some cases. Built as in `test`.
+guards *ARGS: mujoco
+    @command -v valgrind >/dev/null || { echo "error: valgrind is not installed; hint: apt-get install valgrind"; exit 1; }
+    cargo bench --workspace {{ features }} --profile dev --locked --bench guards -- --check {{ ARGS }}
 
 # Run the examples of the library. They are built as in `test`, since another set of packages would compile everything again.
 examples: mujoco
