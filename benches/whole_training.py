@@ -12,6 +12,7 @@ binary or the settings changed: an interrupted command continues where it was, a
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import os
 import platform
@@ -137,7 +138,7 @@ def one_block(args: argparse.Namespace, name: str, side: Any, seed: int) -> dict
         block = side.train(args.evaluate_every, args.published_seconds)
     else:
         block = side.train(args.evaluate_every)
-    block["other_load"] = load.of_others(block["cpu_seconds"])
+    block["other_load"] = load.of_others(block.pop("process_cpu_seconds", block["cpu_seconds"]))
     if name != "isochrone":
         block["update_only_per_second"] = side.update_only(args.update_only_seconds)
     if name != "jax-published":
@@ -216,6 +217,11 @@ def main() -> None:
     results = Results(args)
     if not args.page:
         args.work.mkdir(parents=True, exist_ok=True)
+        lock = (args.work / "lock").open("w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            sys.exit(f"{args.work}: another process uses the folder; hint: wait for it, or give another --work")
         task = Task(args.data.resolve(), args.environment, args.episodes, args.work)
         args.isochrone = args.isochrone.resolve()
         for seed in args.seeds:

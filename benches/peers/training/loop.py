@@ -100,16 +100,16 @@ class Agent:
         start, done = time.perf_counter(), 0
         while done < updates:
             self.state, numbers = self.update(self.state, sampler.sample())
+            done += 1
             if done % look_every == 0:
                 looks.append(numbers)
-            done += 1
             if max_seconds and done % self.updates_per_look == 0:
                 jax.block_until_ready(self.state)
                 if time.perf_counter() - start > max_seconds:
                     break
         jax.block_until_ready(self.state)
         seconds = time.perf_counter() - start
-        means = {name: float(np.mean([look[name] for look in looks])) for name in numbers}
+        means = {name: float(np.mean([look[name] for look in looks or [numbers]])) for name in numbers}
         return {"updates": done, "seconds": seconds, "losses": means}
 
     def update_only(self, sampler, max_seconds):
