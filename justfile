@@ -184,6 +184,13 @@ bench-learn:
     mv target/bench-learn.md docs/results/bench-learn.md
     cat docs/results/bench-learn.md
 
+# Train CRL, QRL and CMD-1 with isochrone and with a loop in JAX like that of OGBench, block by block in turn; writes docs/results/whole-training. FLAGS are those of benches/whole_training.py, such as "--presets small,standard --updates 50000"; sides that have results are not repeated without --again.
+whole-training DATA="../shared/data/pointmaze-medium-navigate-v0.npz" *FLAGS="": mujoco
+    test -x target/peers/bin/python || python3 -m venv target/peers
+    target/peers/bin/pip install --quiet --disable-pip-version-check -r benches/peers/training/requirements.txt
+    cargo build --release --workspace {{ features }} --bins --locked
+    target/peers/bin/python benches/whole_training.py target/release/isochrone {{ DATA }} {{ FLAGS }}
+
 # Test and lint datasets in object stores, which no other recipe compiles.
 test-remote:
     cargo clippy -p isochrone-data --features remote --all-targets --locked -- -D warnings

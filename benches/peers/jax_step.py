@@ -1,10 +1,6 @@
 """One CMD-1 training step in JAX, for comparison in `just bench-nn` and `just bench-learn`. Prints one line of JSON.
 
-Variants of the all-pairs distance:
-  naive    broadcast to [n, n, width], differentiated by JAX (as in published code)
-  chunked  the same, 8 rows at a time, recomputed in the backward pass
-  rows     custom derivative rule: stored argmax, one row at a time; L2 part by a matrix product
-  scan     custom derivative rule: running maximum over features; L2 part by a matrix product
+The variants of the all-pairs distance are those of `pairs.py`.
 """
 
 import argparse
@@ -15,9 +11,10 @@ import time
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pairs
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--variant", choices=["naive", "chunked", "rows", "scan"], required=True)
+parser.add_argument("--variant", choices=pairs.VARIANTS, required=True)
 parser.add_argument("--batch", type=int, required=True)
 parser.add_argument("--layer-norm", type=int, default=0)
 parser.add_argument("--width", type=int, default=512)
@@ -26,7 +23,7 @@ parser.add_argument("--latent", type=int, default=512)
 args = parser.parse_args()
 
 OBSERVATION, ACTION, WIDTH, LATENT, DEPTH = 29, 8, args.width, args.latent, args.depth
-HALF, BATCH, TINY = LATENT // 2, args.batch, 1e-6
+BATCH = args.batch
 rng = np.random.default_rng(0)
 
 
@@ -51,69 +48,7 @@ def apply(layers, x):
     return x @ layers[-1]["w"] + layers[-1]["b"]
 
 
-def distance(x, y):
-    largest = jax.nn.relu(x[..., :HALF] - y[..., :HALF]).max(-1)
-    return largest + jnp.sqrt(jnp.square(x[..., HALF:] - y[..., HALF:]).sum(-1) + TINY)
-
-
-def pairs_naive(x, y):
-    return distance(x[:, None], y[None])
-
-
-def pairs_chunked(x, y):
-    chunk = jax.checkpoint(lambda rows: distance(rows[:, None], y[None]))
-    return jax.lax.map(chunk, x.reshape(-1, 8, LATENT)).reshape(x.shape[0], y.shape[0])
-
-
-def scatter_back(saved, upstream):
-    index, positive, rows, columns = saved
-    upstream = jnp.where(positive, upstream, 0)
-    n, m = upstream.shape
-    dx = jnp.zeros((n, HALF)).at[jnp.arange(n)[:, None], index].add(upstream)
-    dy = jnp.zeros((m, HALF)).at[jnp.arange(m)[None], index].add(-upstream)
-    return dx, dy
-
-
-def largest_by_rows(x, y):
-    def one(row):
-        difference = row[None] - y
-        index = jnp.argmax(difference, -1)
-        return jnp.maximum(jnp.take_along_axis(difference, index[:, None], 1)[:, 0], 0), index
-
-    value, index = jax.lax.map(one, x)
-    return value, (index, value > 0, x.shape, y.shape)
-
-
-def largest_by_scan(x, y):
-    def feature(f, carry):
-        value, index = carry
-        difference = x[:, f][:, None] - y[:, f][None]
-        larger = difference > value
-        return jnp.where(larger, difference, value), jnp.where(larger, f, index)
-
-    start = (jnp.zeros((x.shape[0], y.shape[0])), jnp.zeros((x.shape[0], y.shape[0]), jnp.int32))
-    value, index = jax.lax.fori_loop(0, HALF, feature, start)
-    return value, (index, value > 0, x.shape, y.shape)
-
-
-def with_custom_rule(forward):
-    largest = jax.custom_vjp(lambda x, y: forward(x, y)[0])
-    largest.defvjp(forward, scatter_back)
-
-    def pairs(x, y):
-        a, b = x[:, HALF:], y[:, HALF:]
-        squares = jnp.square(a).sum(-1)[:, None] + jnp.square(b).sum(-1)[None] - 2 * a @ b.T
-        return largest(x[:, :HALF], y[:, :HALF]) + jnp.sqrt(jnp.maximum(squares, 0) + TINY)
-
-    return pairs
-
-
-all_pairs = {
-    "naive": pairs_naive,
-    "chunked": pairs_chunked,
-    "rows": with_custom_rule(largest_by_rows),
-    "scan": with_custom_rule(largest_by_scan),
-}[args.variant]
+all_pairs = pairs.all_pairs(args.variant, LATENT)
 
 
 def critic_loss(critic, batch):
@@ -134,7 +69,7 @@ def actor_loss(actor, critic, batch, noise):
     clipped = jnp.clip(action, -0.999, 0.999)
     standard = (jnp.arctanh(clipped) - mean) / jnp.exp(log_std)
     log_prob = (-0.5 * standard**2 - log_std - 0.9189385 - jnp.log(1 - clipped**2)).sum(1)
-    return distance(x, y).mean() - 0.1 * log_prob.mean()
+    return pairs.distance(x, y).mean() - 0.1 * log_prob.mean()
 
 
 def adam(parameters, gradients, state):
