@@ -203,7 +203,9 @@ fn main() {
     println!("Data: a walker in a square; all cores.");
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     if let Some(load) = load.split(' ').next() {
-        println!("Load of the machine by other processes before the run: {load}; above 0, times are too long.");
+        println!(
+            "Load of the machine by other processes before the run: {load}; above 0, times are too long."
+        );
     }
     println!("Queries and plans are means. Without a table, every query has a new goal, and searches.\n");
     println!(
