@@ -18,7 +18,7 @@ const MAX_HOP: f32 = 12.0;
 /// The longest hop that is accepted, in cover radii; the graph resolves longer ones.
 const MAX_HOP_RADII: f32 = 4.0;
 /// The number of states per parallel task.
-const STATES_PER_TASK: usize = 256;
+const STATES_PER_TASK: usize = 1024;
 
 /// The route from one state to another.
 pub(super) enum Route {
