@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, fmt, path::Path};
 /// Instructions by case.
 pub type Counts = BTreeMap<String, u64>;
 
-/// The additional instructions that are accepted. Other versions of the C library and other cache
-/// sizes, on which the blocks of matrix products depend, change counts by less.
+/// The additional instructions that are accepted. The order of hash tables and the cache sizes of
+/// the machine, on which the blocks of matrix products depend, change counts by at most 0.2 %.
 pub const TOLERANCE_PERCENT: u64 = 3;
 
 const HEADER: &str = "# Instructions of every case of `just guards`, written by `just guards --update`.\n";

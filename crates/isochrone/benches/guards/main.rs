@@ -69,7 +69,7 @@ fn guard(only: &str, is_update: bool) -> Result<bool, String> {
     let failures = outcomes.iter().filter(|outcome| outcome.is_failure()).count();
     if failures > 0 {
         eprintln!(
-            "error: {failures} of {} cases differ from the committed counts (above)\n\
+            "error: {failures} of {} cases (above) are slower than committed, new or missing\n\
              hint: `callgrind_annotate {}/CASE.out` lists the functions of a case; if the additional instructions are \
              justified, run `just guards --update` and give the reason in the commit (CONTRIBUTING.md, \"Guards against slowdowns\")",
             outcomes.len(),
