@@ -19,6 +19,7 @@
 //! [`ExactSolver`] selects a method by the structure of the problem and returns [`GoalDistances`]:
 //! distances, the optimal goal-reaching policy, and a certified bound on their error.
 
+mod batch;
 mod bfs;
 mod builder;
 mod certificate;

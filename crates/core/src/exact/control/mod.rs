@@ -22,6 +22,8 @@ use super::{
     certificate::certify, mdp::TabularMdp, method::Method, result::GoalDistances, reverse::ReverseSearch,
 };
 use crate::Discount;
+pub(super) use newton::relative_errors;
+pub(super) use policy::PolicySystem;
 use system::System;
 
 /// The number of layers in the window of the first march. Measured on grids with walls and slip 0.1

@@ -4,6 +4,8 @@ use super::{super::lu::DominantLu, policy::PolicySystem, system::System};
 
 /// The maximum number of iterations of the Krylov method, with two matrix-vector products each.
 const MAX_ITERATIONS: usize = 300;
+/// The Krylov method stops after reducing the residual by this factor.
+const RESIDUAL_DROP: f64 = 1e-8;
 /// Larger systems are not factored. The Krylov method fails where values propagate slowly, on lines
 /// and grids, and there the fill-in is moderate.
 const MAX_FACTORED: usize = 300_000;
@@ -26,17 +28,26 @@ pub(super) fn step(system: &mut System<'_>, target: f64) -> bool {
 /// `BiCGSTAB` (van der Vorst 1992), preconditioned by one Gauss-Seidel sweep.
 fn correct(system: &mut System<'_>, target: f64) -> bool {
     system.fold();
-    let policy = PolicySystem::new(system);
-    let residual: Vec<f64> = std::iter::repeat_n(0.0, system.n_goals)
+    let Some(errors) = relative_errors(&PolicySystem::new(system), RESIDUAL_DROP, 0.1 * target) else {
+        return false;
+    };
+    system.scaled.iter_mut().zip(&errors).for_each(|(u, e)| *u = 1.0 + e);
+    true
+}
+
+/// Solves for the relative errors of values that were folded into the weights, until the residual
+/// has dropped by the factor `drop` or to `tolerance`.
+pub(in super::super) fn relative_errors(
+    policy: &PolicySystem,
+    drop: f64,
+    tolerance: f64,
+) -> Option<Vec<f64>> {
+    let residual: Vec<f64> = std::iter::repeat_n(0.0, policy.n_goals)
         .chain(policy.rows().map(|(_, _, weights)| weights.iter().sum::<f64>() - 1.0))
         .collect();
-    let Some(correction) = solve(&policy, residual, 0.1 * target) else { return false };
+    let errors = solve(policy, residual, drop, tolerance)?;
     // A valid correction decreases values only slightly, because policies only improve from here.
-    if !correction.iter().all(|&e| e > -0.5 && e < 1e100) {
-        return false;
-    }
-    system.scaled.iter_mut().zip(&correction).for_each(|(u, e)| *u = 1.0 + e);
-    true
+    errors.iter().all(|&e| e > -0.5 && e < 1e100).then_some(errors)
 }
 
 /// Computes the values of the policy by sparse LU, for systems of moderate size.
@@ -82,12 +93,12 @@ fn evaluate_from_above(system: &mut System<'_>) -> bool {
 /// `BiCGSTAB` on `(I - U M) y = b`, `e = M y`, where `M = (I - L)^-1` is a forward Gauss-Seidel
 /// sweep and `W = L + U` is split into the entries below and above the diagonal. Returns `e` if the
 /// residual became small enough.
-fn solve(policy: &PolicySystem, b: Vec<f64>, tolerance: f64) -> Option<Vec<f64>> {
+fn solve(policy: &PolicySystem, b: Vec<f64>, drop: f64, tolerance: f64) -> Option<Vec<f64>> {
     let n = b.len();
-    let goal = (max_abs(&b) * 1e-8).max(tolerance);
+    let goal = (max_abs(&b) * drop).max(tolerance);
     let shadow = b.clone();
     let mut residual = b;
-    let mut solution = vec![0.0; n];
+    let (mut solution, mut done) = (vec![0.0; n], vec![0.0; n]);
     let (mut direction, mut image) = (vec![0.0; n], vec![0.0; n]);
     let (mut precond, mut precond_half, mut image_half) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
     let (mut rho, mut alpha, mut omega) = (1.0, 1.0, 1.0);
@@ -99,10 +110,10 @@ fn solve(policy: &PolicySystem, b: Vec<f64>, tolerance: f64) -> Option<Vec<f64>>
         for ((p, &r), &v) in direction.iter_mut().zip(&residual).zip(&image) {
             *p = r + beta * (*p - omega * v);
         }
-        apply(policy, &direction, &mut precond, &mut image);
+        apply(policy, &direction, &mut precond, &mut image, &mut done);
         alpha = rho / inner(&shadow, &image);
         residual.iter_mut().zip(&image).for_each(|(r, &v)| *r -= alpha * v);
-        apply(policy, &residual, &mut precond_half, &mut image_half);
+        apply(policy, &residual, &mut precond_half, &mut image_half, &mut done);
         omega = inner(&image_half, &residual) / inner(&image_half, &image_half);
         for ((x, &p), &s) in solution.iter_mut().zip(&precond).zip(&precond_half) {
             *x += alpha * p + omega * s;
@@ -121,15 +132,18 @@ fn solve(policy: &PolicySystem, b: Vec<f64>, tolerance: f64) -> Option<Vec<f64>>
 
 /// Computes `precond = M x` and `image = x - U M x`: the lower part cancels, so both cost one pass
 /// over the matrix.
-fn apply(policy: &PolicySystem, x: &[f64], precond: &mut [f64], image: &mut [f64]) {
-    let is_below = |i: usize, j: u32| (j as usize) < i && j as usize >= policy.n_goals;
-    for (i, columns, weights) in policy.rows() {
-        let below = columns.iter().zip(weights).filter(|&(&j, _)| is_below(i, j));
-        precond[i] = x[i] + below.map(|(&j, &w)| w * precond[j as usize]).sum::<f64>();
+///
+/// Entries on the other side of the diagonal are not skipped, which would mispredict a branch per
+/// entry; they are multiplied by values that are still zero.
+fn apply(policy: &PolicySystem, x: &[f64], precond: &mut [f64], image: &mut [f64], done: &mut [f64]) {
+    precond.fill(0.0);
+    for i in policy.n_goals..x.len() {
+        precond[i] = x[i] + policy.product(i, precond);
     }
-    for (i, columns, weights) in policy.rows() {
-        let above = columns.iter().zip(weights).filter(|&(&j, _)| j as usize > i);
-        image[i] = x[i] - above.map(|(&j, &w)| w * precond[j as usize]).sum::<f64>();
+    done.fill(0.0);
+    for i in (policy.n_goals..x.len()).rev() {
+        image[i] = x[i] - policy.product(i, done);
+        done[i] = precond[i];
     }
 }
 
