@@ -2,6 +2,7 @@
 //! theory.
 
 mod agreement;
+mod batch;
 mod brute_force;
 mod extremes;
 mod monte_carlo;
