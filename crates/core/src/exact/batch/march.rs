@@ -12,8 +12,8 @@ const MAX_SWEEPS: usize = 400;
 /// often while it is in the cache. Where layers read only their neighbors, the values are those of
 /// one pass after another.
 const PASSES_PER_TRAIN: usize = 4;
-/// A Newton step reduces the residual of the policy by this factor. Smaller factors take longer
-/// and gain nothing, because the policy still changes.
+/// A Newton step reduces the residual of the policy by this factor. The policy still changes, so
+/// its values need not be exact.
 const NEWTON_DROP: f64 = 1e-4;
 
 /// The layers of breadth-first order, and when each was last swept and changed.

@@ -13,8 +13,7 @@ const QUAD: usize = 4;
 pub(super) type Successors = [u32; QUAD];
 /// For each of four successors, the weights of [`LANES`] actions.
 pub(super) type Weights = [[f64; LANES]; QUAD];
-/// A padded table may have this many weights per transition. Larger tables cost more to read than
-/// the rows themselves.
+/// A padded table may have this many weights per transition, which limits its memory.
 const MAX_PADDING: usize = 8;
 
 /// For every state the distinct successors of all its actions, and a block of weights with the
