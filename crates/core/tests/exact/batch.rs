@@ -213,6 +213,32 @@ fn distances_beyond_the_range_of_doubles_are_solved_in_batches_too() {
 }
 
 #[test]
+<<<<<<< HEAD
+=======
+fn values_that_underflow_do_not_disturb_a_batch() {
+    // A line of locks that open with a tiny chance, among states that mix.
+    let mut builder = MdpBuilder::new(12);
+    for state in 0..11 {
+        builder.transition(state, 0, state + 1, 1e-120).transition(state, 0, 0, 1.0 - 1e-120);
+        builder.transition(state, 1, (5 * state + 1) % (state + 1), 0.5).transition(state, 1, 0, 0.5);
+    }
+    builder.transition(11, 0, 0, 1.0).transition(11, 1, 3, 0.5).transition(11, 1, 7, 0.5);
+    let mdp = builder.build().unwrap();
+    let solver = ExactSolver::new(&mdp, discount(0.9));
+    let batch = every_goal(&solver, 12);
+    assert!(batch[11].nats(0) > 3000.0 && batch[0].nats(11) < 1.0);
+    for (goal, batch) in batch.into_iter().enumerate() {
+        let single = solver.to_goal(goal).unwrap();
+        let allowed = batch.certificate().relative_error() + single.certificate().relative_error();
+        assert!(allowed <= 2e-9, "goal {goal}: {allowed:e}");
+        for (a, b) in batch.all_nats().iter().zip(single.all_nats()) {
+            assert!((a - b).abs() <= (allowed + 1e-15) * b, "goal {goal}: {a} and {b}");
+        }
+    }
+}
+
+#[test]
+>>>>>>> exact
 fn slowly_mixing_processes_at_discounts_near_one_are_solved_in_batches() {
     let open = vec![".".repeat(24); 24].join("\n");
     for (slip, gamma) in [(0.6, 0.9999), (1.0, 0.99), (1.0, 0.99999)] {

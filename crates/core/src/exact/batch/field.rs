@@ -76,6 +76,7 @@ impl<'a> Field<'a> {
     /// `tolerance`.
     pub(super) fn sweep(&mut self, positions: Range<usize>, tolerance: f64) -> bool {
         let rows = Rows::new(self.table, &self.nodes, &self.successors);
+<<<<<<< HEAD
         self.arch.dispatch(Sweep { rows, values: &mut self.values, positions, tolerance })
     }
 
@@ -91,6 +92,26 @@ impl<'a> Field<'a> {
                 .push_row(entries.map(|(j, weight)| (j, weight * self.values[j as usize] / self.values[i])));
         }
         policy
+=======
+        let are_quads = self.table.are_quads;
+        self.arch.dispatch(Sweep { rows, are_quads, values: &mut self.values, positions, tolerance })
+    }
+
+    /// Returns the linear system of the best actions, in the variables `h / values`: with all values
+    /// folded into the weights. `None` if a value has underflowed.
+    pub(super) fn policy_system(&self) -> Option<PolicySystem> {
+        let (rows, n) = (self.rows(), self.nodes.len());
+        let mut policy = PolicySystem::without_rows(1);
+        for i in 1..n {
+            let ((_, action), inverse) = (rows.best_action(&self.values, i), 1.0 / self.values[i]);
+            if !inverse.is_finite() {
+                return None;
+            }
+            let entries = rows.entries(i, action);
+            policy.push_row(entries.map(|(j, weight)| (j, weight * self.values[j as usize] * inverse)));
+        }
+        Some(policy)
+>>>>>>> exact
     }
 
     /// Adds relative corrections to the values.
@@ -163,6 +184,7 @@ impl<'r> Rows<'r> {
     /// Returns `(T h)(s)`.
     #[inline(always)]
     fn backup(self, values: &[f64], position: usize) -> f64 {
+<<<<<<< HEAD
         let Block { first_weights, n_quads, n_groups } = self.block(position);
         let mut best = [0.0f64; LANES];
         if n_quads == 1 && n_groups == 1 {
@@ -172,6 +194,10 @@ impl<'r> Rows<'r> {
             return largest(best);
         }
         for group in 0..n_groups as usize {
+=======
+        let mut best = [0.0f64; LANES];
+        for group in 0..self.block(position).n_groups as usize {
+>>>>>>> exact
             for (best, value) in best.iter_mut().zip(self.group_values(values, position, group)) {
                 *best = larger(*best, value);
             }
@@ -179,6 +205,18 @@ impl<'r> Rows<'r> {
         largest(best)
     }
 
+<<<<<<< HEAD
+=======
+    /// Returns `(T h)(s)` if every block is a single quad of weights.
+    #[inline(always)]
+    fn backup_of_quad(self, values: &[f64], position: usize) -> f64 {
+        let mut sums = [0.0; LANES];
+        let weights = &self.weights[self.nodes[position].block as usize];
+        add_quad(&mut sums, values, &self.successors[position], weights);
+        largest(sums)
+    }
+
+>>>>>>> exact
     /// Returns `(T h)(s)` and the index of the first action that attains it.
     fn best_action(self, values: &[f64], position: usize) -> (f64, usize) {
         let mut best = (0.0, 0);
@@ -196,10 +234,17 @@ impl<'r> Rows<'r> {
     }
 
     /// Iterates over `(successor, weight)` of one action, with padding.
+<<<<<<< HEAD
     fn entries(self, position: usize, action: usize) -> impl Iterator<Item = (u32, f64)> {
         let weights = self.weights(position, action / LANES).iter().flatten();
         let weights = weights.map(move |weights| weights[action % LANES]);
         self.successors(position).iter().flatten().copied().zip(weights)
+=======
+    fn entries(self, position: usize, action: usize) -> impl ExactSizeIterator<Item = (u32, f64)> {
+        let weights = self.weights(position, action / LANES).as_flattened().iter();
+        let weights = weights.map(move |weights| weights[action % LANES]);
+        self.successors(position).as_flattened().iter().copied().zip(weights)
+>>>>>>> exact
     }
 }
 
@@ -229,6 +274,11 @@ fn largest([a, b, c, d]: [f64; LANES]) -> f64 {
 /// the same bits.
 struct Sweep<'s> {
     rows: Rows<'s>,
+<<<<<<< HEAD
+=======
+    /// Whether every block is a single quad of weights.
+    are_quads: bool,
+>>>>>>> exact
     values: &'s mut [f64],
     positions: Range<usize>,
     tolerance: f64,
@@ -239,12 +289,32 @@ impl WithSimd for Sweep<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> bool {
+<<<<<<< HEAD
         let Self { rows, values, positions, tolerance } = self;
         let mut has_changed = false;
         for i in positions {
             let value = rows.backup(values, i);
             has_changed |= (value - values[i]).abs() > tolerance * value;
             values[i] = value;
+=======
+        let Self { rows, are_quads, values, positions, tolerance } = self;
+        let mut has_changed = false;
+        let mut replace = |values: &mut [f64], i: usize, value: f64| {
+            has_changed |= (value - values[i]).abs() > tolerance * value;
+            values[i] = value;
+        };
+        if are_quads {
+            // No loops over quads and groups: sweeps of grids spend most of their time here.
+            for i in positions {
+                let value = rows.backup_of_quad(values, i);
+                replace(values, i, value);
+            }
+        } else {
+            for i in positions {
+                let value = rows.backup(values, i);
+                replace(values, i, value);
+            }
+>>>>>>> exact
         }
         has_changed
     }

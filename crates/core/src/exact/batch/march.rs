@@ -8,10 +8,19 @@ use std::ops::Range;
 
 /// The number of sweeps over all states after which the march is given up.
 const MAX_SWEEPS: usize = 400;
+<<<<<<< HEAD
 /// The number of passes over most states before a Newton step.
 const PASSES_PER_NEWTON: usize = 4;
 /// A Newton step reduces the residual of the policy by this factor. Smaller factors take longer
 /// and gain nothing, because the policy still changes.
+=======
+/// The number of passes that follow each other two layers apart, so that a layer is swept this
+/// often while it is in the cache. Where layers read only their neighbors, the values are those of
+/// one pass after another.
+const PASSES_PER_TRAIN: usize = 4;
+/// A Newton step reduces the residual of the policy by this factor. The policy still changes, so
+/// its values need not be exact.
+>>>>>>> exact
 const NEWTON_DROP: f64 = 1e-4;
 
 /// The layers of breadth-first order, and when each was last swept and changed.
@@ -40,6 +49,7 @@ struct Layers {
 /// settled.
 pub(super) fn march(field: &mut Field<'_>, search: &ReverseSearch, tolerance: f64) -> bool {
     let mut layers = Layers::new(field, search);
+<<<<<<< HEAD
     let last = layers.positions.len() - 1;
     let mut states_left = MAX_SWEEPS.saturating_mul(search.order.len());
     let (mut first, mut wide_passes) = (1, 0);
@@ -78,6 +88,41 @@ pub(super) fn march(field: &mut Field<'_>, search: &ReverseSearch, tolerance: f6
         }
     }
     unreachable!("the number of sweeps is limited")
+=======
+    let (last, n_states) = (layers.positions.len() - 1, search.order.len());
+    let mut states_left = MAX_SWEEPS.saturating_mul(n_states);
+    let (mut first, mut head) = (1, 0);
+    loop {
+        let was_complete = head == last;
+        let train = layers.run_train(field, first, head, tolerance);
+        first = train.first_reader;
+        head = (head + PASSES_PER_TRAIN).min(last);
+        if was_complete && train.n_swept == 0 {
+            return true;
+        }
+        if train.n_swept > states_left {
+            return false;
+        }
+        states_left -= train.n_swept;
+        if was_complete && 2 * train.n_swept > PASSES_PER_TRAIN * n_states {
+            // If the step fails, the sweeps continue without it.
+            let system = field.policy_system();
+            if let Some(errors) = system.and_then(|system| relative_errors(&system, NEWTON_DROP, tolerance)) {
+                field.correct(&errors);
+                layers.note_correction();
+                first = 1;
+            }
+        }
+    }
+}
+
+/// What the passes of one train did.
+struct Train {
+    /// The number of states swept, with repetitions.
+    n_swept: usize,
+    /// The first layer that may read a value that changed.
+    first_reader: usize,
+>>>>>>> exact
 }
 
 impl Layers {
@@ -95,6 +140,34 @@ impl Layers {
         Self { positions, reads_itself, reads_far, swept, changed, clock: 0, last_change: 0 }
     }
 
+<<<<<<< HEAD
+=======
+    /// Runs passes over the stale layers from `first` on. Each pass reaches one layer farther than
+    /// the one before it; the first reaches the layer behind `head`.
+    fn run_train(&mut self, field: &mut Field<'_>, first: usize, head: usize, tolerance: f64) -> Train {
+        let last = self.positions.len() - 1;
+        let next_head = (head + PASSES_PER_TRAIN).min(last);
+        let mut train = Train { n_swept: 0, first_reader: next_head + 1 };
+        for front in first..=next_head + 2 * (PASSES_PER_TRAIN - 1) {
+            for pass in 0..PASSES_PER_TRAIN {
+                // A change travels inward by one layer per pass.
+                let reached = first.saturating_sub(pass).max(1)..=(head + 1 + pass).min(last);
+                let layer = front.saturating_sub(2 * pass);
+                if reached.contains(&layer) && self.is_stale(layer) {
+                    let positions = self.positions[layer].clone();
+                    train.n_swept += positions.len();
+                    let has_changed = field.sweep(positions, tolerance);
+                    self.note_sweep(layer, has_changed);
+                    if has_changed {
+                        train.first_reader = train.first_reader.min(self.first_reader(layer));
+                    }
+                }
+            }
+        }
+        train
+    }
+
+>>>>>>> exact
     /// Whether the layer was never swept, or what it reads has changed since.
     fn is_stale(&self, layer: usize) -> bool {
         let swept = self.swept[layer];

@@ -94,11 +94,15 @@ fn evaluate_from_above(system: &mut System<'_>) -> bool {
 /// sweep and `W = L + U` is split into the entries below and above the diagonal. Returns `e` if the
 /// residual became small enough.
 fn solve(policy: &PolicySystem, b: Vec<f64>, drop: f64, tolerance: f64) -> Option<Vec<f64>> {
+<<<<<<< HEAD
     let (n, split) = (b.len(), Split::new(policy));
+=======
+    let n = b.len();
+>>>>>>> exact
     let goal = (max_abs(&b) * drop).max(tolerance);
     let shadow = b.clone();
     let mut residual = b;
-    let mut solution = vec![0.0; n];
+    let (mut solution, mut done) = (vec![0.0; n], vec![0.0; n]);
     let (mut direction, mut image) = (vec![0.0; n], vec![0.0; n]);
     let (mut precond, mut precond_half, mut image_half) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
     let (mut rho, mut alpha, mut omega) = (1.0, 1.0, 1.0);
@@ -110,10 +114,17 @@ fn solve(policy: &PolicySystem, b: Vec<f64>, drop: f64, tolerance: f64) -> Optio
         for ((p, &r), &v) in direction.iter_mut().zip(&residual).zip(&image) {
             *p = r + beta * (*p - omega * v);
         }
+<<<<<<< HEAD
         split.apply(&direction, &mut precond, &mut image);
         alpha = rho / inner(&shadow, &image);
         residual.iter_mut().zip(&image).for_each(|(r, &v)| *r -= alpha * v);
         split.apply(&residual, &mut precond_half, &mut image_half);
+=======
+        apply(policy, &direction, &mut precond, &mut image, &mut done);
+        alpha = rho / inner(&shadow, &image);
+        residual.iter_mut().zip(&image).for_each(|(r, &v)| *r -= alpha * v);
+        apply(policy, &residual, &mut precond_half, &mut image_half, &mut done);
+>>>>>>> exact
         omega = inner(&image_half, &residual) / inner(&image_half, &image_half);
         for ((x, &p), &s) in solution.iter_mut().zip(&precond).zip(&precond_half) {
             *x += alpha * p + omega * s;
@@ -130,6 +141,7 @@ fn solve(policy: &PolicySystem, b: Vec<f64>, drop: f64, tolerance: f64) -> Optio
     (max_abs(&residual) < 0.01 * start).then_some(solution)
 }
 
+<<<<<<< HEAD
 /// The entries `L` below and `U` above the diagonal, apart, so that products with either do not
 /// branch on every entry.
 struct Split {
@@ -181,6 +193,22 @@ impl Entries {
         let begin = if row == 0 { 0 } else { self.row_ends[row - 1] };
         let entries = &self.entries[begin as usize..self.row_ends[row] as usize];
         entries.iter().map(|&(j, weight)| weight * x[j as usize]).sum()
+=======
+/// Computes `precond = M x` and `image = x - U M x`: the lower part cancels, so both cost one pass
+/// over the matrix.
+///
+/// Entries on the other side of the diagonal are not skipped, which would mispredict a branch per
+/// entry; they are multiplied by values that are still zero.
+fn apply(policy: &PolicySystem, x: &[f64], precond: &mut [f64], image: &mut [f64], done: &mut [f64]) {
+    precond.fill(0.0);
+    for i in policy.n_goals..x.len() {
+        precond[i] = x[i] + policy.product(i, precond);
+    }
+    done.fill(0.0);
+    for i in (policy.n_goals..x.len()).rev() {
+        image[i] = x[i] - policy.product(i, done);
+        done[i] = precond[i];
+>>>>>>> exact
     }
 }
 

@@ -25,6 +25,7 @@ impl PolicySystem {
         Self { n_goals, entry_ptr: vec![0], columns: Vec::new(), weights: Vec::new() }
     }
 
+<<<<<<< HEAD
     /// Adds the `(column, weight)` entries of the next position.
     pub(in super::super) fn push_row(&mut self, entries: impl Iterator<Item = (u32, f64)>) {
         for (column, weight) in entries {
@@ -32,6 +33,30 @@ impl PolicySystem {
             self.weights.push(weight);
         }
         self.entry_ptr.push(self.columns.len() as u32);
+=======
+    /// Adds the `(column, weight)` entries of the next position. Entries without weight are dropped
+    /// by overwriting them, because whether an entry has weight is hard to predict.
+    pub(in super::super) fn push_row(&mut self, entries: impl ExactSizeIterator<Item = (u32, f64)>) {
+        let mut end = self.columns.len();
+        self.columns.resize(end + entries.len(), 0);
+        self.weights.resize(end + entries.len(), 0.0);
+        for (column, weight) in entries {
+            (self.columns[end], self.weights[end]) = (column, weight);
+            end += usize::from(weight != 0.0);
+        }
+        self.columns.truncate(end);
+        self.weights.truncate(end);
+        self.entry_ptr.push(end as u32);
+    }
+
+    /// Returns `sum_j w_ij x_j` of a position.
+    #[inline]
+    pub(super) fn product(&self, position: usize, x: &[f64]) -> f64 {
+        let row = position - self.n_goals;
+        let entries = self.entry_ptr[row] as usize..self.entry_ptr[row + 1] as usize;
+        let pairs = self.columns[entries.clone()].iter().zip(&self.weights[entries]);
+        pairs.map(|(&column, weight)| weight * x[column as usize]).sum()
+>>>>>>> exact
     }
 
     /// Iterates over `(position, columns, weights)` of the non-goal positions, in order.
