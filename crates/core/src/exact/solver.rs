@@ -143,11 +143,7 @@ impl<'a> ExactSolver<'a> {
     /// Solves several goals in parallel and returns `keep(distances)` for each, in the given order.
     /// Use it if the distances to all goals do not fit in memory.
     ///
-<<<<<<< HEAD
-    /// Goals share a table of the process, which makes each several times faster than
-=======
     /// Goals share a table of the process, so that each is faster than with
->>>>>>> exact
     /// [`to_goal`](Self::to_goal). The distances agree within their certificates, not bit for bit;
     /// they do not depend on the other goals.
     pub fn map_goals<T: Send>(

@@ -213,8 +213,6 @@ fn distances_beyond_the_range_of_doubles_are_solved_in_batches_too() {
 }
 
 #[test]
-<<<<<<< HEAD
-=======
 fn values_that_underflow_do_not_disturb_a_batch() {
     // A line of locks that open with a tiny chance, among states that mix.
     let mut builder = MdpBuilder::new(12);
@@ -238,7 +236,6 @@ fn values_that_underflow_do_not_disturb_a_batch() {
 }
 
 #[test]
->>>>>>> exact
 fn slowly_mixing_processes_at_discounts_near_one_are_solved_in_batches() {
     let open = vec![".".repeat(24); 24].join("\n");
     for (slip, gamma) in [(0.6, 0.9999), (1.0, 0.99), (1.0, 0.99999)] {

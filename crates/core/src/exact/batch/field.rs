@@ -76,23 +76,6 @@ impl<'a> Field<'a> {
     /// `tolerance`.
     pub(super) fn sweep(&mut self, positions: Range<usize>, tolerance: f64) -> bool {
         let rows = Rows::new(self.table, &self.nodes, &self.successors);
-<<<<<<< HEAD
-        self.arch.dispatch(Sweep { rows, values: &mut self.values, positions, tolerance })
-    }
-
-    /// Returns the linear system of the best actions, in the variables `h / values`: with all values
-    /// folded into the weights.
-    pub(super) fn policy_system(&self) -> PolicySystem {
-        let (rows, n) = (self.rows(), self.nodes.len());
-        let mut policy = PolicySystem::without_rows(1);
-        for i in 1..n {
-            let (_, action) = rows.best_action(&self.values, i);
-            let entries = rows.entries(i, action).filter(|&(j, weight)| weight > 0.0 && (j as usize) < n);
-            policy
-                .push_row(entries.map(|(j, weight)| (j, weight * self.values[j as usize] / self.values[i])));
-        }
-        policy
-=======
         let are_quads = self.table.are_quads;
         self.arch.dispatch(Sweep { rows, are_quads, values: &mut self.values, positions, tolerance })
     }
@@ -111,7 +94,6 @@ impl<'a> Field<'a> {
             policy.push_row(entries.map(|(j, weight)| (j, weight * self.values[j as usize] * inverse)));
         }
         Some(policy)
->>>>>>> exact
     }
 
     /// Adds relative corrections to the values.
@@ -184,20 +166,8 @@ impl<'r> Rows<'r> {
     /// Returns `(T h)(s)`.
     #[inline(always)]
     fn backup(self, values: &[f64], position: usize) -> f64 {
-<<<<<<< HEAD
-        let Block { first_weights, n_quads, n_groups } = self.block(position);
-        let mut best = [0.0f64; LANES];
-        if n_quads == 1 && n_groups == 1 {
-            // The states of grids; without loops, this is a third faster.
-            let quad = self.nodes[position].first_quad as usize;
-            add_quad(&mut best, values, &self.successors[quad], &self.weights[first_weights as usize]);
-            return largest(best);
-        }
-        for group in 0..n_groups as usize {
-=======
         let mut best = [0.0f64; LANES];
         for group in 0..self.block(position).n_groups as usize {
->>>>>>> exact
             for (best, value) in best.iter_mut().zip(self.group_values(values, position, group)) {
                 *best = larger(*best, value);
             }
@@ -205,8 +175,6 @@ impl<'r> Rows<'r> {
         largest(best)
     }
 
-<<<<<<< HEAD
-=======
     /// Returns `(T h)(s)` if every block is a single quad of weights.
     #[inline(always)]
     fn backup_of_quad(self, values: &[f64], position: usize) -> f64 {
@@ -216,7 +184,6 @@ impl<'r> Rows<'r> {
         largest(sums)
     }
 
->>>>>>> exact
     /// Returns `(T h)(s)` and the index of the first action that attains it.
     fn best_action(self, values: &[f64], position: usize) -> (f64, usize) {
         let mut best = (0.0, 0);
@@ -234,17 +201,10 @@ impl<'r> Rows<'r> {
     }
 
     /// Iterates over `(successor, weight)` of one action, with padding.
-<<<<<<< HEAD
-    fn entries(self, position: usize, action: usize) -> impl Iterator<Item = (u32, f64)> {
-        let weights = self.weights(position, action / LANES).iter().flatten();
-        let weights = weights.map(move |weights| weights[action % LANES]);
-        self.successors(position).iter().flatten().copied().zip(weights)
-=======
     fn entries(self, position: usize, action: usize) -> impl ExactSizeIterator<Item = (u32, f64)> {
         let weights = self.weights(position, action / LANES).as_flattened().iter();
         let weights = weights.map(move |weights| weights[action % LANES]);
         self.successors(position).as_flattened().iter().copied().zip(weights)
->>>>>>> exact
     }
 }
 
@@ -274,11 +234,8 @@ fn largest([a, b, c, d]: [f64; LANES]) -> f64 {
 /// the same bits.
 struct Sweep<'s> {
     rows: Rows<'s>,
-<<<<<<< HEAD
-=======
     /// Whether every block is a single quad of weights.
     are_quads: bool,
->>>>>>> exact
     values: &'s mut [f64],
     positions: Range<usize>,
     tolerance: f64,
@@ -289,14 +246,6 @@ impl WithSimd for Sweep<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> bool {
-<<<<<<< HEAD
-        let Self { rows, values, positions, tolerance } = self;
-        let mut has_changed = false;
-        for i in positions {
-            let value = rows.backup(values, i);
-            has_changed |= (value - values[i]).abs() > tolerance * value;
-            values[i] = value;
-=======
         let Self { rows, are_quads, values, positions, tolerance } = self;
         let mut has_changed = false;
         let mut replace = |values: &mut [f64], i: usize, value: f64| {
@@ -314,7 +263,6 @@ impl WithSimd for Sweep<'_> {
                 let value = rows.backup(values, i);
                 replace(values, i, value);
             }
->>>>>>> exact
         }
         has_changed
     }

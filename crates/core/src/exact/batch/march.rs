@@ -8,19 +8,12 @@ use std::ops::Range;
 
 /// The number of sweeps over all states after which the march is given up.
 const MAX_SWEEPS: usize = 400;
-<<<<<<< HEAD
-/// The number of passes over most states before a Newton step.
-const PASSES_PER_NEWTON: usize = 4;
-/// A Newton step reduces the residual of the policy by this factor. Smaller factors take longer
-/// and gain nothing, because the policy still changes.
-=======
 /// The number of passes that follow each other two layers apart, so that a layer is swept this
 /// often while it is in the cache. Where layers read only their neighbors, the values are those of
 /// one pass after another.
 const PASSES_PER_TRAIN: usize = 4;
 /// A Newton step reduces the residual of the policy by this factor. The policy still changes, so
 /// its values need not be exact.
->>>>>>> exact
 const NEWTON_DROP: f64 = 1e-4;
 
 /// The layers of breadth-first order, and when each was last swept and changed.
@@ -49,46 +42,6 @@ struct Layers {
 /// settled.
 pub(super) fn march(field: &mut Field<'_>, search: &ReverseSearch, tolerance: f64) -> bool {
     let mut layers = Layers::new(field, search);
-<<<<<<< HEAD
-    let last = layers.positions.len() - 1;
-    let mut states_left = MAX_SWEEPS.saturating_mul(search.order.len());
-    let (mut first, mut wide_passes) = (1, 0);
-    for pass in 1.. {
-        let head = pass.min(last);
-        let (mut next_first, mut n_swept) = (head + 1, 0);
-        for layer in first..=head {
-            if layers.is_stale(layer) {
-                let positions = layers.positions[layer].clone();
-                n_swept += positions.len();
-                let has_changed = field.sweep(positions, tolerance);
-                layers.note_sweep(layer, has_changed);
-                if has_changed {
-                    next_first = next_first.min(layers.first_reader(layer));
-                }
-            }
-        }
-        first = next_first;
-        if head == last && first > last {
-            return true;
-        }
-        if n_swept > states_left {
-            return false;
-        }
-        states_left -= n_swept;
-        if head == last && 2 * n_swept > search.order.len() {
-            wide_passes += 1;
-            if wide_passes % PASSES_PER_NEWTON == 0 {
-                // If the step fails, the sweeps continue without it.
-                if let Some(errors) = relative_errors(&field.policy_system(), NEWTON_DROP, tolerance) {
-                    field.correct(&errors);
-                    layers.note_correction();
-                    first = 1;
-                }
-            }
-        }
-    }
-    unreachable!("the number of sweeps is limited")
-=======
     let (last, n_states) = (layers.positions.len() - 1, search.order.len());
     let mut states_left = MAX_SWEEPS.saturating_mul(n_states);
     let (mut first, mut head) = (1, 0);
@@ -122,7 +75,6 @@ struct Train {
     n_swept: usize,
     /// The first layer that may read a value that changed.
     first_reader: usize,
->>>>>>> exact
 }
 
 impl Layers {
@@ -140,8 +92,6 @@ impl Layers {
         Self { positions, reads_itself, reads_far, swept, changed, clock: 0, last_change: 0 }
     }
 
-<<<<<<< HEAD
-=======
     /// Runs passes over the stale layers from `first` on. Each pass reaches one layer farther than
     /// the one before it; the first reaches the layer behind `head`.
     fn run_train(&mut self, field: &mut Field<'_>, first: usize, head: usize, tolerance: f64) -> Train {
@@ -167,7 +117,6 @@ impl Layers {
         train
     }
 
->>>>>>> exact
     /// Whether the layer was never swept, or what it reads has changed since.
     fn is_stale(&self, layer: usize) -> bool {
         let swept = self.swept[layer];

@@ -13,12 +13,7 @@ const QUAD: usize = 4;
 pub(super) type Successors = [u32; QUAD];
 /// For each of four successors, the weights of [`LANES`] actions.
 pub(super) type Weights = [[f64; LANES]; QUAD];
-<<<<<<< HEAD
-/// A padded table may have this many weights per transition. Larger tables cost more to read than
-/// the rows themselves.
-=======
 /// A padded table may have this many weights per transition, which limits its memory.
->>>>>>> exact
 const MAX_PADDING: usize = 8;
 
 /// For every state the distinct successors of all its actions, and a block of weights with the
@@ -37,12 +32,9 @@ pub(super) struct ActionTable {
     pub(super) weights: Vec<Weights>,
     /// The largest number of transitions of a row, for bounds of rounding errors.
     pub(super) longest_row: usize,
-<<<<<<< HEAD
-=======
     /// Whether every block is a single quad, as on grids; then blocks and their weights have the
     /// same numbers.
     pub(super) are_quads: bool,
->>>>>>> exact
     /// Whether the actions of every state are numbered from 0 without gaps.
     pub(super) are_actions_dense: bool,
 }
@@ -62,13 +54,8 @@ pub(super) struct Block {
     pub(super) n_groups: u32,
 }
 
-<<<<<<< HEAD
-/// The numbers of blocks by their shape and the bits of their weights.
-type KnownBlocks = HashMap<(usize, Vec<[[u64; LANES]; QUAD]>), u32>;
-=======
 /// The numbers of blocks by the number of quads, followed by the bits of the weights.
 type KnownBlocks = HashMap<Vec<u64>, u32>;
->>>>>>> exact
 
 impl ActionTable {
     /// A padded successor.
@@ -82,15 +69,6 @@ impl ActionTable {
             successors: Vec::with_capacity(mdp.n_states()),
             weights: Vec::new(),
             longest_row: (0..mdp.n_rows()).map(|row| mdp.row(row).successors.len()).max().unwrap_or(0),
-<<<<<<< HEAD
-            are_actions_dense: are_actions_dense(mdp),
-        };
-        let max_weights = MAX_PADDING * mdp.n_transitions() / (LANES * QUAD) + 1;
-        let (mut known, mut distinct, mut block) = (KnownBlocks::new(), Vec::new(), Vec::new());
-        for state in 0..mdp.n_states() {
-            distinct_successors(mdp, state, &mut distinct);
-            let n_quads = distinct.len().div_ceil(QUAD);
-=======
             are_quads: true,
             are_actions_dense: are_actions_dense(mdp),
         };
@@ -100,32 +78,19 @@ impl ActionTable {
         for state in 0..mdp.n_states() {
             distinct_successors(mdp, state, &mut distinct);
             let n_quads = n_quads(&distinct);
->>>>>>> exact
             let n_groups = mdp.row_range(state).len().div_ceil(LANES);
             block.clear();
             block.resize(n_groups * n_quads, Weights::default());
             fill_block(mdp, discount, state, &distinct, &mut block);
-<<<<<<< HEAD
-            let shared = table.shared_block(&mut known, n_quads, n_groups, &block);
-=======
             let shared = table.shared_block(&mut known, &mut key, n_quads, n_groups, &block);
->>>>>>> exact
             if table.weights.len() > max_weights || table.successors.len() > u32::MAX as usize / QUAD {
                 return None;
             }
             table.states.push(StateEntry { first_quad: table.successors.len() as u32, block: shared });
-<<<<<<< HEAD
-            table.successors.extend(distinct.chunks(QUAD).map(|chunk| {
-                let mut quad = [Self::NONE; QUAD];
-                quad[..chunk.len()].copy_from_slice(chunk);
-                quad
-            }));
-=======
             table.are_quads &= n_quads * n_groups == 1;
             let successor = |index: usize| distinct.get(index).copied().unwrap_or(Self::NONE);
             let quads = (0..n_quads).map(|quad| std::array::from_fn(|k| successor(quad * QUAD + k)));
             table.successors.extend(quads);
->>>>>>> exact
         }
         Some(table)
     }
@@ -134,26 +99,11 @@ impl ActionTable {
     fn shared_block(
         &mut self,
         known: &mut KnownBlocks,
-<<<<<<< HEAD
-=======
         key: &mut Vec<u64>,
->>>>>>> exact
         n_quads: usize,
         n_groups: usize,
         weights: &[Weights],
     ) -> u32 {
-<<<<<<< HEAD
-        let bits = weights.iter().map(|quad| quad.map(|weights| weights.map(f64::to_bits)));
-        *known.entry((n_quads, bits.collect())).or_insert_with(|| {
-            self.blocks.push(Block {
-                first_weights: self.weights.len() as u32,
-                n_quads: n_quads as u32,
-                n_groups: n_groups as u32,
-            });
-            self.weights.extend_from_slice(weights);
-            self.blocks.len() as u32 - 1
-        })
-=======
         let bits = weights.as_flattened().as_flattened().iter().map(|weight| weight.to_bits());
         key.clear();
         key.push(n_quads as u64);
@@ -170,7 +120,6 @@ impl ActionTable {
         });
         self.weights.extend_from_slice(weights);
         block
->>>>>>> exact
     }
 
     /// Returns the block of a state and its padded successors.
@@ -182,14 +131,11 @@ impl ActionTable {
     }
 }
 
-<<<<<<< HEAD
-=======
 /// Returns the number of quads of successors; at least one, so that all states look alike.
 fn n_quads(distinct: &[u32]) -> usize {
     distinct.len().div_ceil(QUAD).max(1)
 }
 
->>>>>>> exact
 fn are_actions_dense(mdp: &TabularMdp) -> bool {
     (0..mdp.n_states()).all(|state| mdp.rows(state).enumerate().all(|(index, row)| row.action == index))
 }
@@ -206,11 +152,7 @@ fn distinct_successors(mdp: &TabularMdp, state: usize, distinct: &mut Vec<u32>) 
 
 /// Writes the weights of a state into a block of zeros: group by group, quad by quad.
 fn fill_block(mdp: &TabularMdp, discount: Discount, state: usize, distinct: &[u32], block: &mut [Weights]) {
-<<<<<<< HEAD
-    let n_quads = distinct.len().div_ceil(QUAD);
-=======
     let n_quads = n_quads(distinct);
->>>>>>> exact
     for (action, row) in mdp.rows(state).enumerate() {
         let stay = row.iter().find(|&(to, _)| to == state).map_or(0.0, |(_, p)| p);
         let factor = discount.gamma() / (1.0 - discount.gamma() * stay);

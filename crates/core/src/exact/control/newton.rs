@@ -94,11 +94,7 @@ fn evaluate_from_above(system: &mut System<'_>) -> bool {
 /// sweep and `W = L + U` is split into the entries below and above the diagonal. Returns `e` if the
 /// residual became small enough.
 fn solve(policy: &PolicySystem, b: Vec<f64>, drop: f64, tolerance: f64) -> Option<Vec<f64>> {
-<<<<<<< HEAD
-    let (n, split) = (b.len(), Split::new(policy));
-=======
     let n = b.len();
->>>>>>> exact
     let goal = (max_abs(&b) * drop).max(tolerance);
     let shadow = b.clone();
     let mut residual = b;
@@ -114,17 +110,10 @@ fn solve(policy: &PolicySystem, b: Vec<f64>, drop: f64, tolerance: f64) -> Optio
         for ((p, &r), &v) in direction.iter_mut().zip(&residual).zip(&image) {
             *p = r + beta * (*p - omega * v);
         }
-<<<<<<< HEAD
-        split.apply(&direction, &mut precond, &mut image);
-        alpha = rho / inner(&shadow, &image);
-        residual.iter_mut().zip(&image).for_each(|(r, &v)| *r -= alpha * v);
-        split.apply(&residual, &mut precond_half, &mut image_half);
-=======
         apply(policy, &direction, &mut precond, &mut image, &mut done);
         alpha = rho / inner(&shadow, &image);
         residual.iter_mut().zip(&image).for_each(|(r, &v)| *r -= alpha * v);
         apply(policy, &residual, &mut precond_half, &mut image_half, &mut done);
->>>>>>> exact
         omega = inner(&image_half, &residual) / inner(&image_half, &image_half);
         for ((x, &p), &s) in solution.iter_mut().zip(&precond).zip(&precond_half) {
             *x += alpha * p + omega * s;
@@ -141,59 +130,6 @@ fn solve(policy: &PolicySystem, b: Vec<f64>, drop: f64, tolerance: f64) -> Optio
     (max_abs(&residual) < 0.01 * start).then_some(solution)
 }
 
-<<<<<<< HEAD
-/// The entries `L` below and `U` above the diagonal, apart, so that products with either do not
-/// branch on every entry.
-struct Split {
-    n_goals: usize,
-    below: Entries,
-    above: Entries,
-}
-
-/// Rows of `(column, weight)` entries.
-#[derive(Default)]
-struct Entries {
-    row_ends: Vec<u32>,
-    entries: Vec<(u32, f64)>,
-}
-
-impl Split {
-    fn new(policy: &PolicySystem) -> Self {
-        let mut split =
-            Self { n_goals: policy.n_goals, below: Entries::default(), above: Entries::default() };
-        for (i, columns, weights) in policy.rows() {
-            for (&j, &weight) in columns.iter().zip(weights) {
-                if j as usize > i {
-                    split.above.entries.push((j, weight));
-                } else if (j as usize) < i && j as usize >= policy.n_goals {
-                    split.below.entries.push((j, weight));
-                }
-            }
-            split.below.row_ends.push(split.below.entries.len() as u32);
-            split.above.row_ends.push(split.above.entries.len() as u32);
-        }
-        split
-    }
-
-    /// Computes `precond = M x` and `image = x - U M x`: the lower part cancels, so both cost one
-    /// pass over the matrix.
-    fn apply(&self, x: &[f64], precond: &mut [f64], image: &mut [f64]) {
-        for (row, i) in (self.n_goals..x.len()).enumerate() {
-            precond[i] = x[i] + self.below.product(row, precond);
-        }
-        for (row, i) in (self.n_goals..x.len()).enumerate() {
-            image[i] = x[i] - self.above.product(row, precond);
-        }
-    }
-}
-
-impl Entries {
-    #[inline]
-    fn product(&self, row: usize, x: &[f64]) -> f64 {
-        let begin = if row == 0 { 0 } else { self.row_ends[row - 1] };
-        let entries = &self.entries[begin as usize..self.row_ends[row] as usize];
-        entries.iter().map(|&(j, weight)| weight * x[j as usize]).sum()
-=======
 /// Computes `precond = M x` and `image = x - U M x`: the lower part cancels, so both cost one pass
 /// over the matrix.
 ///
@@ -208,7 +144,6 @@ fn apply(policy: &PolicySystem, x: &[f64], precond: &mut [f64], image: &mut [f64
     for i in (policy.n_goals..x.len()).rev() {
         image[i] = x[i] - policy.product(i, done);
         done[i] = precond[i];
->>>>>>> exact
     }
 }
 

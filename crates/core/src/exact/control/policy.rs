@@ -25,15 +25,6 @@ impl PolicySystem {
         Self { n_goals, entry_ptr: vec![0], columns: Vec::new(), weights: Vec::new() }
     }
 
-<<<<<<< HEAD
-    /// Adds the `(column, weight)` entries of the next position.
-    pub(in super::super) fn push_row(&mut self, entries: impl Iterator<Item = (u32, f64)>) {
-        for (column, weight) in entries {
-            self.columns.push(column);
-            self.weights.push(weight);
-        }
-        self.entry_ptr.push(self.columns.len() as u32);
-=======
     /// Adds the `(column, weight)` entries of the next position. Entries without weight are dropped
     /// by overwriting them, because whether an entry has weight is hard to predict.
     pub(in super::super) fn push_row(&mut self, entries: impl ExactSizeIterator<Item = (u32, f64)>) {
@@ -56,7 +47,6 @@ impl PolicySystem {
         let entries = self.entry_ptr[row] as usize..self.entry_ptr[row + 1] as usize;
         let pairs = self.columns[entries.clone()].iter().zip(&self.weights[entries]);
         pairs.map(|(&column, weight)| weight * x[column as usize]).sum()
->>>>>>> exact
     }
 
     /// Iterates over `(position, columns, weights)` of the non-goal positions, in order.
