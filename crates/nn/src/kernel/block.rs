@@ -9,6 +9,7 @@ use super::{
     math::sum_lanes,
     matrix::{Matrix, multiply_into},
     max_l2::{self, Side},
+    narrow,
     panel::{GROUP, PANEL, QUAD, Strips, transpose_in_panels},
     threads::min_tasks,
     vectorize::vectorized,
@@ -107,7 +108,8 @@ impl<'a> Pairs<'a> {
     pub(super) fn pack_for_backward(&self) -> [Strips; 2] {
         let spans = match self.form {
             PairForm::MaxL2 { components, max_width, l2_width } => {
-                max_l2::Widths { components, max_width, l2_width }.l2_spans()
+                let widths = max_l2::Widths { components, max_width, l2_width };
+                if narrow::is_narrow(widths) { Vec::new() } else { widths.l2_spans() }
             }
             _ => Vec::new(),
         };
@@ -247,8 +249,13 @@ impl<'a> Pairs<'a> {
         match self.form {
             PairForm::MaxL2 { components, max_width, l2_width } => {
                 let widths = max_l2::Widths { components, max_width, l2_width };
-                groups.for_each(|(group, dx)| block.max_l2(widths, Side::Rows, group, dx));
-                panels.for_each(|(panel, dy)| block.max_l2(widths, Side::Columns, panel, dy));
+                if narrow::is_narrow(widths) {
+                    groups.for_each(|(group, dx)| block.narrow_rows(widths, group, dx));
+                    panels.for_each(|(panel, dy)| block.narrow_columns(widths, panel, dy));
+                } else {
+                    groups.for_each(|(group, dx)| block.max_l2(widths, Side::Rows, group, dx));
+                    panels.for_each(|(panel, dy)| block.max_l2(widths, Side::Columns, panel, dy));
+                }
             }
             PairForm::Interval { groups: count, group_width } => {
                 let shares = Shares { groups: count, group_width, mix: self.mix };
@@ -331,17 +338,64 @@ impl Block<'_> {
         max_l2::backward(self.pairs.arch, widths, side, &gradient, &tiles, own, other, out);
     }
 
-    /// Returns one row of the block against one panel.
-    fn interval_tile(&self, row: usize, panel: usize) -> interval::Tile<'_> {
+    /// Returns the gradients of one row of a panel, zero on padding.
+    fn padded_gradient(&self, row: usize, panel: usize) -> [f32; PANEL] {
         let mut gradient = [0.0; PANEL];
         let from = self.gradient(row, panel);
         gradient[..from.len()].copy_from_slice(from);
+        gradient
+    }
+
+    /// Returns one panel of `y`, `[feature][PANEL]`.
+    fn panel(&self, index: usize) -> &[f32] {
         let size = self.pairs.form.width() * PANEL;
+        &self.pairs.panels[index * size..(index + 1) * size]
+    }
+
+    /// Adds a panel of gradients, `[feature][PANEL]`, to those of its columns.
+    fn add_columns(&self, columns: &[f32], dy: &mut [f32]) {
+        for (lane, dy) in dy.chunks_exact_mut(self.pairs.form.width()).enumerate() {
+            dy.iter_mut().zip(columns.chunks_exact(PANEL)).for_each(|(to, from)| *to += from[lane]);
+        }
+    }
+
+    /// Returns one row of the block against one panel.
+    fn narrow_tile(&self, row: usize, panel: usize) -> narrow::Tile<'_> {
+        let records = self.records(row / GROUP, panel);
+        // Without an L2 part, its records are not read.
+        let inverse_l2 = self.tape.inverse_l2.get(records.clone()).unwrap_or_default();
+        let tape = max_l2::BackwardTile { inverse_l2, argmax: &self.tape.argmax[records] };
+        narrow::Tile {
+            x: self.pairs.row(self.rows.start + row),
+            panel: self.panel(panel),
+            gradient: self.padded_gradient(row, panel),
+            tape: (tape, row % GROUP),
+        }
+    }
+
+    /// Adds the gradient of a group of rows over all panels, in order.
+    fn narrow_rows(&self, widths: max_l2::Widths, group: usize, dx: &mut [f32]) {
+        for (row, dx) in (group * GROUP..).zip(dx.chunks_exact_mut(self.pairs.form.width())) {
+            let tiles: Vec<_> = (0..self.panels()).map(|panel| self.narrow_tile(row, panel)).collect();
+            self.pairs.arch.dispatch(narrow::RowBackward { widths, tiles: &tiles, dx });
+        }
+    }
+
+    /// Adds the gradient of one panel of columns over all rows, in order.
+    fn narrow_columns(&self, widths: max_l2::Widths, panel: usize, dy: &mut [f32]) {
+        let mut columns = vec![0.0; self.pairs.form.width() * PANEL];
+        let tiles: Vec<_> = (0..self.rows.len()).map(|row| self.narrow_tile(row, panel)).collect();
+        self.pairs.arch.dispatch(narrow::PanelBackward { widths, tiles: &tiles, columns: &mut columns });
+        self.add_columns(&columns, dy);
+    }
+
+    /// Returns one row of the block against one panel.
+    fn interval_tile(&self, row: usize, panel: usize) -> interval::Tile<'_> {
         let longest = &self.tape.argmax[self.records(row / GROUP, panel)][row % GROUP * PANEL..][..PANEL];
         interval::Tile {
             x: self.pairs.sorted_row(self.rows.start + row),
-            panel: &self.pairs.panels[panel * size..(panel + 1) * size],
-            gradient,
+            panel: self.panel(panel),
+            gradient: self.padded_gradient(row, panel),
             longest: std::array::from_fn(|lane| u32::from(longest[lane])),
         }
     }
@@ -359,13 +413,10 @@ impl Block<'_> {
 
     /// Adds the gradient of one panel of columns over all rows, in order.
     fn interval_columns(&self, shares: Shares, panel: usize, dy: &mut [f32]) {
-        let width = self.pairs.form.width();
-        let mut columns = vec![0.0; width * PANEL];
+        let mut columns = vec![0.0; self.pairs.form.width() * PANEL];
         let tiles: Vec<_> = (0..self.rows.len()).map(|row| self.interval_tile(row, panel)).collect();
         self.pairs.arch.dispatch(interval::PanelBackward { shares, tiles: &tiles, columns: &mut columns });
-        for (lane, dy) in dy.chunks_exact_mut(width).enumerate() {
-            dy.iter_mut().zip(columns.chunks_exact(PANEL)).for_each(|(to, from)| *to += from[lane]);
-        }
+        self.add_columns(&columns, dy);
     }
 }
 

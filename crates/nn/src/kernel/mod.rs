@@ -16,6 +16,7 @@ mod math;
 mod matrix;
 mod max_l2;
 mod mlp;
+mod narrow;
 mod panel;
 mod rows;
 mod threads;
