@@ -1,6 +1,6 @@
 //! States ahead on recorded paths.
 
-use super::{RefinedDistance, edges::Edge, graph::Graph, place::Place, query::Route, rows::apart};
+use super::{RefinedDistance, edges::Edge, graph::Graph, place::Place, route::Route, rows::apart};
 use isochrone_core::{ShapeError, TemporalDistance as _};
 use rayon::prelude::*;
 

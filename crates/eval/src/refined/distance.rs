@@ -10,7 +10,7 @@ use super::{
     nearest::Points,
     paths::{Found, Paths},
     place::Place,
-    query::Route,
+    route::Route,
     rows::{Rows, apart},
     saved::{self, Parts},
 };

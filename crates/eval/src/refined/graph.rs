@@ -4,7 +4,7 @@ use super::{
     detours::without_detours,
     edges::Edge,
     rows::apart,
-    search::{NONE, Search},
+    search::{EdgesInto, NONE, Search},
 };
 use rayon::prelude::*;
 
@@ -116,10 +116,14 @@ impl Graph {
         })
     }
 
+    fn edges_into(&self) -> EdgesInto<'_> {
+        EdgesInto { first_into: &self.first_into, into: &self.into }
+    }
+
     /// Searches for the shortest paths from all landmarks to a goal landmark.
     pub fn search(&self, goal: usize) -> Search {
         let mut search = Search::default();
-        search.run(self, goal);
+        search.run(self.edges_into(), goal);
         search
     }
 
@@ -128,7 +132,7 @@ impl Graph {
         let n = self.n_landmarks();
         let mut table = vec![f32::INFINITY; n * n];
         let row = |search: &mut Search, (goal, steps): (usize, &mut [f32])| {
-            search.run(self, goal);
+            search.run(self.edges_into(), goal);
             self.write_steps(search, steps);
         };
         table.par_chunks_exact_mut(n).enumerate().for_each_init(Search::default, row);

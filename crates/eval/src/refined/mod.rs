@@ -52,6 +52,7 @@ mod paths;
 mod place;
 mod portable;
 mod query;
+mod route;
 mod rows;
 mod saved;
 mod search;

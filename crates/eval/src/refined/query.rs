@@ -3,6 +3,7 @@
 use super::{
     RefinedDistance,
     place::{Few, NEAR, Place, Places},
+    route::Route,
     rows::apart,
 };
 use isochrone_core::TemporalDistance as _;
@@ -19,16 +20,6 @@ const MAX_HOP: f32 = 12.0;
 const MAX_HOP_RADII: f32 = 4.0;
 /// The number of states per parallel task.
 const STATES_PER_TASK: usize = 1024;
-
-/// The route from one state to another.
-pub(super) enum Route {
-    /// A single hop, in steps.
-    Hop(f32),
-    /// A path from one landmark to another.
-    Along { first: u32, last: u32 },
-    /// No path is known.
-    None,
-}
 
 impl RefinedDistance {
     /// Returns the route from one state to another.

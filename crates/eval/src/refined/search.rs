@@ -1,9 +1,16 @@
 //! Searches for the shortest paths to a goal.
 
-use super::graph::Graph;
-
 /// No edge.
 pub(super) const NONE: u32 = u32::MAX;
+
+/// The edges of a graph, ordered by end landmark.
+#[derive(Clone, Copy)]
+pub(super) struct EdgesInto<'a> {
+    /// For every landmark, the index of the first edge that ends there, and the number of edges.
+    pub first_into: &'a [usize],
+    /// The start landmark and the cost of every edge.
+    pub into: &'a [(u32, f32)],
+}
 
 /// The shortest paths from all landmarks to a goal landmark. The memory is reused by the next run.
 #[derive(Default)]
@@ -24,8 +31,8 @@ pub(crate) struct Search {
 impl Search {
     /// Searches by Dial's algorithm: every edge costs at least one step, so landmarks in a bucket
     /// one step wide cannot improve each other.
-    pub fn run(&mut self, graph: &Graph, goal: usize) {
-        self.reset(graph.n_landmarks());
+    pub fn run(&mut self, edges: EdgesInto, goal: usize) {
+        self.reset(edges.first_into.len() - 1);
         self.costs[goal] = 0.0;
         self.add(0, goal as u32);
         let mut bucket = 0;
@@ -34,7 +41,7 @@ impl Search {
             for &landmark in &landmarks {
                 if !std::mem::replace(&mut self.is_settled[landmark as usize], true) {
                     self.order.push(landmark);
-                    self.settle(graph, landmark as usize);
+                    self.settle(edges, landmark as usize);
                 }
             }
             landmarks.clear();
@@ -56,9 +63,9 @@ impl Search {
     }
 
     /// Compares the paths through a landmark, whose own path is final, with those found before.
-    fn settle(&mut self, graph: &Graph, to: usize) {
-        let first = graph.first_into[to];
-        let into = &graph.into[first..graph.first_into[to + 1]];
+    fn settle(&mut self, edges: EdgesInto, to: usize) {
+        let first = edges.first_into[to];
+        let into = &edges.into[first..edges.first_into[to + 1]];
         let here = self.costs[to];
         if self.shorter.len() < into.len() {
             self.shorter.resize(into.len(), 0);

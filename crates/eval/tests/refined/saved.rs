@@ -109,8 +109,8 @@ fn a_file_that_contradicts_the_data_is_an_error() {
     }
 }
 
-/// Opening skips the choice of landmarks and the assignment of rows. The fastest of three runs each,
-/// so that it passes on a busy machine.
+/// Opening skips the choice of landmarks and the assignment of rows. The fastest of three runs
+/// each, so that it passes on a busy machine.
 #[test]
 fn opening_is_faster_than_building() {
     let folder = tempfile::tempdir().unwrap();

@@ -30,15 +30,40 @@ pub(super) struct Tile<'a> {
     pub tape: (BackwardTile<'a>, usize),
 }
 
+/// Runs a task with the widths of the presets as constants, so that its sums stay in registers.
+macro_rules! with_constant_widths {
+    ($task:ident, $simd:ident) => {
+        match ($task.widths.max_width, $task.widths.l2_width) {
+            (4, 4) => $task.run::<S, 4>($simd),
+            (8, 8) => $task.run::<S, 8>($simd),
+            _ => $task.run::<S, 0>($simd),
+        }
+    };
+}
+
+/// Returns the widths of both parts of a component, which are `WIDTH` if it is not 0.
+#[inline(always)]
+fn part_widths<const WIDTH: usize>(widths: Widths) -> (usize, usize) {
+    if WIDTH > 0 { (WIDTH, WIDTH) } else { (widths.max_width, widths.l2_width) }
+}
+
 /// The sums of one component: of the features of the maximum and of those of the L2 part.
 type Sums<S> = [[<S as Simd>::f32s; MAX_WIDTH]; 2];
 
 impl Tile<'_> {
     /// Adds the gradients with respect to `x` of vector `v` of the columns.
     #[inline(always)]
-    fn add<S: Simd>(&self, simd: S, widths: Widths, component: usize, v: usize, sums: &mut Sums<S>) {
+    fn add<S: Simd, const WIDTH: usize>(
+        &self,
+        simd: S,
+        widths: Widths,
+        component: usize,
+        v: usize,
+        sums: &mut Sums<S>,
+    ) {
+        let (max_width, l2_width) = part_widths::<WIDTH>(widths);
         let vectors = PANEL / S::F32_LANES;
-        let start = component * widths.component();
+        let start = component * (max_width + l2_width);
         let (tape, row) = &self.tape;
         let at = (component * GROUP + row) * PANEL + v * S::F32_LANES;
         let mut index = [0u32; PANEL];
@@ -49,20 +74,20 @@ impl Tile<'_> {
         let scale = simd.splat_f32s(1.0 / widths.components as f32);
         let gradient = simd.mul_f32s(S::as_simd_f32s(&self.gradient).0[v], scale);
         let [of_max, of_l2] = sums;
-        for f in 0..widths.max_width {
+        for f in 0..max_width {
             let is_max = simd.equal_u32s(index, simd.splat_u32s(f as u32));
             of_max[f] = simd.add_f32s(of_max[f], simd.select_f32s(is_max, gradient, zero));
         }
-        if widths.l2_width == 0 {
+        if l2_width == 0 {
             return;
         }
         let inverse = S::as_simd_f32s(&tape.inverse_l2[at..at + S::F32_LANES]).0[0];
         let weight = simd.mul_f32s(gradient, inverse);
-        let panel = S::as_simd_f32s(self.panel).0;
-        let first = start + widths.max_width;
-        for f in 0..widths.l2_width {
-            let difference =
-                simd.sub_f32s(simd.splat_f32s(self.x[first + f]), panel[(first + f) * vectors + v]);
+        let first = start + max_width;
+        let x = &self.x[first..first + l2_width];
+        let panel = &S::as_simd_f32s(self.panel).0[first * vectors..(first + l2_width) * vectors];
+        for f in 0..l2_width {
+            let difference = simd.sub_f32s(simd.splat_f32s(x[f]), panel[f * vectors + v]);
             of_l2[f] = simd.mul_add_e_f32s(weight, difference, of_l2[f]);
         }
     }
@@ -82,12 +107,19 @@ impl WithSimd for RowBackward<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Widths { components, max_width, l2_width } = self.widths;
-        for component in 0..components {
+        with_constant_widths!(self, simd);
+    }
+}
+
+impl RowBackward<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const WIDTH: usize>(self, simd: S) {
+        let (max_width, l2_width) = part_widths::<WIDTH>(self.widths);
+        for component in 0..self.widths.components {
             let mut sums: Sums<S> = [[simd.splat_f32s(0.0); MAX_WIDTH]; 2];
             for tile in self.tiles {
                 for v in 0..PANEL / S::F32_LANES {
-                    tile.add(simd, self.widths, component, v, &mut sums);
+                    tile.add::<S, WIDTH>(simd, self.widths, component, v, &mut sums);
                 }
             }
             let dx = &mut self.dx[component * (max_width + l2_width)..][..max_width + l2_width];
@@ -111,14 +143,21 @@ impl WithSimd for PanelBackward<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Widths { components, max_width, l2_width } = self.widths;
+        with_constant_widths!(self, simd);
+    }
+}
+
+impl PanelBackward<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const WIDTH: usize>(self, simd: S) {
+        let (max_width, l2_width) = part_widths::<WIDTH>(self.widths);
         let vectors = PANEL / S::F32_LANES;
         let columns = S::as_mut_simd_f32s(self.columns).0;
-        for component in 0..components {
+        for component in 0..self.widths.components {
             for v in 0..vectors {
                 let mut sums: Sums<S> = [[simd.splat_f32s(0.0); MAX_WIDTH]; 2];
                 for tile in self.tiles {
-                    tile.add(simd, self.widths, component, v, &mut sums);
+                    tile.add::<S, WIDTH>(simd, self.widths, component, v, &mut sums);
                 }
                 let first = component * (max_width + l2_width);
                 let sums = sums[0][..max_width].iter().chain(&sums[1][..l2_width]);

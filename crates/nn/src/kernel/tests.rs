@@ -8,7 +8,8 @@ use isochrone_core::rng;
 use pulp::Arch;
 
 /// Forms with odd and even widths, one and several components, no L2 part, and single groups.
-const FORMS: [PairForm; 9] = [
+const FORMS: [PairForm; 10] = [
+    PairForm::MaxL2 { components: 3, max_width: 4, l2_width: 4 },
     PairForm::MaxL2 { components: 1, max_width: 8, l2_width: 8 },
     PairForm::MaxL2 { components: 3, max_width: 5, l2_width: 7 },
     PairForm::MaxL2 { components: 8, max_width: 1, l2_width: 1 },

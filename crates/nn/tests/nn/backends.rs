@@ -229,8 +229,8 @@ fn network(activation: Activation, [n, inputs, hidden]: [usize; 3], fused: bool,
     Outcome { value: numbers(value), gradients: matrices.chain(vectors).collect() }
 }
 
-/// A network that is computed by blocks of rows, with several blocks, and one that is computed layer
-/// by layer.
+/// A network that is computed by blocks of rows, with several blocks, and one that is computed
+/// layer by layer.
 const NETWORKS: [[usize; 3]; 3] = [[1, 3, 5], [150, 19, 33], [70, 40, 260]];
 
 fn activate(z: Tensor<2>, activation: Activation) -> Tensor<2> {

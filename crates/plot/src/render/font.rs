@@ -3,7 +3,7 @@
 use tiny_skia::{Path, PathBuilder};
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
-/// The typeface of all labels, so that pictures look the same on machines without fonts.
+/// The typeface of all labels, so that figures look the same on machines without fonts.
 const FONT: &[u8] = include_bytes!("../../assets/DejaVuSans-subset.ttf");
 
 /// The bundled font.
@@ -46,7 +46,7 @@ impl Font {
     }
 }
 
-/// Places the outlines of glyphs, whose vertical axis points up, in a picture.
+/// Places the outlines of glyphs, whose vertical axis points up, in a figure.
 struct Outline {
     builder: PathBuilder,
     scale: f32,

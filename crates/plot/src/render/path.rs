@@ -68,12 +68,15 @@ fn push_data(builder: &mut PathBuilder, data: &str) -> Result<(), String> {
     let mut at = [0.0; 2];
     for (begin, end) in begins.zip(ends) {
         let command = &data[begin..=begin];
-        for point in numbers(&data[begin + 1..end])?.chunks_exact(2) {
-            match command {
-                "M" | "L" => at = [point[0], point[1]],
-                "l" => at = [at[0] + point[0], at[1] + point[1]],
-                _ => return Err(format!("the command {command} of a path is unknown")),
-            }
+        let coordinates = numbers(&data[begin + 1..end])?;
+        if !["M", "L", "l", "Z"].contains(&command) || !coordinates.len().is_multiple_of(2) {
+            return Err(format!("the command {command} of a path is unknown or incomplete"));
+        }
+        for point in coordinates.chunks_exact(2) {
+            at = match command {
+                "l" => [at[0] + point[0], at[1] + point[1]],
+                _ => [point[0], point[1]],
+            };
             if command == "M" {
                 builder.move_to(at[0], at[1]);
             } else {

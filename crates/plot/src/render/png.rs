@@ -1,4 +1,4 @@
-//! The PNG format, for opaque pictures.
+//! The PNG format, for opaque figures.
 
 /// Returns the contents of a PNG file. `rgba` has four bytes per pixel, of which the last is not
 /// used.
@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pictures_read_back() {
+    fn figures_read_back() {
         let rgba = [255, 0, 0, 255, 0, 255, 0, 255, 1, 2, 3, 255, 4, 5, 6, 255];
         let file = encode(2, 2, &rgba).unwrap();
         let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();

@@ -80,8 +80,8 @@ impl<'a> Field<'a> {
         self.arch.dispatch(Sweep { rows, are_quads, values: &mut self.values, positions, tolerance })
     }
 
-    /// Returns the linear system of the best actions, in the variables `h / values`: with all values
-    /// folded into the weights. `None` if a value has underflowed.
+    /// Returns the linear system of the best actions, in the variables `h / values`: with all
+    /// values folded into the weights. `None` if a value has underflowed.
     pub(super) fn policy_system(&self) -> Option<PolicySystem> {
         let (rows, n) = (self.rows(), self.nodes.len());
         let mut policy = PolicySystem::without_rows(1);

@@ -3,8 +3,8 @@
 //! The marches of [`control`](super::control) prepare a scaled copy of the process for every goal,
 //! because values may differ by more than the range of a double. If they do not, goals can share
 //! the weights: [`table`] holds them in the form that is fastest to sweep, [`field`] the values of
-//! one goal, and [`march`] decides which layers to sweep. A goal whose values leave the range, or do
-//! not settle, is left to the other methods.
+//! one goal, and [`march`] decides which layers to sweep. A goal whose values leave the range, or
+//! do not settle, is left to the other methods.
 
 mod field;
 mod march;
