@@ -21,8 +21,8 @@ import numpy as np
 
 ALGORITHMS = ["cmd1", "cmd2", "crl-nce", "crl-cpc", "qrl", "gcbc", "gciql", "ddpg"]
 # Updates of the short and the long run.
-SIZES = {"small": (100, 600), "standard": (20, 100), "paper": (5, 25)}
-ROUNDS = 3
+SIZES = {"small": (200, 1200), "standard": (30, 150), "paper": (6, 24)}
+ROUNDS = 2
 OBSERVATION, ACTION, EPISODES, LENGTH = 29, 8, 50, 501
 
 

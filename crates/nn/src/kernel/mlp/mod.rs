@@ -61,13 +61,13 @@ struct Plan {
 }
 
 /// The number of rows of a block, if there are several.
-const BLOCK_ROWS: usize = 64;
+const BLOCK_ROWS: usize = 128;
 /// The number of rows of a task inside a block that all threads compute.
 const TASK_ROWS: usize = 32;
 /// Networks whose widest weight matrix has more elements are computed layer by layer.
-const MAX_BLOCK_WEIGHTS: usize = 256 * 256;
-/// One thread computes a forward pass of fewer multiplications, in about 0.1 ms.
-const PARALLEL_FROM: usize = 1 << 23;
+const MAX_BLOCK_WEIGHTS: usize = 128 * 128;
+/// One thread computes a forward pass of fewer multiplications, in about 0.03 ms.
+const PARALLEL_FROM: usize = 1 << 21;
 
 impl Mlp<'_> {
     fn inputs(&self) -> usize {
