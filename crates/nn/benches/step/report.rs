@@ -36,18 +36,18 @@ const fn entry(
 /// The contenders at the size of the paper.
 const CONTENDERS: &[Entry] = &[
     entry("fused", "isochrone", &[256, 1024, 2048, 4096], true),
-    entry("gemm", "only the matrix products of the step", &[256, 1024, 2048], true),
+    entry("gemm", "the matrix products of the step alone", &[256, 1024, 2048], true),
     entry("bare", "products, all-pairs kernels and traffic of Adam", &[256, 1024, 2048], true),
     entry("fused-k8", "isochrone, 8 components", &[256, 1024], true),
     entry("fused-ln", "isochrone, LayerNorm", &[256, 1024, 2048], true),
-    entry("jax-rows", "JAX, custom derivative rule, argmax by rows", &[256, 1024], true),
-    entry("jax-scan", "JAX, custom derivative rule, maximum by scan", &[256, 1024], true),
+    entry("jax-rows", "JAX, own derivative rule, arg max by rows", &[256, 1024], true),
+    entry("jax-scan", "JAX, own derivative rule, maximum by scan", &[256, 1024], true),
     entry("jax-chunked", "JAX, chunks of 8 rows, recomputed", &[256], false),
     entry("jax-naive", "JAX, broadcast (as published)", &[256, 1024], false),
-    entry("jax-scan-ln", "JAX, custom derivative rule by scan, LayerNorm", &[256], true),
+    entry("jax-scan-ln", "JAX, own derivative rule by scan, LayerNorm", &[256], true),
     entry("torch-compiled", "PyTorch, compiled", &[256, 1024], false),
-    entry("naive", "Burn, broadcast, built-in layers and Adam", &[256, 1024], false),
-    entry("naive-ln", "Burn, broadcast, LayerNorm", &[256], false),
+    entry("naive", "Burn, broadcast, stock layers and Adam", &[256, 1024], false),
+    entry("naive-ln", "the same with LayerNorm", &[256], false),
 ];
 
 /// The widths of small networks.
@@ -59,8 +59,8 @@ fn small(width: usize) -> [Entry; 5] {
     [
         entry("fused", "isochrone", &[64, 256, 1024]),
         entry("bare", "products, all-pairs kernels and traffic of Adam", &[64, 256, 1024]),
-        entry("jax-rows-ln", "JAX, custom derivative rule, argmax by rows", &[256]),
-        entry("jax-scan-ln", "JAX, custom derivative rule, maximum by scan", &[256]),
+        entry("jax-rows-ln", "JAX, own derivative rule, arg max by rows", &[256]),
+        entry("jax-scan-ln", "JAX, own derivative rule, maximum by scan", &[256]),
         entry("jax-naive-ln", "JAX, broadcast (as published)", &[256]),
     ]
 }

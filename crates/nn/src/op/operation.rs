@@ -124,7 +124,7 @@ macro_rules! cpu_operations {
             #[backend_extension(Autodiff, Flex)]
             pub trait $trait: Backend {
                 /// Returns the value of `operation`.
-                #[expect(clippy::too_many_arguments, reason = "dispatch needs each tensor as an argument")]
+                #[allow(clippy::too_many_arguments, reason = "dispatch needs each tensor as an argument")]
                 fn apply<O: Operation<Flex, $n>>($($input: FloatTensor<Self>,)+ operation: O) -> FloatTensor<Self>;
             }
 
