@@ -103,36 +103,68 @@ impl Mlp<'_> {
         blocks: &[BlockGradients],
         plan: Plan,
     ) -> Vec<LayerGradients> {
-        let mut weights: Vec<Vec<f32>> = self.0.iter().map(|layer| vec![0.0; layer.weight.len()]).collect();
-        let mut tasks = Vec::new();
-        for (index, (layer, weight)) in self.0.iter().zip(&mut weights).enumerate() {
-            let rows = if plan.blocks_in_parallel { WEIGHT_ROWS } else { layer.inputs() };
-            let parts = weight.chunks_mut(rows * layer.outputs()).enumerate();
-            tasks.extend(parts.map(|(part, weight)| (index, part * rows, weight)));
-        }
-        map_tasks(tasks, plan.blocks_in_parallel, |(index, first, weight)| {
-            let layer = &self.0[index];
-            let columns = first..first + weight.len() / layer.outputs();
-            for (block, gradients) in blocks.iter().enumerate() {
-                let dz = match gradients.hidden.get(index) {
-                    Some(hidden) => hidden,
-                    None => part(last, block, plan.block_rows * layer.outputs()),
-                };
-                let x = match index {
-                    0 => part(x, block, plan.block_rows * layer.inputs()),
-                    _ => &tape.blocks[block][index - 1].y,
-                };
-                let x = Matrix::new(x, layer.inputs()).columns(columns.clone()).transposed();
-                let dz = Matrix::new(dz, layer.outputs());
-                multiply_into_on(plan.inside, x, dz, weight, block > 0);
-            }
-        });
+        let inputs = |block: usize, index: usize| match index {
+            0 => part(x, block, plan.block_rows * self.inputs()),
+            _ => &tape.blocks[block][index - 1].y[..],
+        };
+        let gradient = |block: usize, index: usize| match blocks[block].hidden.get(index) {
+            Some(hidden) => &hidden[..],
+            None => part(last, block, plan.block_rows * self.outputs()),
+        };
+        let weights = match &blocks[..] {
+            [_] => self.weight_gradients(plan.inside, |index| (inputs(0, index), gradient(0, index))),
+            _ => self.weight_gradients_of_blocks(blocks.len(), inputs, gradient),
+        };
         let layers = self.0.iter().zip(weights).enumerate().map(|(index, (layer, weight))| {
             let mut sums = ColumnSums::zero(layer);
             blocks.iter().for_each(|block| sums.add(&block.sums[index]));
             LayerGradients { weight, bias: sums.bias, norm: sums.norm }
         });
         layers.collect()
+    }
+}
+
+impl Mlp<'_> {
+    /// Returns the gradients of the weights of one block; `rows(index)` are the inputs of layer
+    /// `index` and the gradient of its `x w + b`.
+    fn weight_gradients<'a>(
+        &self,
+        threads: Threads,
+        rows: impl Fn(usize) -> (&'a [f32], &'a [f32]),
+    ) -> Vec<Vec<f32>> {
+        let weights = self.0.iter().enumerate().map(|(index, layer)| {
+            let (x, dz) = rows(index);
+            let (x, dz) = (Matrix::new(x, layer.inputs()), Matrix::new(dz, layer.outputs()));
+            multiply_on(threads, x.transposed(), dz)
+        });
+        weights.collect()
+    }
+
+    /// Returns the gradients of the weights, summed over blocks in their order; tasks are parts of
+    /// layers.
+    fn weight_gradients_of_blocks<'a>(
+        &self,
+        blocks: usize,
+        inputs: impl Fn(usize, usize) -> &'a [f32] + Sync,
+        gradient: impl Fn(usize, usize) -> &'a [f32] + Sync,
+    ) -> Vec<Vec<f32>> {
+        let mut weights: Vec<Vec<f32>> = self.0.iter().map(|layer| vec![0.0; layer.weight.len()]).collect();
+        let mut tasks = Vec::new();
+        for (index, (layer, weight)) in self.0.iter().zip(&mut weights).enumerate() {
+            let parts = weight.chunks_mut(WEIGHT_ROWS * layer.outputs()).enumerate();
+            tasks.extend(parts.map(|(part, weight)| (index, part * WEIGHT_ROWS, weight)));
+        }
+        map_tasks(tasks, true, |(index, first, weight)| {
+            let layer = &self.0[index];
+            let columns = first..first + weight.len() / layer.outputs();
+            for block in 0..blocks {
+                let x = Matrix::new(inputs(block, index), layer.inputs());
+                let dz = Matrix::new(gradient(block, index), layer.outputs());
+                let x = x.columns(columns.clone()).transposed();
+                multiply_into_on(Threads::One, x, dz, weight, block > 0);
+            }
+        });
+        weights
     }
 }
 
