@@ -111,7 +111,7 @@ impl Mlp<'_> {
             Some(hidden) => &hidden[..],
             None => part(last, block, plan.block_rows * self.outputs()),
         };
-        let weights = match &blocks[..] {
+        let weights = match blocks {
             [_] => self.weight_gradients(plan.inside, |index| (inputs(0, index), gradient(0, index))),
             _ => self.weight_gradients_of_blocks(blocks.len(), inputs, gradient),
         };
