@@ -2,7 +2,7 @@
 
 use super::{
     super::{control::PolicySystem, reverse::ReverseSearch},
-    table::{ActionTable, Block, LANES, Successors, Weights},
+    table::{ActionTable, Block, Entry, LANES, Successors, Weights},
 };
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
@@ -15,16 +15,9 @@ use std::ops::Range;
 pub(super) struct Field<'a> {
     arch: Arch,
     table: &'a ActionTable,
-    nodes: Vec<Node>,
+    nodes: Vec<Entry>,
     successors: Vec<Successors>,
     values: Vec<f64>,
-}
-
-/// The successors and the block of weights of a position.
-#[derive(Clone, Copy)]
-struct Node {
-    first_quad: u32,
-    block: u32,
 }
 
 impl<'a> Field<'a> {
@@ -44,7 +37,7 @@ impl<'a> Field<'a> {
         };
         for &state in &search.order {
             let (block, quads) = table.state(state as usize);
-            field.nodes.push(Node { first_quad: field.successors.len() as u32, block });
+            field.nodes.push(Entry { first_quad: field.successors.len() as u32, block });
             field.successors.extend(quads.iter().map(|quad| quad.map(position)));
         }
         field
@@ -124,14 +117,14 @@ impl<'a> Field<'a> {
 /// value changes nothing here.
 #[derive(Clone, Copy)]
 struct Rows<'r> {
-    nodes: &'r [Node],
+    nodes: &'r [Entry],
     successors: &'r [Successors],
     blocks: &'r [Block],
     weights: &'r [Weights],
 }
 
 impl<'r> Rows<'r> {
-    fn new(table: &'r ActionTable, nodes: &'r [Node], successors: &'r [Successors]) -> Self {
+    fn new(table: &'r ActionTable, nodes: &'r [Entry], successors: &'r [Successors]) -> Self {
         Self { nodes, successors, blocks: &table.blocks, weights: &table.weights }
     }
 

@@ -23,7 +23,7 @@ const MAX_PADDING: usize = 8;
 /// itself eliminated. States with equal blocks share one copy: a grid has one per pattern of walls,
 /// all of which fit into the first-level cache.
 pub(super) struct ActionTable {
-    states: Vec<StateEntry>,
+    states: Vec<Entry>,
     /// The distinct blocks of weights.
     pub(super) blocks: Vec<Block>,
     /// The successors of all states, padded with [`Self::NONE`].
@@ -41,9 +41,9 @@ pub(super) struct ActionTable {
 
 /// The successors and the block of weights of a state.
 #[derive(Clone, Copy)]
-struct StateEntry {
-    first_quad: u32,
-    block: u32,
+pub(super) struct Entry {
+    pub(super) first_quad: u32,
+    pub(super) block: u32,
 }
 
 /// The shape of a block: for each group of [`LANES`] actions, `n_quads` quads of weights.
@@ -86,7 +86,7 @@ impl ActionTable {
             if table.weights.len() > max_weights || table.successors.len() > u32::MAX as usize / QUAD {
                 return None;
             }
-            table.states.push(StateEntry { first_quad: table.successors.len() as u32, block: shared });
+            table.states.push(Entry { first_quad: table.successors.len() as u32, block: shared });
             table.are_quads &= n_quads * n_groups == 1;
             let successor = |index: usize| distinct.get(index).copied().unwrap_or(Self::NONE);
             let quads = (0..n_quads).map(|quad| std::array::from_fn(|k| successor(quad * QUAD + k)));
@@ -125,7 +125,7 @@ impl ActionTable {
     /// Returns the block of a state and its padded successors.
     #[inline]
     pub(super) fn state(&self, state: usize) -> (u32, &[Successors]) {
-        let StateEntry { first_quad, block } = self.states[state];
+        let Entry { first_quad, block } = self.states[state];
         let n_quads = self.blocks[block as usize].n_quads as usize;
         (block, &self.successors[first_quad as usize..][..n_quads])
     }
