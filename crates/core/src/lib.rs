@@ -33,5 +33,5 @@ pub use discount::{Discount, DiscountError};
 pub use distance::TemporalDistance;
 pub use environment::{EnvFactory, Environment, StepResult};
 pub use latent::{LatentDistance, LatentMetric};
-pub use policy::GoalPolicy;
+pub use policy::{EpisodePolicy, GoalPolicy};
 pub use shape::ShapeError;

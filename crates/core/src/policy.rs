@@ -23,6 +23,13 @@ pub trait GoalPolicy: Send + Sync {
     /// If [`check_actions`](Self::check_actions) fails, with its message.
     fn actions(&self, observations: &[f32], goals: &[f32]) -> Vec<f32>;
 
+    /// Starts `n_episodes` episodes of a policy that remembers their course, such as its progress
+    /// along a path; `None` if actions depend only on the observation and the goal.
+    fn start_episodes(&self, n_episodes: usize) -> Option<Box<dyn EpisodePolicy + '_>> {
+        let _ = n_episodes;
+        None
+    }
+
     /// Returns the most likely action at one observation for one goal.
     ///
     /// # Errors
@@ -42,8 +49,19 @@ pub trait GoalPolicy: Send + Sync {
     }
 }
 
+/// A policy in the course of several episodes.
+pub trait EpisodePolicy {
+    /// Returns the next action of each of some episodes, given by their index in the order of
+    /// [`start_episodes`](GoalPolicy::start_episodes). Row `i` is that of `episodes[i]`.
+    ///
+    /// # Shapes
+    /// `observations, goals: [n, observation width]` give `[n, action width]`.
+    fn actions(&mut self, episodes: &[usize], observations: &[f32], goals: &[f32]) -> Vec<f32>;
+}
+
 forward!(GoalPolicy for &T | Box<T> | Arc<T>, {
     fn observation_width() -> usize;
     fn action_width() -> usize;
     fn actions(observations: &[f32], goals: &[f32]) -> Vec<f32>;
+    fn start_episodes(n_episodes: usize) -> Option<Box<dyn EpisodePolicy + '_>>;
 });

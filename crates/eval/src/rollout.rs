@@ -66,11 +66,15 @@ impl RolloutConfig {
             });
         }
         let mut active: Vec<usize> = (0..environments.len()).collect();
+        let mut episodes = policy.start_episodes(environments.len());
         while !active.is_empty() {
             let observations: Vec<f32> =
                 active.iter().flat_map(|&at| environments[at].observation()).copied().collect();
             let goals: Vec<f32> = active.iter().flat_map(|&at| environments[at].goal()).copied().collect();
-            let actions = policy.actions(&observations, &goals);
+            let actions = match &mut episodes {
+                Some(episodes) => episodes.actions(&active, &observations, &goals),
+                None => policy.actions(&observations, &goals),
+            };
             let width = actions.len() / active.len();
             let mut rows = actions.chunks_exact(width);
             active.retain(|&at| {

@@ -38,7 +38,7 @@ pub mod prelude;
 pub mod training;
 
 pub use isochrone_core::{
-    Discount, DiscountError, EnvFactory, Environment, GoalPolicy, LatentDistance, LatentMetric, ShapeError,
+    Discount, DiscountError, EnvFactory, Environment, EpisodePolicy, GoalPolicy, LatentDistance, LatentMetric, ShapeError,
     StepResult, TemporalDistance, exact, rng, statistics,
 };
 pub use isochrone_data as data;

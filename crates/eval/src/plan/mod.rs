@@ -30,4 +30,4 @@ pub use planner::Planner;
 pub use policy::PlannedPolicy;
 pub use recorded::RecordedPlanner;
 pub use transitions::Transitions;
-pub use waypoints::Waypoints;
+pub use waypoints::{Follower, Waypoints};

@@ -1,7 +1,7 @@
 //! A policy that follows a plan.
 
-use super::Waypoints;
-use isochrone_core::GoalPolicy;
+use super::{Follower, Waypoints};
+use isochrone_core::{EpisodePolicy, GoalPolicy};
 
 /// A hierarchical policy: a planner and a low-level policy.
 ///
@@ -25,5 +25,21 @@ impl<W: Waypoints, P: GoalPolicy> GoalPolicy for PlannedPolicy<W, P> {
 
     fn actions(&self, observations: &[f32], goals: &[f32]) -> Vec<f32> {
         self.planner.actions(&self.policy, observations, goals)
+    }
+    fn start_episodes(&self, n_episodes: usize) -> Option<Box<dyn EpisodePolicy + '_>> {
+        let follower = self.planner.start_episodes(n_episodes)?;
+        Some(Box::new(PlannedEpisodes { follower, policy: &self.policy }))
+    }
+}
+
+/// A low-level policy that follows the waypoints of several episodes.
+struct PlannedEpisodes<'a, P> {
+    follower: Box<dyn Follower + 'a>,
+    policy: &'a P,
+}
+
+impl<P: GoalPolicy> EpisodePolicy for PlannedEpisodes<'_, P> {
+    fn actions(&mut self, episodes: &[usize], observations: &[f32], goals: &[f32]) -> Vec<f32> {
+        self.policy.actions(observations, &self.follower.next(episodes, observations, goals))
     }
 }

@@ -18,10 +18,27 @@ pub trait Waypoints: Send + Sync {
     /// `[n, width]` twice gives `[n]`.
     fn is_reachable(&self, from: &[f32], goals: &[f32]) -> Vec<bool>;
 
+    /// Starts following paths in `n_episodes` episodes; `None` if the next waypoint depends only on
+    /// the current state and the goal.
+    fn start_episodes(&self, n_episodes: usize) -> Option<Box<dyn Follower + '_>> {
+        let _ = n_episodes;
+        None
+    }
+
     /// Returns the actions of a policy that follows the plan, `[n, action width]`.
     fn actions(&self, policy: &dyn GoalPolicy, observations: &[f32], goals: &[f32]) -> Vec<f32> {
         policy.actions(observations, &self.next(observations, goals))
     }
+}
+
+/// A planner in the course of several episodes. It may remember the path that it follows.
+pub trait Follower {
+    /// Returns the next waypoint of each of some episodes, given by their index; the goal itself
+    /// if it is near or no path is known. Row `i` is that of `episodes[i]`.
+    ///
+    /// # Shapes
+    /// `from, goals: [n, width]` give `[n, width]`.
+    fn next(&mut self, episodes: &[usize], from: &[f32], goals: &[f32]) -> Vec<f32>;
 }
 
 impl<W: Waypoints + ?Sized> Waypoints for Box<W> {
@@ -31,6 +48,10 @@ impl<W: Waypoints + ?Sized> Waypoints for Box<W> {
 
     fn is_reachable(&self, from: &[f32], goals: &[f32]) -> Vec<bool> {
         (**self).is_reachable(from, goals)
+    }
+
+    fn start_episodes(&self, n_episodes: usize) -> Option<Box<dyn Follower + '_>> {
+        (**self).start_episodes(n_episodes)
     }
 
     fn actions(&self, policy: &dyn GoalPolicy, observations: &[f32], goals: &[f32]) -> Vec<f32> {
