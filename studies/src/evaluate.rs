@@ -13,7 +13,11 @@ use isochrone_eval::{
     rollout::{Rollout, RolloutConfig, success_by_task},
     stats::mean,
 };
-use isochrone_learn::{evaluation::Evaluation, model::Model};
+use isochrone_learn::{
+    distill::policy::{DistilledPolicy, PolicyDistillConfig, distill_policy},
+    evaluation::Evaluation,
+    model::Model,
+};
 use std::sync::Arc;
 
 /// One evaluation of a run: the smallest unit of work whose result is stored.
@@ -102,7 +106,13 @@ impl Evaluator<'_> {
             None => evaluate(policy),
             Some(planner) => match self.waypoints(planner, model, seed)? {
                 None => return Ok(None),
-                Some(planner) => evaluate(&PlannedPolicy { planner, policy }),
+                Some(waypoints) => {
+                    let planned = PlannedPolicy { planner: waypoints, policy };
+                    match planner.distilled {
+                        true => evaluate(&self.distilled(planner, &planned, seed)?),
+                        false => evaluate(&planned),
+                    }
+                }
             },
         };
         let successful: Vec<f64> =
@@ -116,6 +126,17 @@ impl Evaluator<'_> {
             mean_steps: (!successful.is_empty()).then(|| mean(&successful)),
             mean_return: Some(mean(&returns)),
         }))
+    }
+
+    /// Distills a planner and the policy below it into a policy.
+    fn distilled(
+        &self,
+        planner: &PlannerRecipe,
+        teacher: &dyn GoalPolicy,
+        seed: u64,
+    ) -> Result<DistilledPolicy, StudyError> {
+        let config = PolicyDistillConfig::for_data(&self.dataset.data, seed);
+        Ok(distill_policy(teacher, &planner.name, &self.dataset.data, &config, |_, _| ())?)
     }
 
     /// Builds a planner of the recipe; returns `None` if it needs a distance and the model has

@@ -118,6 +118,10 @@ pub struct PlannerRecipe {
     /// Whether the larger of the two directed distances is used.
     #[serde(default)]
     pub round_trip: bool,
+    /// Whether the planner and the policy below it are distilled into a policy, which is evaluated
+    /// instead of the planner.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub distilled: bool,
     /// Number of evaluated checkpoints: the last ones.
     #[serde(default = "one_checkpoint")]
     pub checkpoints: usize,

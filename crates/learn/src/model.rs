@@ -72,7 +72,7 @@ impl Model {
             transform: transform.clone(),
             discount,
         });
-        let policy = learner.policy().map(|actor| LearnedPolicy { actor, transform: transform.clone() });
+        let policy = learner.policy().map(|actor| LearnedPolicy::new(actor, transform.clone()));
         Self { distance, policy, algorithm, discount, spec: spec.clone(), step, warnings: Vec::new() }
     }
 
@@ -282,6 +282,11 @@ pub struct LearnedPolicy {
 }
 
 impl LearnedPolicy {
+    /// Creates a policy from its network.
+    pub(crate) fn new(actor: Actor, transform: BatchTransform) -> Self {
+        Self { actor, transform }
+    }
+
     /// Adds the policy to a graph: rows in the units of the data give actions in those units.
     pub(crate) fn onnx(&self, graph: &mut Graph, observations: &Value, goals: &Value) -> Value {
         let scaling = self.transform.scaling();

@@ -7,7 +7,9 @@ use crate::commands::{
     query::{LoadedRun, RunArgs},
 };
 use anyhow::bail;
+use clap::ValueEnum;
 use isochrone::{
+    GoalPolicy,
     envs::{BodyShape, DatasetId, EnvId, EnvSpec, mujoco_version},
     learn::model::CheckpointSelector,
     plan::{PlannedPolicy, Waypoints as _},
@@ -50,6 +52,10 @@ pub struct Args {
     #[arg(long)]
     plan: bool,
 
+    /// Policy to evaluate
+    #[arg(long, value_enum, value_name = "POLICY", default_value = "learned")]
+    policy: PolicyArg,
+
     #[command(flatten)]
     planner: PlannerArgs,
 
@@ -73,11 +79,20 @@ pub struct Args {
     style: StyleArgs,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PolicyArg {
+    /// Policy of the algorithm, at each checkpoint
+    Learned,
+    /// Planner distilled into a policy by isochrone distill --policy; it has one checkpoint
+    Distilled,
+}
+
 const EXAMPLES: &str = "\
 Examples:
   isochrone eval runs/nav2d --env nav2d --episodes 500
   isochrone eval runs/medium --env pointmaze-medium --checkpoints 3
   isochrone eval runs/medium --env pointmaze-medium --plan
+  isochrone eval runs/medium --env pointmaze-medium --policy distilled
   isochrone eval runs/medium --env pointmaze-medium --plan --planner graph \\
     --calibrated --round-trip --max-edge-steps 16 --plot paths.svg";
 
@@ -130,6 +145,10 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if args.checkpoints == 0 {
         bail!("--checkpoints 0; hint: give at least 1");
     }
+    let is_distilled = args.policy == PolicyArg::Distilled;
+    if is_distilled && args.checkpoints > 1 {
+        bail!("--checkpoints {}: a distilled policy has one; hint: leave it out", args.checkpoints);
+    }
     if let (Some(flag), false) = (args.planner.first_set(), args.plan) {
         bail!("{flag} configures the planner; hint: give --plan as well");
     }
@@ -158,11 +177,13 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         LoadedRun::of(run, CheckpointSelector::Step(steps[0]), args.data.as_deref(), args.device.device)?;
     for step in steps {
         loaded.load_checkpoint(step)?;
-        let Some(policy) = &loaded.model.policy else {
+        let Some(learned) = &loaded.model.policy else {
             bail!(
                 "{folder}: trained on data without actions, so it has no policy; hint: train on data with actions"
             );
         };
+        let distilled = is_distilled.then(|| loaded.distilled_policy()).transpose()?;
+        let policy: &dyn GoalPolicy = distilled.as_ref().map_or(learned, |policy| policy);
         let rollouts = if args.plan {
             let planned = PlannedPolicy { planner: args.planner.waypoints(&loaded)?, policy };
             let rollouts = rollout_config.run(&*factory, &planned);
@@ -215,7 +236,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let facts = json!({
         "mujoco": mujoco_version(), "env": env_name, "run": args.run.run, "algorithm": manifest.algorithm, "data_sha256": manifest.data.content_hash,
         "episodes_per_task": args.episodes, "task_seed": args.task_seed,
-        "planner": args.plan.then(|| args.planner.describe()), "optimal_success": optimal, "last": last, "last_three": last_three, "best": best,
+        "policy": if is_distilled { "distilled" } else { "learned" }, "planner": args.plan.then(|| args.planner.describe()), "optimal_success": optimal, "last": last, "last_three": last_three, "best": best,
     });
     write!(out, "{}", Report::new(facts, columns, rows).print(&args.style))?;
     let (step, algorithm) = (evaluated[evaluated.len() - 1].step, &manifest.algorithm);

@@ -8,7 +8,7 @@ use isochrone::{
     plan::{Path, PlanError, PlanMethod, Planner, PlannerConfig, RecordedPlanner, Waypoints},
 };
 
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub struct PlannerArgs {
     /// Planning method [default: recorded; graph if one of its flags is given]
     #[arg(long, value_enum, value_name = "METHOD")]
@@ -138,6 +138,11 @@ impl PlannerArgs {
         }
     }
 
+    /// Returns the random seed.
+    pub fn seed(&self) -> u64 {
+        self.seed.unwrap_or(0)
+    }
+
     fn states(&self) -> usize {
         self.states.unwrap_or(1000)
     }
@@ -186,7 +191,7 @@ impl PlannerArgs {
             round_trip: self.round_trip,
             calibrated: self.calibrated,
             transitions: self.states(),
-            seed: self.seed.unwrap_or(0),
+            seed: self.seed(),
         };
         Ok(config.build(loaded.distance()?, loaded.data()?)?)
     }

@@ -4,7 +4,7 @@ use crate::commands::{output::note, remote::local};
 use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 use isochrone::{
-    TemporalDistance,
+    GoalPolicy as _, TemporalDistance,
     audit::Consistency,
     calibration::Calibrated,
     data::{
@@ -13,7 +13,7 @@ use isochrone::{
     },
     learn::{
         ComputeDevice,
-        distill::{Agreement, DistilledDistance},
+        distill::{Agreement, DistilledDistance, policy::DistilledPolicy},
         model::{CheckpointSelector, LearnedDistance, Model},
         run::{OpenOptions, REFINED_FILE, Run},
     },
@@ -186,6 +186,30 @@ impl LoadedRun {
             );
         }
         Ok(distance)
+    }
+
+    /// Loads the policy that the planner was distilled into.
+    pub fn distilled_policy(&self) -> anyhow::Result<DistilledPolicy> {
+        let folder = self.run.folder();
+        let path = folder.join(DistilledPolicy::FILE_NAME);
+        if !path.exists() {
+            bail!(
+                "{}: no such file; hint: create it with isochrone distill {} --policy",
+                path.display(),
+                folder.display()
+            );
+        }
+        let policy = DistilledPolicy::load_on(&path, self.device)?;
+        let spec = &self.model.spec;
+        if (policy.observation_width(), policy.action_width()) != (spec.observation.width, spec.action.width)
+        {
+            bail!(
+                "{}: distilled from data with other columns than the run was trained on; hint: create it again with isochrone distill {} --policy",
+                path.display(),
+                folder.display()
+            );
+        }
+        Ok(policy)
     }
 
     /// Returns recorded time between landmarks of the data, which is built on first use.

@@ -1,42 +1,23 @@
 //! A distilled distance as one safetensors file, with its description in the header.
 
 use super::{
-    DistilledDistance,
+    DistilledDistance, described,
     distance::About,
     features::{Columns, FeatureMap},
     network::Student,
 };
 use crate::{device::ComputeDevice, error::LearnError, run::write_file};
-use burn::tensor::Device;
-use isochrone_nn::store::Archive;
-use serde::{Deserialize, Serialize};
-use std::{fs, path::Path};
+use std::path::Path;
 
 /// The format of the file. It changes whenever a version could misread the files of another.
 const FORMAT: u32 = 1;
-/// The maximum size of a file.
-const MAX_BYTES: u64 = 1 << 30;
+const KIND: &str = "distilled distance";
 const HINT: &str = "distill again";
-
-/// The description in the header, with its format.
-#[derive(Serialize, Deserialize)]
-struct Header {
-    format: u32,
-    #[serde(flatten)]
-    about: About,
-}
-
-/// The format alone.
-#[derive(Deserialize)]
-struct FormatOf {
-    format: u32,
-}
 
 impl DistilledDistance {
     /// Returns the contents of its file; equal distances give equal bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let header = Header { format: FORMAT, about: self.about().clone() };
-        self.to_archive().to_described_bytes(&serde_json::to_string(&header).expect("plain data"))
+        described::to_bytes(&self.to_archive(), FORMAT, self.about())
     }
 
     /// Writes the distance to a file atomically.
@@ -62,27 +43,9 @@ impl DistilledDistance {
     /// As [`load`](Self::load), or if the device is unavailable.
     pub fn load_on(path: &Path, device: ComputeDevice) -> Result<Self, LearnError> {
         let device = device.open()?.device;
-        let size = fs::metadata(path).map_err(|error| LearnError::read(path, error))?.len();
-        if size > MAX_BYTES {
-            return Err(LearnError::malformed(path, format!("file of {size} bytes is too large"), HINT));
-        }
-        let bytes = fs::read(path).map_err(|error| LearnError::read(path, error))?;
-        Self::from_bytes(path, &bytes, &device)
-    }
-
-    fn from_bytes(path: &Path, bytes: &[u8], device: &Device) -> Result<Self, LearnError> {
+        let bytes = described::read(path, HINT)?;
+        let (about, archive) = described::parse::<About>(path, &bytes, KIND, FORMAT, HINT)?;
         let wrong = |problem: String| LearnError::malformed(path, problem, HINT);
-        let text = Archive::description(bytes).map_err(|error| wrong(error.to_string()))?;
-        let text = text.ok_or_else(|| wrong("not a distilled distance".to_owned()))?;
-        let FormatOf { format } = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-        if format != FORMAT {
-            return Err(wrong(format!("distilled distance of format {format}, not {FORMAT}")));
-        }
-        let Header { about, .. } = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-        let archive = Archive::from_bytes(bytes).map_err(|error| wrong(error.to_string()))?;
-        if let Some(name) = archive.first_non_finite() {
-            return Err(wrong(format!("tensor {name} has a value that is not finite")));
-        }
         check(&about).map_err(|(field, value)| wrong(format!("{field} = {value} is out of range")))?;
         let features = FeatureMap::take_from(&mut archive.clone(), about.columns.clone());
         let features = features.map_err(|error| wrong(error.to_string()))?;
@@ -90,7 +53,7 @@ impl DistilledDistance {
         if Student::min_bytes(about.head, &features) > bytes.len() {
             return Err(wrong("too few weights for its columns".to_owned()));
         }
-        Self::from_archive(about, archive, device).map_err(|error| wrong(error.to_string()))
+        Self::from_archive(about, archive, &device).map_err(|error| wrong(error.to_string()))
     }
 }
 

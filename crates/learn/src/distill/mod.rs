@@ -9,10 +9,12 @@
 
 mod agreement;
 mod config;
+mod described;
 mod distance;
 mod features;
 mod file;
 mod network;
+pub mod policy;
 mod pool;
 mod train;
 

@@ -6,6 +6,7 @@ mod conformance;
 mod custom;
 mod devices;
 mod distill;
+mod distill_policy;
 mod divergence;
 mod experiments;
 mod ground_truth;

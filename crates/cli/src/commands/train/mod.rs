@@ -8,8 +8,10 @@ use crate::{
     commands::{
         choice::{Choice, one_of},
         device_args::DeviceArgs,
+        distill,
         output::note,
-        query::open_run,
+        planner_args::PlannerArgs,
+        query::{LoadedRun, open_run},
         read_args::{ReadArgs, read_spinner},
         remote::{found, local},
     },
@@ -20,8 +22,9 @@ use clap::builder::TypedValueParser;
 use isochrone::{
     data::{Dataset, formats},
     learn::{
-        Algorithm, Outcome, Preset, SettingInfo, StopHandle, Training, TrainingResult,
+        Algorithm, ComputeDevice, Outcome, Preset, SettingInfo, StopHandle, Training, TrainingResult,
         error::LearnError,
+        model::CheckpointSelector,
         run::{DataConfig, Run, RunConfig},
         settings,
     },
@@ -99,6 +102,11 @@ pub struct Args {
     #[command(flatten)]
     read: ReadArgs,
 
+    /// After training, distill the planner with the learned policy below it into a policy that
+    /// needs no planner; see isochrone distill --policy
+    #[arg(long)]
+    distill_planner: bool,
+
     /// List all settings of the algorithm with their defaults, without training
     #[arg(long, conflicts_with_all = ["settings", "data", "resume"])]
     list_settings: bool,
@@ -114,6 +122,7 @@ Examples:
   isochrone train --data examples/walks.csv --observations x,y --size small --steps 2000
   isochrone train config.toml learner.critic.width=256 steps=100000 seed=3
   isochrone train --resume runs/maze
+  isochrone train --data pointmaze-medium-navigate-v0.npz --distill-planner
   isochrone train --data pointmaze-medium-navigate-v0.npz --device wgpu    # a GPU
   # four processes, if built with the feature mpi: mpirun -np 4 isochrone train ...
   isochrone train --algorithm qrl --list-settings
@@ -175,9 +184,20 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     };
     if let Some((run, _lock)) = &result.run {
         report(args, run, result.outcome, out)?;
+        if args.distill_planner && result.outcome == Outcome::Finished {
+            distill_planner(run.folder(), args.device.device)?;
+        }
     }
     job.leave();
     Ok(if result.outcome == Outcome::Finished { 0 } else { INTERRUPTED })
+}
+
+/// Distills the default planner over the last checkpoint of a run.
+fn distill_planner(folder: &Path, device: ComputeDevice) -> anyhow::Result<()> {
+    // The run was just written, so its settings were not edited.
+    let loaded = LoadedRun::of(open_run(folder, true)?, CheckpointSelector::Last, None, device)?;
+    distill::policy::distill(&loaded, &PlannerArgs::default(), None, loaded.run.config().seed, device)?;
+    Ok(())
 }
 
 /// Whether an error is one that all processes of a training return.

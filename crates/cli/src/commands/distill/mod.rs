@@ -1,14 +1,18 @@
-//! `isochrone distill`: distills recorded time into a network.
+//! `isochrone distill`: distills recorded time into a network, or a planner into a policy.
+
+pub mod policy;
 
 use crate::commands::{
     device_args::DeviceArgs,
     output::{Field, Report, StyleArgs, bar, named, note, number},
+    planner_args::PlannerArgs,
     query::{LoadedRun, RunArgs},
     read_args::parse_range,
     states::check_within,
 };
 use anyhow::bail;
 use clap::ValueEnum;
+use indicatif::ProgressBar;
 use isochrone::{
     TemporalDistance,
     data::Dataset,
@@ -24,17 +28,30 @@ use std::{io::Write, ops::Range, time::Instant};
 /// The number of progress lines of a training run when stderr is not a terminal.
 const LINES: u64 = 5;
 
-/// Distill recorded time into a network that predicts true steps without the data
+/// Distill recorded time or a planner into a network that needs no data
 ///
 /// Recorded time between landmarks needs the dataset and a graph. This command trains a network to
 /// predict the same distances, in about a minute, and writes it to distilled.safetensors in the run
 /// directory. Use it with `isochrone distance --distance distilled`. The agreement with recorded
 /// time on newly sampled pairs of states is printed and stored in the file.
+///
+/// With --policy, the planner and the run's policy below it are distilled into a new policy, which
+/// acts without planning: at random states of the data, towards random goals, it learns the action
+/// towards the planner's next waypoint. It is written to distilled-policy.safetensors; use it with
+/// `isochrone eval --policy distilled`. `relative_error` compares its actions with those of the
+/// planner for goals that were held out: 0 is equal, 1 is nothing learned.
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("seed", |flag| flag.help("Random seed [default: 0]")))]
 pub struct Args {
     #[command(flatten)]
     run: RunArgs,
+
+    /// Distill the planner into a policy instead of recorded time into a distance
+    #[arg(long, conflicts_with_all = ["head", "within", "goal"])]
+    policy: bool,
+
+    #[command(flatten)]
+    planner: PlannerArgs,
 
     /// Network head that compares two states
     #[arg(long, value_enum, value_name = "HEAD", default_value = "pair")]
@@ -49,13 +66,9 @@ pub struct Args {
     #[arg(long, value_name = "FROM..TO", value_parser = parse_range, requires = "within")]
     goal: Option<Range<usize>>,
 
-    /// Number of gradient updates
-    #[arg(long, value_name = "N", default_value_t = DistillConfig::default().updates)]
-    updates: u64,
-
-    /// Random seed
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    /// Number of gradient updates [default: 3000; 4000 with --policy]
+    #[arg(long, value_name = "N")]
+    updates: Option<u64>,
 
     #[command(flatten)]
     device: DeviceArgs,
@@ -79,15 +92,27 @@ Examples:
   isochrone distill runs/maze
   isochrone distance runs/maze --distance distilled --from 0,0 --to 20,12
   isochrone distill runs/ant --goal 0..2 --within 0.7   # a position, any pose of the legs
-  isochrone distill runs/maze --head mrn --json         # for planning over many states";
+  isochrone distill runs/maze --head mrn --json         # for planning over many states
+  isochrone distill runs/maze --policy                  # a policy that needs no planner
+  isochrone eval runs/maze --env pointmaze-medium --policy distilled";
 
 /// Runs the command; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    if args.updates == 0 {
+    if args.updates == Some(0) {
         bail!("--updates 0; hint: give 1 or more");
+    }
+    let seed = args.planner.seed();
+    if !args.policy
+        && let Some(flag) = args.planner.first_set().filter(|flag| *flag != "--seed")
+    {
+        bail!("{flag} configures the planner; hint: give --policy as well");
     }
     isochrone::nn::memory::retain_heap();
     let loaded = LoadedRun::open(&args.run, CheckpointSelector::Last, None, args.device.device)?;
+    if args.policy {
+        let distilled = policy::distill(&loaded, &args.planner, args.updates, seed, args.device.device)?;
+        return policy::print(&distilled, &args.style, out);
+    }
     let (data, teacher) = (loaded.data()?, loaded.refined()?);
     let head = match args.head {
         HeadArg::Pair => DistillHead::Pair,
@@ -103,22 +128,15 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             (Box::new(SliceDistance::new(teacher.clone(), data, goal.clone(), within)), Some(goal))
         }
     };
-    let (updates, seed, device) = (args.updates, args.seed, args.device.device);
+    let (updates, device) = (args.updates.unwrap_or(DistillConfig::default().updates), args.device.device);
     let config = DistillConfig { head, updates, seed, column_scales, goal, device };
     let began = Instant::now();
-    let bar = bar(args.updates as usize, "{bar:24} {human_pos}/{human_len}  {per_sec}  {eta} left  {msg}");
-    let progress = |update: u64, loss: f64| {
-        bar.set_position(update);
-        bar.set_message(format!("loss {loss:.4}"));
-        if bar.is_hidden() && update * LINES / args.updates > (update - 1) * LINES / args.updates {
-            note(&format!("update {update}/{}  loss {loss:.4}", args.updates));
-        }
-    };
+    let (bar, progress) = progress_bar(updates);
     let distilled = distill(&*teacher, data, &config, progress);
     bar.finish_and_clear();
     let mut distance = distilled?;
     let seconds = began.elapsed().as_secs_f64();
-    let found = distance.compare(&*teacher, data, args.seed)?;
+    let found = distance.compare(&*teacher, data, seed)?;
     let path = loaded.run.folder().join(DistilledDistance::FILE_NAME);
     distance.save(&path)?;
     note(&format!(
@@ -140,7 +158,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     ];
     let row = vec![
         Field::Text(head.name().to_owned()),
-        Field::Count(args.updates as usize),
+        Field::Count(updates as usize),
         Field::Number(seconds, 1),
         Field::Count(found.pairs),
         finite(found.spearman, 4),
@@ -150,8 +168,23 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         finite(found.teacher_one_step, 2),
     ];
     let facts =
-        json!({ "run": args.run.run, "file": path, "data_sha256": data.content_hash(), "seed": args.seed });
+        json!({ "run": args.run.run, "file": path, "data_sha256": data.content_hash(), "seed": seed });
     Ok(write!(out, "{}", Report::new(facts, named(columns), [row]).print(&args.style))?)
+}
+
+/// Returns a progress bar over updates, and what advances it. Without a terminal, it prints a few
+/// lines.
+fn progress_bar(updates: u64) -> (ProgressBar, impl FnMut(u64, f64) + Send) {
+    let bar = bar(updates as usize, "{bar:24} {human_pos}/{human_len}  {per_sec}  {eta} left  {msg}");
+    let shown = bar.clone();
+    let progress = move |update: u64, loss: f64| {
+        shown.set_position(update);
+        shown.set_message(format!("loss {loss:.4}"));
+        if shown.is_hidden() && update * LINES / updates > (update - 1) * LINES / updates {
+            note(&format!("update {update}/{updates}  loss {loss:.4}"));
+        }
+    };
+    (bar, progress)
 }
 
 /// Returns the columns that define a goal, for goals that are a slice of the state.

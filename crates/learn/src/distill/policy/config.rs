@@ -1,0 +1,71 @@
+//! Settings of the distillation of a policy.
+
+use crate::{
+    device::ComputeDevice,
+    error::{ConfigError, LearnError},
+};
+use isochrone_data::Dataset;
+
+/// Settings of [`distill_policy`](super::distill_policy).
+#[derive(Debug, Clone, PartialEq)]
+pub struct PolicyDistillConfig {
+    /// The number of goals, which are random states of the dataset.
+    pub goals: usize,
+    /// The number of random states of the dataset from which the teacher acts towards each goal.
+    pub starts_per_goal: usize,
+    /// The number of updates.
+    pub updates: u64,
+    /// The number of rows of an update.
+    pub batch_size: usize,
+    /// The width of three hidden layers.
+    pub width: usize,
+    /// The learning rate at the start of a cosine schedule.
+    pub learning_rate: f64,
+    /// The random seed.
+    pub seed: u64,
+    /// The device that trains the network and acts.
+    pub device: ComputeDevice,
+}
+
+impl Default for PolicyDistillConfig {
+    fn default() -> Self {
+        Self {
+            goals: 1000,
+            starts_per_goal: 40,
+            updates: 4000,
+            batch_size: 256,
+            width: 128,
+            learning_rate: 1e-3,
+            seed: 0,
+            device: ComputeDevice::Cpu,
+        }
+    }
+}
+
+impl PolicyDistillConfig {
+    /// Returns the default settings for a dataset: a body with joints needs a larger network than a
+    /// point.
+    pub fn for_data(data: &Dataset, seed: u64) -> Self {
+        let default = Self::default();
+        let width = if data.spec().observation.width > 4 { 2 * default.width } else { default.width };
+        Self { width, seed, ..default }
+    }
+
+    /// Checks that all numbers are in range.
+    pub(super) fn check(&self) -> Result<(), LearnError> {
+        let hint = "1000 goals, 40 starts per goal, 4000 updates of 256 rows and a width of 128 suit a maze";
+        let counts = [
+            ("goals", self.goals, 2),
+            ("starts_per_goal", self.starts_per_goal, 1),
+            ("updates", self.updates as usize, 1),
+            ("batch_size", self.batch_size, 1),
+            ("width", self.width, 1),
+        ];
+        for (field, value, min) in counts {
+            if value < min {
+                return Err(ConfigError::new(field, value, &format!("must be at least {min}"), hint).into());
+            }
+        }
+        Ok(())
+    }
+}

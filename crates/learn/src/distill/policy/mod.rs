@@ -1,0 +1,19 @@
+//! Distillation of a planner and its low-level policy into one policy.
+//!
+//! ```text
+//! teacher, dataset -> pool of (state, goal, action) -> regression -> DistilledPolicy -> one file
+//! ```
+//!
+//! The teacher is any [`GoalPolicy`](isochrone_core::GoalPolicy), such as a policy that follows the
+//! waypoints of a planner. The result acts without the planner and without the data. It is a policy
+//! of its own, and not that of the method that learned the distance.
+
+mod config;
+mod file;
+mod pool;
+mod student;
+mod train;
+
+pub use config::PolicyDistillConfig;
+pub use student::DistilledPolicy;
+pub use train::distill_policy;

@@ -1,0 +1,162 @@
+//! Regression of the actions of a teacher.
+
+use super::{DistilledPolicy, PolicyDistillConfig, pool::ActionPool, student::About};
+use crate::{
+    batch::BatchTransform,
+    error::{Divergence, LearnError},
+    scaling::{Scaling, ScalingConfig},
+};
+use burn::tensor::{Device, Tensor, TensorData};
+use isochrone_core::{GoalPolicy, rng};
+use isochrone_data::Dataset;
+use isochrone_nn::{
+    module::{Actor, Initializer},
+    optim::{OptimizerConfig, Schedule, TrainState},
+};
+
+/// The first random stream of batches.
+const BATCH_STREAM: u64 = 1 << 35;
+
+/// Trains a policy to act like a teacher at random states towards random goals of a dataset, with
+/// the loss `mean (pi(s, g) - a)^2`.
+///
+/// `teacher_name` describes the teacher in the file of the policy. The result for a seed is
+/// bit-identical for any number of threads. `progress` is called after every update with the number
+/// of updates done and the loss.
+///
+/// ```
+/// use isochrone_core::GoalPolicy;
+/// use isochrone_data::Dataset;
+/// use isochrone_learn::distill::policy::{PolicyDistillConfig, distill_policy};
+///
+/// /// Moves towards the goal on a line.
+/// struct Straight;
+///
+/// impl GoalPolicy for Straight {
+///     fn observation_width(&self) -> usize {
+///         1
+///     }
+///     fn action_width(&self) -> usize {
+///         1
+///     }
+///     fn actions(&self, observations: &[f32], goals: &[f32]) -> Vec<f32> {
+///         observations.iter().zip(goals).map(|(x, goal)| (goal - x).clamp(-1.0, 1.0)).collect()
+///     }
+/// }
+///
+/// let walk: Vec<f32> = (0..100).map(|step| step as f32).collect();
+/// let data = Dataset::from_arrays(1, 1, [(walk, vec![1.0; 99])])?;
+/// let config = PolicyDistillConfig { goals: 50, updates: 20, width: 16, ..Default::default() };
+/// let policy = distill_policy(&Straight, "straight", &data, &config, |_, _| {})?;
+/// assert_eq!(policy.action(&[3.0], &[60.0])?.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If the device is unavailable, a setting is out of range, the dataset has no states or no
+/// actions, its widths differ from those of the teacher, or a value is not finite.
+pub fn distill_policy(
+    teacher: &dyn GoalPolicy,
+    teacher_name: &str,
+    data: &Dataset,
+    config: &PolicyDistillConfig,
+    mut progress: impl FnMut(u64, f64) + Send,
+) -> Result<DistilledPolicy, LearnError> {
+    config.check()?;
+    let spec = data.spec();
+    if spec.action.width == 0 || data.n_transitions() == 0 {
+        return Err(LearnError::NoPolicy);
+    }
+    if teacher.observation_width() != spec.observation.width {
+        let (teacher, data) = (teacher.observation_width(), spec.observation.width);
+        return Err(LearnError::TeacherWidth { teacher, data });
+    }
+    let device = config.device.open()?.device;
+    // On a thread of the pool: submitting work from outside costs a wake-up each time.
+    rayon::scope(|_| {
+        let scaling = Scaling::of(data, ScalingConfig::Standardize)?;
+        let pool = ActionPool::draw(teacher, data, config);
+        let mut about = About {
+            observation_width: spec.observation.width,
+            action_width: spec.action.width,
+            goal: spec.goal_space(),
+            width: config.width,
+            updates: config.updates,
+            seed: config.seed,
+            teacher: teacher_name.to_owned(),
+            data_sha256: data.content_hash().to_owned(),
+            relative_error: f64::NAN,
+        };
+        let actor = train(&pool, &scaling, &about, config, &device, &mut progress)?;
+        let student = DistilledPolicy::new(about.clone(), actor.clone(), scaling.clone(), &device);
+        about.relative_error = relative_error(&student, &pool);
+        Ok(DistilledPolicy::new(about, actor, scaling, &device))
+    })
+}
+
+fn train(
+    pool: &ActionPool,
+    scaling: &Scaling,
+    about: &About,
+    config: &PolicyDistillConfig,
+    device: &Device,
+    progress: &mut (impl FnMut(u64, f64) + Send),
+) -> Result<Actor, LearnError> {
+    let device = device.clone().autodiff();
+    let actor = about.actor(&mut Initializer::new(config.seed, 0, &device))?;
+    let optimizer = OptimizerConfig {
+        learning_rate: config.learning_rate,
+        schedule: Schedule::Cosine,
+        ..OptimizerConfig::default()
+    };
+    let mut state = TrainState::new(actor, optimizer, config.updates)?;
+    let transform = BatchTransform::new(&about.context(&device), scaling.clone());
+    let targets = scaling.action.scaled(&pool.actions);
+    let action_width = about.action_width;
+    for update in 1..=config.updates {
+        let random = &mut rng::stream(config.seed, BATCH_STREAM + update);
+        let rows: Vec<usize> =
+            (0..config.batch_size).map(|_| rng::below(random, pool.first_held_out)).collect();
+        let pick = |values: &[f32], width: usize| -> Vec<f32> {
+            rows.iter().flat_map(|&row| &values[row * width..][..width]).copied().collect()
+        };
+        let observations = transform.observations(&pick(&pool.observations, about.observation_width));
+        let goals = transform.observations(&pick(&pool.goals, about.observation_width));
+        let actions = TensorData::new(pick(&targets, action_width), [rows.len(), action_width]);
+        let actions = Tensor::<2>::from_data(actions, &device).clamp(-1.0, 1.0);
+        let predicted = state.network().forward(observations, transform.policy_goals(goals)).mode();
+        let loss = (predicted - actions).square().mean();
+        let value = f64::from(loss.clone().into_scalar::<f32>());
+        if !value.is_finite() {
+            let metric = "distillation loss".to_owned();
+            let divergence =
+                Divergence { step: update, metric, value, last_finite: None, last_checkpoint: None };
+            return Err(divergence.into());
+        }
+        state.step(loss);
+        progress(update, value);
+    }
+    Ok(state.frozen())
+}
+
+/// Returns the error on goals that were held out, relative to that of the mean action.
+fn relative_error(student: &DistilledPolicy, pool: &ActionPool) -> f64 {
+    let (width, action_width) = (student.observation_width(), student.action_width());
+    let first = pool.first_held_out;
+    let actions = &pool.actions[first * action_width..];
+    let predicted = student.actions(&pool.observations[first * width..], &pool.goals[first * width..]);
+    let n = (actions.len() / action_width) as f64;
+    let mean: Vec<f64> = (0..action_width)
+        .map(|column| {
+            actions.iter().skip(column).step_by(action_width).copied().map(f64::from).sum::<f64>() / n
+        })
+        .collect();
+    let (mut error, mut spread) = (0.0, 0.0);
+    for (row, predicted) in actions.chunks_exact(action_width).zip(predicted.chunks_exact(action_width)) {
+        for ((action, predicted), mean) in row.iter().zip(predicted).zip(&mean) {
+            error += f64::from(action - predicted).powi(2);
+            spread += (f64::from(*action) - mean).powi(2);
+        }
+    }
+    if spread > 0.0 { (error / spread).sqrt() } else { 0.0 }
+}

@@ -1,0 +1,103 @@
+//! Distillation of a teacher whose actions are known in closed form.
+
+use isochrone_core::GoalPolicy;
+use isochrone_data::Dataset;
+use isochrone_learn::{
+    ComputeDevice,
+    distill::policy::{DistilledPolicy, PolicyDistillConfig, distill_policy},
+    error::LearnError,
+};
+
+/// Moves towards the goal in the plane, at most one unit per axis.
+struct Straight;
+
+impl GoalPolicy for Straight {
+    fn observation_width(&self) -> usize {
+        2
+    }
+
+    fn action_width(&self) -> usize {
+        2
+    }
+
+    fn actions(&self, observations: &[f32], goals: &[f32]) -> Vec<f32> {
+        observations.iter().zip(goals).map(|(x, goal)| (goal - x).clamp(-1.0, 1.0)).collect()
+    }
+}
+
+/// A walk over a square of 20 by 20 cells, row by row.
+fn square() -> Dataset {
+    let states: Vec<f32> = (0..400).flat_map(|cell| [(cell % 20) as f32, (cell / 20) as f32]).collect();
+    Dataset::from_arrays(2, 2, [(states, vec![0.5; 2 * 399])]).unwrap()
+}
+
+fn config() -> PolicyDistillConfig {
+    PolicyDistillConfig {
+        goals: 200,
+        starts_per_goal: 20,
+        updates: 600,
+        width: 32,
+        learning_rate: 3e-3,
+        ..PolicyDistillConfig::default()
+    }
+}
+
+#[test]
+fn acts_like_its_teacher_for_new_goals() {
+    let policy = distill_policy(&Straight, "straight", &square(), &config(), |_, _| ()).unwrap();
+    assert!(policy.relative_error() < 0.35, "{}", policy.relative_error());
+    for (from, goal) in [([3.0, 4.0], [15.0, 11.0]), ([17.0, 2.0], [4.0, 16.0])] {
+        let (action, expected) = (policy.action(&from, &goal).unwrap(), Straight.actions(&from, &goal));
+        let apart = action.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(apart < 0.3, "{from:?} to {goal:?}: {action:?}, not {expected:?}");
+    }
+}
+
+#[test]
+fn same_seed_gives_the_same_bytes_for_any_number_of_threads() {
+    let bytes = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let config = PolicyDistillConfig { updates: 20, ..config() };
+        let distilled = || distill_policy(&Straight, "straight", &square(), &config, |_, _| ());
+        pool.install(distilled).unwrap().to_bytes()
+    };
+    let one = bytes(1);
+    assert!(one == bytes(2) && one == bytes(3), "bits depend on the number of threads");
+}
+
+#[test]
+fn a_file_gives_the_same_policy_and_a_damaged_one_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(DistilledPolicy::FILE_NAME);
+    let config = PolicyDistillConfig { updates: 5, ..config() };
+    let policy = distill_policy(&Straight, "straight", &square(), &config, |_, _| ()).unwrap();
+    policy.save(&path).unwrap();
+    let read = DistilledPolicy::load_on(&path, ComputeDevice::Cpu).unwrap();
+    assert_eq!(read.to_bytes(), policy.to_bytes());
+    assert_eq!(read.teacher(), "straight");
+    let (from, goal) = ([1.0, 2.0], [9.0, 9.0]);
+    assert_eq!(read.actions(&from, &goal), policy.actions(&from, &goal));
+    let mut bytes = policy.to_bytes();
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let field = text.find("\\\"width\\\":32").or_else(|| text.find("\"width\":32")).expect("its header");
+    let number = field + text[field..].find("32").unwrap();
+    bytes[number] = b'9';
+    std::fs::write(&path, &bytes).unwrap();
+    let error = DistilledPolicy::load_on(&path, ComputeDevice::Cpu).err().expect("another width").to_string();
+    assert!(error.contains("hint: distill the planner again"), "{error}");
+    std::fs::write(&path, &policy.to_bytes()[..100]).unwrap();
+    assert!(DistilledPolicy::load_on(&path, ComputeDevice::Cpu).is_err());
+}
+
+#[test]
+fn settings_and_widths_are_checked() {
+    let refused = |config: PolicyDistillConfig, data: &Dataset| {
+        distill_policy(&Straight, "straight", data, &config, |_, _| ()).err().expect("an error")
+    };
+    let error = refused(PolicyDistillConfig { goals: 1, ..config() }, &square()).to_string();
+    assert!(error.contains("goals") && error.contains("hint"), "{error}");
+    let line = Dataset::from_arrays(1, 1, [(vec![0.0, 1.0], vec![1.0])]).unwrap();
+    assert!(matches!(refused(config(), &line), LearnError::TeacherWidth { teacher: 2, data: 1 }));
+    let still = Dataset::from_arrays(2, 0, [(vec![0.0; 4], vec![])]).unwrap();
+    assert!(matches!(refused(config(), &still), LearnError::NoPolicy));
+}
