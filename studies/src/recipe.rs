@@ -166,6 +166,19 @@ pub struct Planned {
 pub struct DatasetRecipe {
     /// Published success rates in percent, by method.
     pub published: BTreeMap<String, f64>,
+    /// The best published success rate, planners included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best: Option<BestPublished>,
+}
+
+/// The best published success rate on a dataset.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BestPublished {
+    /// Success rate in percent.
+    pub percent: f64,
+    /// The method.
+    pub method: String,
 }
 
 /// A method of a study.

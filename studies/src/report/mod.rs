@@ -2,6 +2,7 @@
 
 mod figures;
 mod page;
+mod summary;
 mod tables;
 
 use crate::{error::StudyError, results::Results};

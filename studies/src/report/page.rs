@@ -2,6 +2,7 @@
 
 use super::{
     figures::NamedFigure,
+    summary::summary,
     tables::{Table, headlines, tables},
 };
 use crate::{
@@ -21,7 +22,7 @@ pub fn markdown(results: &Results, figures: &[NamedFigure]) -> String {
     for paragraph in headlines(results).into_iter().chain(introduction(results)) {
         let _ = write!(text, "\n{paragraph}\n");
     }
-    for table in tables(results) {
+    for table in all_tables(results) {
         let Table { heading, text: about, columns, rows } = table;
         let _ = write!(text, "\n## {heading}\n\n");
         if !about.is_empty() {
@@ -52,7 +53,7 @@ pub fn html(results: &Results, figures: &[NamedFigure]) -> String {
     for paragraph in introduction(results) {
         page.paragraph(&paragraph);
     }
-    for Table { heading, text, columns, rows } in tables(results) {
+    for Table { heading, text, columns, rows } in all_tables(results) {
         page.heading(&heading).paragraph(&text).table(&columns, &rows);
     }
     if !figures.is_empty() {
@@ -64,6 +65,12 @@ pub fn html(results: &Results, figures: &[NamedFigure]) -> String {
     page.heading("Recipe").code(&toml::to_string(&results.recipe).unwrap_or_default());
     page.paragraph(&provenance(results));
     page.html()
+}
+
+/// The table of all datasets, if there is one, and those of each.
+fn all_tables(results: &Results) -> Vec<Table> {
+    let summary = std::iter::once(summary(results)).filter(|table| !table.rows.is_empty());
+    summary.chain(tables(results)).collect()
 }
 
 /// The study, its data and the day of the report.
@@ -114,9 +121,10 @@ fn introduction(results: &Results) -> Vec<String> {
             ),
         };
         let calibrated = if planner.calibrated { ", with calibrated distances" } else { "" };
+        let distilled = if planner.distilled { ", distilled into a policy" } else { "" };
         let _ = write!(
             protocol,
-            " `{}`: {search}{calibrated}; {} episodes of each task at {} checkpoint{}.",
+            " `{}`: {search}{calibrated}{distilled}; {} episodes of each task at {} checkpoint{}.",
             planner.name,
             planner.episodes,
             planner.checkpoints,

@@ -21,7 +21,7 @@ const NONE: &str = "-";
 
 impl Table {
     /// Builds a table from its columns; columns without any number are left out.
-    fn from_columns(heading: String, text: String, columns: Vec<(String, Vec<String>)>) -> Self {
+    pub fn from_columns(heading: String, text: String, columns: Vec<(String, Vec<String>)>) -> Self {
         let kept: Vec<_> =
             columns.into_iter().filter(|(_, cells)| cells.iter().any(|cell| cell != NONE)).collect();
         let n_rows = kept.first().map_or(0, |(_, cells)| cells.len());
@@ -32,7 +32,7 @@ impl Table {
 }
 
 /// Builds a column with a cell for every row.
-fn column<R>(name: &str, rows: &[R], cell: impl Fn(&R) -> String) -> (String, Vec<String>) {
+pub fn column<R>(name: &str, rows: &[R], cell: impl Fn(&R) -> String) -> (String, Vec<String>) {
     (name.to_owned(), rows.iter().map(cell).collect())
 }
 
@@ -278,7 +278,7 @@ fn scores(group: &[&RunResult], score: &dyn Fn(&RunResult) -> Option<f64>) -> Ve
     group.iter().filter_map(|run| score(run)).collect()
 }
 
-fn rounded(number: Option<f64>, decimals: usize) -> String {
+pub fn rounded(number: Option<f64>, decimals: usize) -> String {
     number.map_or_else(|| NONE.into(), |number| format!("{number:.decimals$}"))
 }
 
@@ -288,7 +288,7 @@ fn average(group: &[&RunResult], score: &dyn Fn(&RunResult) -> Option<f64>, deci
 }
 
 /// A statistic with its 95 % interval over seeds, which needs at least [`MIN_SEEDS`].
-fn interval(
+pub fn interval(
     group: &[&RunResult],
     score: &dyn Fn(&RunResult) -> Option<f64>,
     statistic: fn(&[f64]) -> f64,
