@@ -4,12 +4,12 @@ use crate::{
     dataset::StudyDataset,
     error::StudyError,
     jobs::Job,
-    recipe::{PlannerRecipe, Recipe, SearchRecipe, TrainingEvaluation},
+    recipe::{PlannerRecipe, Recipe, SearchRecipe, TrainingEvaluation, VerticesRecipe},
     results::EvalResult,
 };
 use isochrone_core::GoalPolicy;
 use isochrone_eval::{
-    plan::{PlanMethod, PlannedPolicy, PlannerConfig, RecordedPlanner, Waypoints},
+    plan::{PartialGoals, PlanMethod, PlannedPolicy, PlannerConfig, RecordedPlanner, Vertices, Waypoints},
     rollout::{Rollout, RolloutConfig, success_by_task},
     stats::mean,
 };
@@ -100,9 +100,13 @@ impl Evaluator<'_> {
         let evaluate = |policy: &dyn GoalPolicy| rollouts(self.dataset, policy, piece.episodes, task_seed);
         let (rollouts, success) = match piece.planner {
             None => evaluate(policy),
-            Some(planner) => match self.waypoints(planner, model, seed)? {
-                None => return Ok(None),
-                Some(planner) => evaluate(&PlannedPolicy { planner, policy }),
+            Some(planner) => match (self.waypoints(planner, model, seed)?, &self.dataset.data.spec().goal) {
+                (None, _) => return Ok(None),
+                (Some(planner), None) => evaluate(&PlannedPolicy { planner, policy }),
+                (Some(planner), Some(columns)) => {
+                    let planner = PartialGoals::new(planner, &self.dataset.data, columns.clone());
+                    evaluate(&PlannedPolicy { planner, policy })
+                }
             },
         };
         let successful: Vec<f64> =
@@ -140,14 +144,24 @@ impl Evaluator<'_> {
 /// The configuration of a planner over transitions sampled with a seed; `None` if it needs no
 /// learned distance.
 pub fn planner_config(planner: &PlannerRecipe, seed: u64) -> Option<PlannerConfig> {
-    let method = match planner.search {
-        SearchRecipe::Greedy { radius } => PlanMethod::Greedy { radius },
-        SearchRecipe::Graph { max_edge_steps } => PlanMethod::Graph { max_edge_steps },
+    let (method, vertices) = match planner.search {
+        SearchRecipe::Greedy { radius } => (PlanMethod::Greedy { radius }, Vertices::Random),
+        SearchRecipe::Graph { edge_scale_steps, max_edge_steps, vertices } => {
+            let scale = |edge_scale_steps| PlanMethod::SoftGraph { edge_scale_steps };
+            let hard = max_edge_steps.map(|max_edge_steps| PlanMethod::Graph { max_edge_steps });
+            let method = edge_scale_steps.map(scale).or(hard).expect("checked when the recipe was read");
+            let vertices = match vertices {
+                VerticesRecipe::Random => Vertices::Random,
+                VerticesRecipe::Coverage => Vertices::Coverage,
+                VerticesRecipe::Efficient => Vertices::Efficient,
+            };
+            (method, vertices)
+        }
         SearchRecipe::Recorded { .. } => return None,
     };
     let PlannerRecipe { round_trip, calibrated, states, .. } = *planner;
     let transitions = states.expect("checked when the recipe was read");
-    Some(PlannerConfig { method, round_trip, calibrated, transitions, seed })
+    Some(PlannerConfig { method, round_trip, calibrated, transitions, vertices, seed })
 }
 
 /// Success of the policy during training, on tasks that differ from those of the study.
