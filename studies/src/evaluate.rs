@@ -4,12 +4,12 @@ use crate::{
     dataset::StudyDataset,
     error::StudyError,
     jobs::Job,
-    recipe::{PlannerRecipe, Recipe, SearchRecipe, TrainingEvaluation},
+    recipe::{PlannerRecipe, Recipe, SearchRecipe, TrainingEvaluation, VerticesRecipe},
     results::EvalResult,
 };
 use isochrone_core::GoalPolicy;
 use isochrone_eval::{
-    plan::{PlanMethod, PlannedPolicy, PlannerConfig, RecordedPlanner, Waypoints},
+    plan::{PartialGoals, PlanMethod, PlannedPolicy, PlannerConfig, RecordedPlanner, Vertices, Waypoints},
     rollout::{Rollout, RolloutConfig, success_by_task},
     stats::mean,
 };
@@ -139,9 +139,22 @@ impl Evaluator<'_> {
         Ok(distill_policy(teacher, &planner.name, &self.dataset.data, &config, |_, _| ())?)
     }
 
-    /// Builds a planner of the recipe; returns `None` if it needs a distance and the model has
-    /// none.
+    /// Builds a planner of the recipe, for goals that may be a slice of a state; returns `None` if
+    /// it needs a distance and the model has none.
     fn waypoints<'m>(
+        &self,
+        planner: &PlannerRecipe,
+        model: &'m Model,
+        seed: u64,
+    ) -> Result<Option<Box<dyn Waypoints + 'm>>, StudyError> {
+        let waypoints = self.waypoints_to_states(planner, model, seed)?;
+        let data = &self.dataset.data;
+        let Some(columns) = data.spec().goal.clone() else { return Ok(waypoints) };
+        let partial = |planner| Box::new(PartialGoals::new(planner, data, columns)) as Box<dyn Waypoints + 'm>;
+        Ok(waypoints.map(partial))
+    }
+
+    fn waypoints_to_states<'m>(
         &self,
         planner: &PlannerRecipe,
         model: &'m Model,
@@ -161,14 +174,24 @@ impl Evaluator<'_> {
 /// The configuration of a planner over transitions sampled with a seed; `None` if it needs no
 /// learned distance.
 pub fn planner_config(planner: &PlannerRecipe, seed: u64) -> Option<PlannerConfig> {
-    let method = match planner.search {
-        SearchRecipe::Greedy { radius } => PlanMethod::Greedy { radius },
-        SearchRecipe::Graph { max_edge_steps } => PlanMethod::Graph { max_edge_steps },
+    let (method, vertices) = match planner.search {
+        SearchRecipe::Greedy { radius } => (PlanMethod::Greedy { radius }, Vertices::Random),
+        SearchRecipe::Graph { edge_scale_steps, max_edge_steps, vertices } => {
+            let scale = |edge_scale_steps| PlanMethod::SoftGraph { edge_scale_steps };
+            let hard = max_edge_steps.map(|max_edge_steps| PlanMethod::Graph { max_edge_steps });
+            let method = edge_scale_steps.map(scale).or(hard).expect("checked when the recipe was read");
+            let vertices = match vertices {
+                VerticesRecipe::Random => Vertices::Random,
+                VerticesRecipe::Coverage => Vertices::Coverage,
+                VerticesRecipe::Efficient => Vertices::Efficient,
+            };
+            (method, vertices)
+        }
         SearchRecipe::Recorded { .. } => return None,
     };
     let PlannerRecipe { round_trip, calibrated, states, .. } = *planner;
     let transitions = states.expect("checked when the recipe was read");
-    Some(PlannerConfig { method, round_trip, calibrated, transitions, seed })
+    Some(PlannerConfig { method, round_trip, calibrated, transitions, vertices, seed })
 }
 
 /// Success of the policy during training, on tasks that differ from those of the study.

@@ -138,16 +138,46 @@ pub enum SearchRecipe {
         /// Radius of the ball, in the units of observations.
         radius: f64,
     },
+    /// [`PlanMethod::SoftGraph`](isochrone_eval::plan::PlanMethod::SoftGraph) or
     /// [`PlanMethod::Graph`](isochrone_eval::plan::PlanMethod::Graph), with the learned distance.
     Graph {
-        /// The longest edge, in steps.
-        max_edge_steps: f64,
+        /// The edge length up to which the distance is accurate, in steps; longer edges are
+        /// expensive.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edge_scale_steps: Option<f64>,
+        /// The longest edge, in steps; longer ones are left out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max_edge_steps: Option<f64>,
+        /// How states are chosen.
+        #[serde(default, skip_serializing_if = "VerticesRecipe::is_random")]
+        vertices: VerticesRecipe,
     },
     /// [`RecordedPlanner`](isochrone_eval::plan::RecordedPlanner), without a learned distance.
     Recorded {
         /// The number of steps from the current state to the waypoint on the path.
         look_ahead_steps: f64,
     },
+}
+
+/// The choice of the states of a graph.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VerticesRecipe {
+    /// Uniformly at random.
+    #[default]
+    Random,
+    /// Such that every dataset state is near one of them.
+    Coverage,
+    /// Coverage of efficient trajectories.
+    Efficient,
+}
+
+impl VerticesRecipe {
+    // By reference, because serde calls it.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_random(&self) -> bool {
+        *self == Self::Random
+    }
 }
 
 /// The evaluation of a method with planners.
@@ -336,6 +366,8 @@ impl Recipe {
             (format!("{name} has no steps"), "set steps for it or for all methods")
         } else if let Some(planner) = recipe.planners.iter().find(|planner| !planner.has_its_states()) {
             (format!("states of the planner {}", planner.name), "set them for greedy and graph planners only")
+        } else if let Some(planner) = recipe.planners.iter().find(|planner| !planner.has_its_edges()) {
+            (format!("edges of the planner {}", planner.name), "set edge_scale_steps or max_edge_steps")
         } else if !(1..=MAX_SEEDS).contains(&recipe.seeds) {
             (format!("seeds = {}", recipe.seeds), "set a number between 1 and 1000")
         } else {
@@ -437,6 +469,16 @@ fn changed(mut recipe: Table, mut changes: Table) -> Table {
 }
 
 impl PlannerRecipe {
+    /// Whether a graph has either an edge scale or a maximum edge length.
+    fn has_its_edges(&self) -> bool {
+        match self.search {
+            SearchRecipe::Graph { edge_scale_steps, max_edge_steps, .. } => {
+                edge_scale_steps.is_some() != max_edge_steps.is_some()
+            }
+            SearchRecipe::Greedy { .. } | SearchRecipe::Recorded { .. } => true,
+        }
+    }
+
     /// Whether a number of states is set if and only if the planner samples states.
     fn has_its_states(&self) -> bool {
         matches!(self.search, SearchRecipe::Recorded { .. }) != self.states.is_some_and(|states| states > 0)

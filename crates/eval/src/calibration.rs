@@ -6,6 +6,7 @@
 
 use isochrone_core::{Discount, LatentDistance, LatentMetric, TemporalDistance, rng};
 use isochrone_data::Dataset;
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Offsets, in observed steps, at which predictions are compared.
@@ -16,6 +17,8 @@ pub const PAIRS_PER_OFFSET: usize = 2000;
 const MIN_PAIRS: usize = 20;
 /// The relative increase over the previous offset that a prediction needs to become a knot.
 const MIN_RISE: f32 = 0.02;
+/// The number of values that one task maps.
+const PARALLEL_VALUES: usize = 1 << 14;
 /// The quantile of the predictions at an offset that is used. It is high, because most of the time
 /// the behavior policy takes detours or waits.
 const QUANTILE: f64 = 0.9;
@@ -91,6 +94,12 @@ impl Calibration {
         let ((x0, y0), (x1, y1)) = (knots[after - 1], knots[after]);
         y0 + (predicted - x0) * (y1 - y0) / (x1 - x0)
     }
+
+    fn observed_all(&self, mut nats: Vec<f32>) -> Vec<f32> {
+        nats.par_chunks_mut(PARALLEL_VALUES)
+            .for_each(|nats| nats.iter_mut().for_each(|nats| *nats = self.observed(*nats)));
+        nats
+    }
 }
 
 fn quantile(values: &[f32], share: f64) -> Option<f32> {
@@ -120,7 +129,7 @@ impl<D: TemporalDistance> Calibrated<D> {
     }
 
     fn apply(&self, nats: Vec<f32>) -> Vec<f32> {
-        nats.into_iter().map(|nats| self.calibration.observed(nats)).collect()
+        self.calibration.observed_all(nats)
     }
 }
 
@@ -170,6 +179,10 @@ impl LatentMetric for CalibratedMetric {
 
     fn nats(&self, from: &[f32], to: &[f32]) -> f32 {
         self.calibration.observed(self.metric.nats(from, to))
+    }
+
+    fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+        self.calibration.observed_all(self.metric.all_pairs_nats(from, to))
     }
 }
 

@@ -6,6 +6,7 @@
 //! separates the two cases.
 
 use isochrone_core::{Discount, LatentDistance, LatentMetric, ShapeError, TemporalDistance};
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The larger of the two directed distances between states.
@@ -27,16 +28,8 @@ impl<D: TemporalDistance> TemporalDistance for RoundTrip<D> {
     }
 
     fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
-        let (rows, columns) = self.check_all_pairs(from, to).unwrap_or_else(ShapeError::panic);
-        let mut nats = self.0.all_pairs_nats(from, to);
-        let back = self.0.all_pairs_nats(to, from);
-        for row in 0..rows {
-            for column in 0..columns {
-                let there = &mut nats[row * columns + column];
-                *there = larger(*there, back[column * rows + row]);
-            }
-        }
-        nats
+        let (rows, _) = self.check_all_pairs(from, to).unwrap_or_else(ShapeError::panic);
+        larger_of_all_pairs(self.0.all_pairs_nats(from, to), &self.0.all_pairs_nats(to, from), rows)
     }
 
     fn as_latent(&self) -> Option<&dyn LatentDistance> {
@@ -65,6 +58,22 @@ impl LatentMetric for RoundTripMetric {
     fn nats(&self, from: &[f32], to: &[f32]) -> f32 {
         larger(self.0.nats(from, to), self.0.nats(to, from))
     }
+
+    fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+        let (there, back) = (self.0.all_pairs_nats(from, to), self.0.all_pairs_nats(to, from));
+        larger_of_all_pairs(there, &back, from.len() / self.width())
+    }
+}
+
+/// Returns the larger of `[rows, columns]` and `[columns, rows]` distances.
+fn larger_of_all_pairs(mut nats: Vec<f32>, back: &[f32], rows: usize) -> Vec<f32> {
+    let columns = (nats.len() / rows.max(1)).max(1);
+    nats.par_chunks_mut(columns).enumerate().for_each(|(row, nats)| {
+        for (column, there) in nats.iter_mut().enumerate() {
+            *there = larger(*there, back[column * rows + row]);
+        }
+    });
+    nats
 }
 
 /// Returns the larger value; NaN if one of them is NaN.

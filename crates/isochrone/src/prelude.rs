@@ -8,7 +8,7 @@ pub use crate::{
     data::{Dataset, formats::ReadOptions},
     envs::{DatasetId, EnvId},
     exact::{ExactSolver, GridWorld, TabularMdp},
-    plan::{Path, PlanMethod, PlannedPolicy, Planner, PlannerConfig, Transitions},
+    plan::{Path, PlanMethod, PlannedPolicy, Planner, PlannerConfig, Transitions, Vertices},
     rollout::{RolloutConfig, success_rate},
     round_trip::RoundTrip,
 };

@@ -12,7 +12,7 @@ use crate::{
 use isochrone::{
     GoalPolicy as _, TemporalDistance, data,
     learn::model::LearnedPolicy,
-    plan::{self, PlanError, PlanMethod, PlannerConfig, RecordedPlanner, Waypoints},
+    plan::{self, PlanError, PlanMethod, PlannerConfig, RecordedPlanner, Vertices, Waypoints},
     refined::RecordedPath,
 };
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods as _};
@@ -243,7 +243,14 @@ impl Planner {
                 &format!("pass a number between 1 and {max_states}"),
             ));
         }
-        let config = PlannerConfig { method: plan_method, round_trip, calibrated, transitions: states, seed };
+        let config = PlannerConfig {
+            method: plan_method,
+            round_trip,
+            calibrated,
+            transitions: states,
+            vertices: Vertices::Random,
+            seed,
+        };
         let base = metric.distance.clone();
         let planner = compute(py, false, || config.build(base, dataset)).or_raise()?;
         let arguments = ((distance, data).into_pyobject(py)?.unbind(), keywords.unbind());

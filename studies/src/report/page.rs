@@ -6,7 +6,7 @@ use super::{
     tables::{Table, headlines, tables},
 };
 use crate::{
-    recipe::SearchRecipe,
+    recipe::{SearchRecipe, VerticesRecipe},
     results::{Provenance, Results, RunResult},
 };
 use isochrone_learn::run::Provenance as Program;
@@ -112,10 +112,23 @@ fn introduction(results: &Results) -> Vec<String> {
             SearchRecipe::Greedy { radius } => format!(
                 "of the transitions within {radius} units, out of {states} of the dataset, the action that leads nearest to the goal",
             ),
-            SearchRecipe::Graph { max_edge_steps } => format!(
-                "the next waypoint of the shortest path over {states} states of the dataset with edges of up to {max_edge_steps} steps{}",
-                if planner.round_trip { " in both directions" } else { "" }
-            ),
+            SearchRecipe::Graph { edge_scale_steps, max_edge_steps, vertices } => {
+                let chosen = match vertices {
+                    VerticesRecipe::Random => "",
+                    VerticesRecipe::Coverage => " that cover it",
+                    VerticesRecipe::Efficient => " on efficient trajectories",
+                };
+                let both = if planner.round_trip { " in both directions" } else { "" };
+                match edge_scale_steps {
+                    Some(scale) => format!(
+                        "pursuit of the shortest path over {states} states of the dataset{chosen}, with edges at a scale of {scale} steps{both}",
+                    ),
+                    None => format!(
+                        "the next waypoint of the shortest path over {states} states of the dataset{chosen} with edges of up to {} steps{both}",
+                        max_edge_steps.unwrap_or_default(),
+                    ),
+                }
+            }
             SearchRecipe::Recorded { look_ahead_steps } => format!(
                 "the state {look_ahead_steps} steps ahead on the fastest path along recorded segments, without a learned distance",
             ),

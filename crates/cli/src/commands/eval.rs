@@ -26,6 +26,11 @@ use std::{io::Write, path::PathBuf};
 /// within the step limit. With several checkpoints, `last` is the success rate of the last one,
 /// `last_three` the mean over the last three evaluated, and `best` the maximum. `steps` is the mean
 /// length of the successful episodes.
+///
+/// With `--plan` and a learned distance, the hop ratio is printed: the longest edge of a path over
+/// the direct distance from start to goal, as the mean over all episodes. It forecasts whether a
+/// plan helps: below 0.4 it does if the policy reaches near goals; above, waypoints are hardly
+/// nearer than the goal.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -99,6 +104,9 @@ Examples:
 /// The maximum number of episodes per task.
 const MAX_EPISODES: u64 = 10_000;
 
+/// The hop ratio below which plans helped in published evaluations.
+const MAX_HOP_RATIO: f64 = 0.4;
+
 /// Parses the name of an environment.
 fn env(name: &str) -> Result<EnvId, String> {
     EnvId::from_name(name).ok_or_else(|| {
@@ -139,9 +147,6 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             "{folder}: trained on goals of dimensions {learned:?}, but those of {env_name} are {goals:?}; hint: train with --goal {goals:?} (.arrow files store the goal space, .npz files do not)"
         );
     }
-    if args.plan && spec.goal.is_some() {
-        bail!("--plan: goals of {env_name} are positions, but a plan needs full states; hint: leave it out");
-    }
     if args.checkpoints == 0 {
         bail!("--checkpoints 0; hint: give at least 1");
     }
@@ -173,6 +178,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     // Rollouts of the last checkpoint are plotted; of the others, only the results are kept.
     let (mut evaluated, mut last_rollouts): (Vec<CheckpointResult>, Vec<Rollout>) = Default::default();
     // The dataset to plan over is read once for all checkpoints.
+    let mut hop_ratio = None;
     let mut loaded =
         LoadedRun::of(run, CheckpointSelector::Step(steps[0]), args.data.as_deref(), args.device.device)?;
     for step in steps {
@@ -192,6 +198,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             let goals: Vec<f32> = rollouts.iter().flat_map(|rollout| &rollout.goal).copied().collect();
             let n_unreachable =
                 planned.planner.is_reachable(&starts, &goals).into_iter().filter(|known| !known).count();
+            let ratios = planned.planner.hop_ratios(&starts, &goals).filter(|ratios| !ratios.is_empty());
+            hop_ratio = ratios.map(|ratios| ratios.iter().sum::<f64>() / ratios.len() as f64);
             if n_unreachable > 0 {
                 bar.suspend(|| {
                     note(&format!(
@@ -236,7 +244,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let facts = json!({
         "mujoco": mujoco_version(), "env": env_name, "run": args.run.run, "algorithm": manifest.algorithm, "data_sha256": manifest.data.content_hash,
         "episodes_per_task": args.episodes, "task_seed": args.task_seed,
-        "policy": if is_distilled { "distilled" } else { "learned" }, "planner": args.plan.then(|| args.planner.describe()), "optimal_success": optimal, "last": last, "last_three": last_three, "best": best,
+        "policy": if is_distilled { "distilled" } else { "learned" }, "planner": args.plan.then(|| args.planner.describe()),
+        "hop_ratio": hop_ratio, "optimal_success": optimal, "last": last, "last_three": last_three, "best": best,
     });
     write!(out, "{}", Report::new(facts, columns, rows).print(&args.style))?;
     let (step, algorithm) = (evaluated[evaluated.len() - 1].step, &manifest.algorithm);
@@ -248,6 +257,10 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if let (Some(path), Some(shape)) = (&args.film, args.env.body_shape()) {
         let title = format!("{algorithm} in {env_name}");
         save(&filmstrip(args.env, shape, &last_rollouts, title).draw(), path)?;
+    }
+    if let Some(ratio) = hop_ratio {
+        let meaning = if ratio < MAX_HOP_RATIO { "waypoints are near" } else { "a plan may not help" };
+        note(&format!("hop ratio {ratio:.2}: {meaning}"));
     }
     if let Some(last_three) = last_three {
         note(&format!("last {last:.3}, last three {last_three:.3}, best {best:.3}"));

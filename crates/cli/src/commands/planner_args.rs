@@ -5,7 +5,10 @@ use anyhow::bail;
 use clap::ValueEnum;
 use isochrone::{
     TemporalDistance,
-    plan::{Path, PlanError, PlanMethod, Planner, PlannerConfig, RecordedPlanner, Waypoints},
+    plan::{
+        PartialGoals, Path, PlanError, PlanMethod, Planner, PlannerConfig, RecordedPlanner, Vertices,
+        Waypoints,
+    },
 };
 
 #[derive(clap::Args, Default)]
@@ -23,10 +26,18 @@ pub struct PlannerArgs {
     #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true)]
     radius: Option<f64>,
 
-    /// Graph: maximum edge length in learned steps, or in observed steps with --calibrated
-    /// [default: 10]
+    /// Graph: edge length up to which the distance is accurate, in learned steps, or in observed
+    /// steps with --calibrated; longer edges cost far more than their length [default: 10]
+    #[arg(long, value_name = "STEPS", allow_negative_numbers = true, conflicts_with = "max_edge_steps")]
+    edge_scale_steps: Option<f64>,
+
+    /// Graph: leave out longer edges, in the same steps, and plan again at every step
     #[arg(long, value_name = "STEPS", allow_negative_numbers = true)]
     max_edge_steps: Option<f64>,
+
+    /// Choice of the dataset states [default: coverage; random for the planner greedy]
+    #[arg(long, value_enum, value_name = "CHOICE")]
+    vertices: Option<VerticesArg>,
 
     /// Calibrate distances to observed step counts
     #[arg(long)]
@@ -36,11 +47,11 @@ pub struct PlannerArgs {
     #[arg(long)]
     round_trip: bool,
 
-    /// Number of dataset states to sample [default: 1000]
+    /// Maximum number of dataset states [default: 1000]
     #[arg(long, value_name = "N")]
     states: Option<usize>,
 
-    /// Random seed for sampling the states [default: 0]
+    /// Random seed for the choice of the states [default: 0]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 }
@@ -51,8 +62,18 @@ enum PlannerArg {
     Recorded,
     /// Repeatedly takes the nearby recorded transition that ends nearest in time to the goal
     Greedy,
-    /// Shortest path in a graph of recorded states, with edges of bounded length
+    /// Shortest path in a graph of recorded states, in which long edges are expensive
     Graph,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum VerticesArg {
+    /// Every dataset state is near one of them
+    Coverage,
+    /// Uniformly at random, with the density of the data
+    Random,
+    /// Coverage of the parts of trajectories that moved efficiently
+    Efficient,
 }
 
 /// The maximum number of graph nodes, so that the distances between all pairs fit in memory.
@@ -61,8 +82,16 @@ const MAX_GRAPH_STATES: usize = 10_000;
 const MAX_TRANSITIONS: usize = 1_000_000;
 
 /// The flags of the planners that search with a learned distance.
-const GRAPH_FLAGS: [&str; 6] =
-    ["--radius", "--max-edge-steps", "--calibrated", "--round-trip", "--states", "--seed"];
+const GRAPH_FLAGS: [&str; 8] = [
+    "--radius",
+    "--edge-scale-steps",
+    "--max-edge-steps",
+    "--vertices",
+    "--calibrated",
+    "--round-trip",
+    "--states",
+    "--seed",
+];
 
 /// Converts the error that there is no path to `None`, which the caller reports.
 pub fn path_or_none(planned: Result<Path, PlanError>) -> anyhow::Result<Option<Path>> {
@@ -92,10 +121,14 @@ impl PlannerArgs {
             return Ok(());
         }
         let (planner, other_flags) = match self.method() {
-            PlanMethod::Greedy { .. } => ("greedy", ["--look-ahead", "--max-edge-steps"]),
-            PlanMethod::Graph { .. } => ("graph", ["--look-ahead", "--radius"]),
+            PlanMethod::Greedy { .. } => {
+                ("greedy", &["--look-ahead", "--edge-scale-steps", "--max-edge-steps"][..])
+            }
+            PlanMethod::SoftGraph { .. } | PlanMethod::Graph { .. } => {
+                ("graph", &["--look-ahead", "--radius"][..])
+            }
         };
-        if let Some(flag) = self.first_set_of(&other_flags) {
+        if let Some(flag) = self.first_set_of(other_flags) {
             bail!(
                 "{flag} does not apply to the planner {planner}; hint: leave it out, or set another --planner"
             );
@@ -114,6 +147,15 @@ impl PlannerArgs {
 
     /// Returns the source of waypoints for a policy.
     pub fn waypoints<'a>(&self, loaded: &'a LoadedRun) -> anyhow::Result<Box<dyn Waypoints + 'a>> {
+        let planner = self.full_goal_waypoints(loaded)?;
+        Ok(match &loaded.model.spec.goal {
+            Some(columns) => Box::new(PartialGoals::new(planner, loaded.data()?, columns.clone())),
+            None => planner,
+        })
+    }
+
+    /// Returns the source of waypoints to goals that are full states.
+    fn full_goal_waypoints<'a>(&self, loaded: &'a LoadedRun) -> anyhow::Result<Box<dyn Waypoints + 'a>> {
         self.check()?;
         if !self.is_recorded() {
             return Ok(Box::new(self.planner(loaded)?));
@@ -132,9 +174,20 @@ impl PlannerArgs {
     fn method(&self) -> PlanMethod {
         match self.planner.unwrap_or(PlannerArg::Graph) {
             PlannerArg::Greedy => PlanMethod::Greedy { radius: self.radius.unwrap_or(3.0) },
-            PlannerArg::Graph | PlannerArg::Recorded => {
-                PlanMethod::Graph { max_edge_steps: self.max_edge_steps.unwrap_or(10.0) }
-            }
+            PlannerArg::Graph | PlannerArg::Recorded => match self.max_edge_steps {
+                Some(max_edge_steps) => PlanMethod::Graph { max_edge_steps },
+                None => PlanMethod::SoftGraph { edge_scale_steps: self.edge_scale_steps.unwrap_or(10.0) },
+            },
+        }
+    }
+
+    fn vertices(&self) -> Vertices {
+        match (self.vertices, self.method()) {
+            (Some(VerticesArg::Coverage), _) => Vertices::Coverage,
+            (Some(VerticesArg::Random), _) => Vertices::Random,
+            (Some(VerticesArg::Efficient), _) => Vertices::Efficient,
+            (None, PlanMethod::Greedy { .. }) => Vertices::Random,
+            (None, PlanMethod::SoftGraph { .. } | PlanMethod::Graph { .. }) => Vertices::Coverage,
         }
     }
 
@@ -157,12 +210,14 @@ impl PlannerArgs {
         set.map(|(flag, _)| flag).find(|flag| names.contains(flag))
     }
 
-    fn flags(&self) -> [(&'static str, bool); 8] {
+    fn flags(&self) -> [(&'static str, bool); 10] {
         [
             ("--planner", self.planner.is_some()),
             ("--look-ahead", self.look_ahead.is_some()),
             ("--radius", self.radius.is_some()),
+            ("--edge-scale-steps", self.edge_scale_steps.is_some()),
             ("--max-edge-steps", self.max_edge_steps.is_some()),
+            ("--vertices", self.vertices.is_some()),
             ("--calibrated", self.calibrated),
             ("--round-trip", self.round_trip),
             ("--states", self.states.is_some()),
@@ -178,6 +233,9 @@ impl PlannerArgs {
         let method = self.method();
         let (flag, value, max_states) = match method {
             PlanMethod::Greedy { radius } => ("--radius", radius, MAX_TRANSITIONS),
+            PlanMethod::SoftGraph { edge_scale_steps } => {
+                ("--edge-scale-steps", edge_scale_steps, MAX_GRAPH_STATES)
+            }
             PlanMethod::Graph { max_edge_steps } => ("--max-edge-steps", max_edge_steps, MAX_GRAPH_STATES),
         };
         if !(value.is_finite() && value > 0.0) {
@@ -191,6 +249,7 @@ impl PlannerArgs {
             round_trip: self.round_trip,
             calibrated: self.calibrated,
             transitions: self.states(),
+            vertices: self.vertices(),
             seed: self.seed(),
         };
         Ok(config.build(loaded.distance()?, loaded.data()?)?)
@@ -203,6 +262,7 @@ impl PlannerArgs {
         }
         match self.method() {
             PlanMethod::Greedy { .. } => "try a larger --radius or more --states",
+            PlanMethod::SoftGraph { .. } => "try more --states",
             PlanMethod::Graph { .. } => "try a longer --max-edge-steps or more --states",
         }
     }
@@ -213,17 +273,23 @@ impl PlannerArgs {
             return format!("recorded segments, {} steps ahead", self.look_ahead_steps());
         }
         let states = self.states();
+        let vertices = match self.vertices() {
+            Vertices::Random => "",
+            Vertices::Coverage => " that cover the data",
+            Vertices::Efficient => " on efficient trajectories",
+        };
+        let observed = if self.calibrated { "observed " } else { "" };
+        let both = if self.round_trip { " in both directions" } else { "" };
         match self.method() {
             PlanMethod::Greedy { radius } => {
-                format!("greedy: up to {states} recorded transitions that start within {radius}")
+                format!("greedy: up to {states} recorded transitions{vertices} that start within {radius}")
             }
-            PlanMethod::Graph { max_edge_steps } => {
-                let observed = if self.calibrated { "observed " } else { "" };
-                let both = if self.round_trip { " in both directions" } else { "" };
-                format!(
-                    "graph: up to {states} recorded states, edges of up to {max_edge_steps} {observed}steps{both}"
-                )
-            }
+            PlanMethod::SoftGraph { edge_scale_steps } => format!(
+                "graph: up to {states} recorded states{vertices}, edges at a scale of {edge_scale_steps} {observed}steps{both}"
+            ),
+            PlanMethod::Graph { max_edge_steps } => format!(
+                "graph: up to {states} recorded states{vertices}, edges of up to {max_edge_steps} {observed}steps{both}"
+            ),
         }
     }
 }

@@ -5,6 +5,7 @@
 //! on, up to the maximum edge length. If few states are within that length, all of them are found
 //! at the first scale. Lengths are those of the distance.
 
+use super::latent_states::LatentStates;
 use crate::nearest::{Direction, IndexConfig, NearestError, NearestIndex, SliceStates};
 use isochrone_core::{LatentDistance, LatentMetric};
 use rayon::prelude::*;
@@ -14,13 +15,6 @@ use std::sync::Arc;
 const NEIGHBORS: usize = 64;
 /// The ratio between the numbers of states at successive scales.
 const STRIDE: usize = 8;
-
-/// The latent rows of the states of a graph.
-pub(super) struct LatentStates {
-    pub metric: Arc<dyn LatentMetric>,
-    /// `[n, latent width]`
-    pub rows: Vec<f32>,
-}
 
 /// Latent rows that are their own latent rows.
 impl LatentDistance for LatentStates {

@@ -44,6 +44,7 @@ pub enum PlanError {
 pub(super) fn check(method: PlanMethod, transitions: &Transitions, width: usize) -> Result<(), PlanError> {
     let (setting, value) = match method {
         PlanMethod::Greedy { radius } => ("radius", radius),
+        PlanMethod::SoftGraph { edge_scale_steps } => ("edge_scale_steps", edge_scale_steps),
         PlanMethod::Graph { max_edge_steps } => ("max_edge_steps", max_edge_steps),
     };
     if !(value.is_finite() && value > 0.0) {

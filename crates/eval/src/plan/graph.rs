@@ -1,13 +1,13 @@
 //! A graph over dataset states, with edges up to a maximum length.
 
-use std::{cmp::Reverse, collections::BinaryHeap};
+use super::shortest::{EdgesInto, Tree};
 
 /// A graph over dataset states.
 pub(super) struct Graph {
     /// The maximum edge length, in nats.
     pub(super) max_edge: f32,
     /// For every state, the states with an edge to it, in order, and the edge lengths in nats.
-    into: Vec<Vec<(u32, f32)>>,
+    into: EdgesInto,
 }
 
 impl Graph {
@@ -25,7 +25,7 @@ impl Graph {
     /// Creates the graph from edges: for every state, the states with an edge to it, in order, and
     /// lengths in nats, which are not negative.
     #[cfg(feature = "nearest")]
-    pub(super) fn of_edges(into: Vec<Vec<(u32, f32)>>, max_edge: f32) -> Self {
+    pub(super) fn of_edges(into: EdgesInto, max_edge: f32) -> Self {
         Self { max_edge, into }
     }
 
@@ -34,25 +34,7 @@ impl Graph {
     /// goal.
     pub(super) fn to_goal(&self, straight: &[f32]) -> Vec<f32> {
         let direct = |&nats: &f32| if nats <= self.max_edge { nats.max(0.0) } else { f32::INFINITY };
-        let mut cost: Vec<f32> = straight.iter().map(direct).collect();
-        // Floats that are not negative sort like their bits.
-        let mut open: BinaryHeap<Reverse<(u32, u32)>> = (0..cost.len() as u32)
-            .filter(|&state| cost[state as usize].is_finite())
-            .map(|state| Reverse((cost[state as usize].to_bits(), state)))
-            .collect();
-        while let Some(Reverse((bits, state))) = open.pop() {
-            if f32::from_bits(bits) > cost[state as usize] {
-                continue;
-            }
-            for &(from, nats) in &self.into[state as usize] {
-                let through = cost[state as usize] + nats;
-                if through < cost[from as usize] {
-                    cost[from as usize] = through;
-                    open.push(Reverse((through.to_bits(), from)));
-                }
-            }
-        }
-        cost
+        Tree::new(&self.into, straight.iter().map(direct).collect()).cost
     }
 
     /// Returns the next state on the shortest path, among the states within the maximum edge length

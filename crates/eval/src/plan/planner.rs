@@ -1,14 +1,18 @@
 //! The planner: a method, a distance, and the transitions that it searches.
 
 #[cfg(feature = "nearest")]
-use super::edges::LatentStates;
-use super::{Path, PlanError, PlanMethod, Transitions, Waypoints, error, graph::Graph, greedy};
+use super::latent_states::LatentStates;
+use super::{
+    Follower, Path, PlanError, PlanMethod, Transitions, Waypoints, error,
+    goal_cache::GoalCache,
+    graph::Graph,
+    greedy,
+    pursuit::{Paths as _, Pursuit},
+    soft_search::{SoftSearch, SoftView},
+};
 use crate::nearest::Direction;
 use isochrone_core::{GoalPolicy, TemporalDistance, statistics};
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex},
-};
+use std::sync::Arc;
 
 /// A planner over recorded transitions. It owns its distance; `D` may be a reference, a `Box` or an
 /// `Arc`.
@@ -16,13 +20,14 @@ pub struct Planner<D> {
     search: Search,
     distance: D,
     transitions: Transitions,
-    /// The nats from every node to recent goals, by the bits of the goal.
-    to_goals: Mutex<HashMap<Vec<u32>, Arc<Vec<f32>>>>,
+    /// The nats from every node to recent goals.
+    to_goals: GoalCache<Vec<f32>>,
 }
 
 /// A method with its data.
 enum Search {
     Greedy { radius: f64 },
+    SoftGraph(SoftSearch),
     Graph(Nodes),
 }
 
@@ -38,16 +43,12 @@ struct Nodes {
 #[cfg(feature = "nearest")]
 const MAX_ALL_PAIRS: usize = 8192;
 
-/// The maximum number of cached goals: enough for some thousand rollouts.
-const MAX_CACHED_GOALS: usize = 4096;
-
 impl Nodes {
     fn new(distance: &dyn TemporalDistance, states: &[f32], max_edge: f32) -> Result<Self, PlanError> {
         #[cfg(feature = "nearest")]
         if states.len() / distance.width() > MAX_ALL_PAIRS
-            && let Some(latent) = distance.as_latent()
+            && let Some(latent) = LatentStates::of(distance, states)
         {
-            let latent = LatentStates { metric: latent.metric(), rows: latent.embed(states) };
             let edges = latent.edges_into(max_edge);
             let edges = edges.map_err(|error| PlanError::Index { problem: error.to_string() })?;
             return Ok(Self { graph: Graph::of_edges(edges, max_edge), latent: Some(latent) });
@@ -70,7 +71,8 @@ impl Nodes {
 }
 
 impl<D: TemporalDistance> Planner<D> {
-    /// Creates a planner. A graph evaluates the distance between all pairs of states, `n^2` of
+    /// Creates a planner. A soft graph evaluates the distance between all pairs of states, which
+    /// takes `4 n^2` bytes meanwhile; 8000 states are common. A graph with a maximum edge length evaluates the distance between all pairs of states, `n^2` of
     /// them. With the feature `nearest` and a distance that compares latent rows, a graph of more
     /// than 8192 states takes its edges from an index instead: between every state and its nearest
     /// ones among all states, every 8th, every 64th, and so on.
@@ -82,12 +84,17 @@ impl<D: TemporalDistance> Planner<D> {
         error::check(method, &transitions, distance.width())?;
         let search = match method {
             PlanMethod::Greedy { radius } => Search::Greedy { radius },
+            PlanMethod::SoftGraph { edge_scale_steps } => {
+                let scale = edge_scale_steps * distance.discount().nats_per_step();
+                Search::SoftGraph(SoftSearch::new(&distance, &transitions.states, scale as f32))
+            }
             PlanMethod::Graph { max_edge_steps } => {
                 let max_edge = max_edge_steps * distance.discount().nats_per_step();
                 Search::Graph(Nodes::new(&distance, &transitions.states, max_edge as f32)?)
             }
         };
-        Ok(Self { search, distance, transitions, to_goals: Mutex::default() })
+        let to_goals = GoalCache::new(transitions.states.len() / distance.width());
+        Ok(Self { search, distance, transitions, to_goals })
     }
 
     /// Returns the distance that is used for planning.
@@ -118,7 +125,7 @@ impl<D: TemporalDistance> Planner<D> {
     fn nodes(&self) -> &[f32] {
         match self.search {
             Search::Greedy { .. } => &self.transitions.next_states,
-            Search::Graph(_) => &self.transitions.states,
+            Search::SoftGraph(_) | Search::Graph(_) => &self.transitions.states,
         }
     }
 
@@ -127,61 +134,53 @@ impl<D: TemporalDistance> Planner<D> {
     fn between_nodes_and(&self, direction: Direction, rows: &[f32]) -> Vec<f32> {
         #[cfg(feature = "nearest")]
         if let Search::Graph(Nodes { latent: Some(nodes), .. }) = &self.search
-            && let Some(distance) = self.distance.as_latent()
+            && let Some(nats) = nodes.between(&self.distance, direction, rows)
         {
-            // The nodes of a large graph are embedded once.
-            let rows = distance.embed(rows);
-            let (from, to) = direction.ordered(&rows[..], &nodes.rows[..]);
-            return nodes.metric.all_pairs_nats(from, to);
+            return nats;
         }
         let (from, to) = direction.ordered(rows, self.nodes());
         self.distance.all_pairs_nats(from, to)
     }
 
+    /// Returns a complete graph with its distance and its states.
+    fn soft<'a>(&'a self, search: &'a SoftSearch) -> SoftView<'a> {
+        SoftView { search, distance: &self.distance, states: &self.transitions.states }
+    }
+
     /// Returns the nats from every node to each goal of `[n, width]`, directly or along the graph.
     fn to_goals(&self, goals: &[f32]) -> Vec<Arc<Vec<f32>>> {
-        let keys: Vec<Vec<u32>> =
-            goals.chunks_exact(self.width()).map(|goal| goal.iter().map(|x| x.to_bits()).collect()).collect();
-        let cache = || self.to_goals.lock().expect("no thread panics while holding it");
-        let mut found: Vec<Option<Arc<Vec<f32>>>> =
-            keys.iter().map(|key| cache().get(key).cloned()).collect();
-        let unknown: Vec<usize> = (0..keys.len()).filter(|&row| found[row].is_none()).collect();
-        if !unknown.is_empty() {
-            let rows: Vec<f32> = unknown.iter().flat_map(|&row| self.row(goals, row)).copied().collect();
-            // One call for all goals, so that nodes are encoded only once. The lock is not held: a
-            // network computes in parallel, and a waiting thread may pick up work that calls this
-            // method.
-            let nats = self.between_nodes_and(Direction::To, &rows);
-            for (column, &row) in unknown.iter().enumerate() {
-                let straight: Vec<f32> = nats.iter().skip(column).step_by(unknown.len()).copied().collect();
-                found[row] = Some(Arc::new(match &self.search {
-                    Search::Greedy { .. } => straight,
+        self.to_goals.get(goals, self.width(), |goals| {
+            let (nats, n) = (self.between_nodes_and(Direction::To, goals), goals.len() / self.width());
+            let of_goal = |goal: usize| {
+                let straight: Vec<f32> = nats.iter().skip(goal).step_by(n).copied().collect();
+                match &self.search {
                     Search::Graph(nodes) => nodes.graph.to_goal(&straight),
-                }));
-            }
-            let mut known = cache();
-            if known.len() + unknown.len() > MAX_CACHED_GOALS {
-                known.clear();
-            }
-            known.extend(unknown.iter().filter_map(|&row| Some((keys[row].clone(), found[row].clone()?))));
-        }
-        found.into_iter().map(|nats| nats.expect("all are found or computed")).collect()
+                    Search::Greedy { .. } | Search::SoftGraph(_) => straight,
+                }
+            };
+            (0..n).map(of_goal).collect()
+        })
     }
 
     /// Returns the next node for every row; `None` for the goal itself. A greedy search skips
     /// `visited` transitions.
     fn next_rows(&self, from: &[f32], goals: &[f32], visited: &[bool]) -> Vec<Option<usize>> {
         let rows = 0..from.len() / self.width();
-        let to_goals = self.to_goals(goals);
         match &self.search {
-            &Search::Greedy { radius } => rows
-                .map(|row| {
+            &Search::Greedy { radius } => {
+                let to_goals = self.to_goals(goals);
+                let next = |row: usize| {
                     let (here, goal) = (self.row(from, row), self.row(goals, row));
                     greedy::next(here, goal, &self.transitions, radius, &to_goals[row], visited)
-                })
-                .collect(),
+                };
+                rows.map(next).collect()
+            }
+            Search::SoftGraph(search) => {
+                let paths = self.soft(search).nodes(from, goals).into_iter();
+                paths.map(|nodes| nodes.first().map(|node| *node as usize)).collect()
+            }
             Search::Graph(Nodes { graph, .. }) => {
-                let straight = self.distance.paired_nats(from, goals);
+                let (straight, to_goals) = (self.distance.paired_nats(from, goals), self.to_goals(goals));
                 let reach = self.between_nodes_and(Direction::From, from);
                 let n = self.nodes().len() / self.width();
                 rows.map(|row| graph.next(&reach[row * n..][..n], straight[row], &to_goals[row])).collect()
@@ -210,6 +209,10 @@ impl<D: TemporalDistance> Planner<D> {
     pub fn plan(&self, from: &[f32], goal: &[f32]) -> Result<Path, PlanError> {
         error::check_state("from", from, self.width())?;
         error::check_state("goal", goal, self.width())?;
+        if let Search::SoftGraph(search) = &self.search {
+            let waypoints = self.soft(search).paths(from, goal).concat();
+            return Ok(Path::new(&self.distance, [from, &waypoints[..]].concat()));
+        }
         let mut visited = vec![false; self.transitions.states.len() / self.width()];
         let (mut states, mut here) = (from.to_vec(), from);
         let mut next = self.next_rows(from, goal, &visited)[0];
@@ -229,8 +232,26 @@ impl<D: TemporalDistance> Planner<D> {
         Ok(Path::new(&self.distance, states))
     }
 
+    /// Plans the path of every row; `None` without a path.
+    fn plans(&self, from: &[f32], goals: &[f32]) -> Vec<Option<Path>> {
+        let rows = from.chunks_exact(self.width()).zip(goals.chunks_exact(self.width()));
+        match &self.search {
+            // All goals at once.
+            Search::SoftGraph(search) => {
+                let paths = rows.zip(self.soft(search).paths(from, goals));
+                let path = |((from, _), waypoints): ((&[f32], _), Vec<f32>)| {
+                    Some(Path::new(&self.distance, [from, &waypoints[..]].concat()))
+                };
+                paths.map(path).collect()
+            }
+            _ => rows.map(|(from, goal)| self.plan(from, goal).ok()).collect(),
+        }
+    }
+
     fn is_near(&self, from: &[f32], goal: &[f32]) -> bool {
         match &self.search {
+            // There is an edge between any two states.
+            Search::SoftGraph(_) => true,
             Search::Greedy { radius } => greedy::apart(from, goal) <= *radius,
             Search::Graph(nodes) => self.distance.paired_nats(from, goal)[0] <= nodes.graph.max_edge,
         }
@@ -239,6 +260,10 @@ impl<D: TemporalDistance> Planner<D> {
 
 impl<D: TemporalDistance> Waypoints for Planner<D> {
     fn next(&self, from: &[f32], goals: &[f32]) -> Vec<f32> {
+        if let Search::SoftGraph(search) = &self.search {
+            let rows: Vec<usize> = (0..from.len() / self.width()).collect();
+            return Pursuit::new(Box::new(self.soft(search)), rows.len()).next(&rows, from, goals);
+        }
         let next = self.next_rows(from, goals, &[]).into_iter().zip(goals.chunks_exact(self.width()));
         let rows = next.flat_map(|(next, goal)| next.map_or(goal, |node| self.row(self.nodes(), node)));
         rows.copied().collect()
@@ -248,6 +273,20 @@ impl<D: TemporalDistance> Waypoints for Planner<D> {
         let pairs = from.chunks_exact(self.width()).zip(goals.chunks_exact(self.width()));
         let next = self.next_rows(from, goals, &[]).into_iter().zip(pairs);
         next.map(|(next, (from, goal))| next.is_some() || self.is_near(from, goal)).collect()
+    }
+
+    fn path_steps(&self, from: &[f32], goals: &[f32]) -> Vec<f64> {
+        let plans = self.plans(from, goals).into_iter();
+        plans.map(|path| path.map_or(f64::INFINITY, |path| path.steps())).collect()
+    }
+
+    fn hop_ratios(&self, from: &[f32], goals: &[f32]) -> Option<Vec<f64>> {
+        Some(self.plans(from, goals).iter().flatten().map(Path::hop_ratio).collect())
+    }
+
+    fn start_episodes(&self, n_episodes: usize) -> Option<Box<dyn Follower + '_>> {
+        let Search::SoftGraph(search) = &self.search else { return None };
+        Some(Box::new(Pursuit::new(Box::new(self.soft(search)), n_episodes)))
     }
 
     fn actions(&self, policy: &dyn GoalPolicy, observations: &[f32], goals: &[f32]) -> Vec<f32> {

@@ -40,6 +40,6 @@ struct PlannedEpisodes<'a, P> {
 
 impl<P: GoalPolicy> EpisodePolicy for PlannedEpisodes<'_, P> {
     fn actions(&mut self, episodes: &[usize], observations: &[f32], goals: &[f32]) -> Vec<f32> {
-        self.policy.actions(observations, &self.follower.next(episodes, observations, goals))
+        self.follower.actions(self.policy, episodes, observations, goals)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Waypoints;
 use crate::refined::{Ahead, RefinedDistance};
-use isochrone_core::TemporalDistance as _;
+use isochrone_core::{ShapeError, TemporalDistance as _};
 use isochrone_data::Dataset;
 
 /// A planner that follows the paths of the refined distance: waypoints are dataset states a fixed
@@ -38,5 +38,9 @@ impl Waypoints for RecordedPlanner {
     fn is_reachable(&self, from: &[f32], goals: &[f32]) -> Vec<bool> {
         let ahead = self.distance.ahead(from, goals, self.look_ahead_steps);
         ahead.into_iter().map(|ahead| ahead != Ahead::NoPath).collect()
+    }
+
+    fn path_steps(&self, from: &[f32], goals: &[f32]) -> Vec<f64> {
+        self.distance.paired_steps(from, goals).unwrap_or_else(ShapeError::panic)
     }
 }

@@ -34,4 +34,18 @@ impl Transitions {
         }
         transitions
     }
+
+    /// Returns the transitions that start at these rows of a dataset, counted over all episodes. No
+    /// row may be the last of its episode.
+    pub(super) fn of_rows(data: &Dataset, rows: &[u32]) -> Self {
+        let action_width = data.spec().action.width;
+        let mut transitions = Self::default();
+        for state in rows.iter().map(|&row| u64::from(row)) {
+            let (episode, row) = data.index().row_of_state(state);
+            transitions.states.extend(data.state(state));
+            transitions.next_states.extend(data.state(state + 1));
+            transitions.actions.extend(&data.episode(episode).actions[row * action_width..][..action_width]);
+        }
+        transitions
+    }
 }

@@ -18,6 +18,24 @@ pub trait Waypoints: Send + Sync {
     /// `[n, width]` twice gives `[n]`.
     fn is_reachable(&self, from: &[f32], goals: &[f32]) -> Vec<bool>;
 
+    /// Returns the length of the path from each row of `from` to the same row of `goals`, in steps;
+    /// infinite without a path. If lengths are unknown, they are 0 where there is a path.
+    ///
+    /// # Shapes
+    /// `[n, width]` twice gives `[n]`.
+    fn path_steps(&self, from: &[f32], goals: &[f32]) -> Vec<f64> {
+        let reachable = self.is_reachable(from, goals).into_iter();
+        reachable.map(|is_reachable| if is_reachable { 0.0 } else { f64::INFINITY }).collect()
+    }
+
+    /// Returns the hop ratio of the path from each row of `from` to the same row of `goals`, see
+    /// [`Path::hop_ratio`](super::Path::hop_ratio), where there is a path; `None` if the planner has
+    /// no distance from the start to the goal that is independent of its paths.
+    fn hop_ratios(&self, from: &[f32], goals: &[f32]) -> Option<Vec<f64>> {
+        let _ = (from, goals);
+        None
+    }
+
     /// Starts following paths in `n_episodes` episodes; `None` if the next waypoint depends only on
     /// the current state and the goal.
     fn start_episodes(&self, n_episodes: usize) -> Option<Box<dyn Follower + '_>> {
@@ -39,6 +57,17 @@ pub trait Follower {
     /// # Shapes
     /// `from, goals: [n, width]` give `[n, width]`.
     fn next(&mut self, episodes: &[usize], from: &[f32], goals: &[f32]) -> Vec<f32>;
+
+    /// Returns the actions of a policy that follows the plan, `[n, action width]`.
+    fn actions(
+        &mut self,
+        policy: &dyn GoalPolicy,
+        episodes: &[usize],
+        observations: &[f32],
+        goals: &[f32],
+    ) -> Vec<f32> {
+        policy.actions(observations, &self.next(episodes, observations, goals))
+    }
 }
 
 impl<W: Waypoints + ?Sized> Waypoints for Box<W> {
@@ -48,6 +77,14 @@ impl<W: Waypoints + ?Sized> Waypoints for Box<W> {
 
     fn is_reachable(&self, from: &[f32], goals: &[f32]) -> Vec<bool> {
         (**self).is_reachable(from, goals)
+    }
+
+    fn path_steps(&self, from: &[f32], goals: &[f32]) -> Vec<f64> {
+        (**self).path_steps(from, goals)
+    }
+
+    fn hop_ratios(&self, from: &[f32], goals: &[f32]) -> Option<Vec<f64>> {
+        (**self).hop_ratios(from, goals)
     }
 
     fn start_episodes(&self, n_episodes: usize) -> Option<Box<dyn Follower + '_>> {

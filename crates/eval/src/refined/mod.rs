@@ -33,6 +33,7 @@ mod ahead;
 mod choice;
 mod config;
 mod cover;
+mod coverage;
 mod detours;
 mod distance;
 mod edges;
@@ -60,6 +61,7 @@ mod slice;
 
 pub use ahead::Ahead;
 pub use config::RefinedConfig;
+pub(crate) use coverage::covering_rows;
 pub use distance::RefinedDistance;
 pub use edges::Reading;
 pub use error::RefinedError;

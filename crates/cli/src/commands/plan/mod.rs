@@ -29,7 +29,9 @@ use std::{
 /// States are specified as for `isochrone distance`. By default, the path consists of the fastest
 /// recorded segments and short connections between them, and each waypoint has its row in the
 /// dataset. With `--planner graph` or `--planner greedy`, or a flag of these planners, the path is
-/// searched with the learned distance.
+/// searched with the learned distance, and the hop ratio is printed: the longest edge over the
+/// direct distance from start to goal. Below 0.4, the waypoints help a policy that reaches near
+/// goals.
 #[derive(clap::Args)]
 // Without a policy, --look-ahead is an error.
 #[command(after_help = EXAMPLES, mut_arg("look_ahead", |flag| flag.hide(true)))]
@@ -138,11 +140,13 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let facts = json!({
         "checkpoint_step": loaded.model.step, "planner": args.planner.describe(),
         "steps_straight": path.steps_left[0], "steps_over_waypoints": path.steps(),
+        "hop_ratio": path.hop_ratio(),
     });
     write!(out, "{}", Report::new(facts, columns, rows).print(&args.style))?;
     if args.style.is_text() {
         let hidden = hidden(width - shown);
-        writeln!(out, "total {:.2} steps over {} waypoints{hidden}", path.steps(), path.waypoints().len())?;
+        let (steps, n_waypoints, ratio) = (path.steps(), path.waypoints().len(), path.hop_ratio());
+        writeln!(out, "total {steps:.2} steps over {n_waypoints} waypoints, hop ratio {ratio:.2}{hidden}")?;
     }
     Ok(())
 }

@@ -1,0 +1,51 @@
+//! Results of recent goals.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
+
+/// Results of recent goals, by the bits of the goal.
+pub(super) struct GoalCache<T> {
+    known: Mutex<HashMap<Vec<u32>, Arc<T>>>,
+    max_goals: usize,
+}
+
+/// The maximum number of goals: enough for some thousand rollouts.
+const MAX_GOALS: usize = 4096;
+/// The maximum number of values of all goals.
+const MAX_VALUES: usize = 1 << 25;
+
+impl<T> GoalCache<T> {
+    /// Creates a cache of results with this many values each.
+    pub fn new(values_per_goal: usize) -> Self {
+        let max_goals = (MAX_VALUES / values_per_goal.max(1)).clamp(1, MAX_GOALS);
+        Self { known: Mutex::default(), max_goals }
+    }
+
+    /// Returns the results of goals, `[n, width]`. `compute` returns those of unknown goals.
+    pub fn get(&self, goals: &[f32], width: usize, compute: impl FnOnce(&[f32]) -> Vec<T>) -> Vec<Arc<T>> {
+        let bits = |goal: &[f32]| goal.iter().map(|x| x.to_bits()).collect();
+        let keys: Vec<Vec<u32>> = goals.chunks_exact(width).map(bits).collect();
+        let known = || self.known.lock().expect("no thread panics while holding it");
+        let mut found: Vec<Option<Arc<T>>> = keys.iter().map(|key| known().get(key).cloned()).collect();
+        let unknown: Vec<usize> = (0..keys.len()).filter(|&row| found[row].is_none()).collect();
+        if !unknown.is_empty() {
+            let rows: Vec<f32> =
+                unknown.iter().flat_map(|&row| &goals[row * width..][..width]).copied().collect();
+            // One call for all goals, so that nodes are encoded only once. The lock is not held: a
+            // network computes in parallel, and a waiting thread may pick up work that calls this
+            // method.
+            for (&row, result) in unknown.iter().zip(compute(&rows)) {
+                found[row] = Some(Arc::new(result));
+            }
+            let mut known = known();
+            if known.len() + unknown.len() > self.max_goals {
+                known.clear();
+            }
+            let kept = unknown.iter().take(self.max_goals);
+            known.extend(kept.filter_map(|&row| Some((keys[row].clone(), found[row].clone()?))));
+        }
+        found.into_iter().map(|result| result.expect("all are found or computed")).collect()
+    }
+}
