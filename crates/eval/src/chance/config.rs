@@ -15,7 +15,7 @@ pub struct ChanceConfig {
     pub sampled_rows: usize,
     /// The number of recorded pairs that the hop metric is fitted to.
     pub hop_pairs: usize,
-    /// Whether moves that nobody made are left out: the reverses of recorded moves, and
+    /// Whether moves that the data lack are left out: the reverses of recorded moves, and
     /// connections between landmarks that are near each other.
     pub recorded_only: bool,
     /// The distance that a policy strays from its path, in mean steps. The hazard of a landmark is

@@ -46,7 +46,7 @@ pub(crate) struct Jumps {
     pub jump_rows: Vec<u32>,
     /// The mean length of a step without jumps, in the metric.
     pub mean_step: f32,
-    /// The radius at which places are told apart, in steps.
+    /// The radius within which states are one place, in steps.
     pub radius: f32,
     /// For each jump, the region that it starts from and the place where it lands.
     pub entry_of: Vec<u32>,
@@ -66,16 +66,20 @@ impl Jumps {
         let suspects_before = running_count(jumps::find(data, &limits));
         let metric = HopMetric::fit(data, &suspects_before, config.hop_pairs, config.seed)?;
         let rows = metric.rows(data);
-        let long = long_steps(&rows, config.seed);
+        let (mut metric, mut rows) = (metric, rows);
+        let mut long = long_steps(&rows, config.seed);
         let mut breaks = vec![false; rows.len()];
         long.iter().for_each(|&row| breaks[row as usize + 1] = true);
-        let breaks_before = running_count(breaks.iter().copied());
         let columns = jumping_columns(data, &limits, &long);
-        let (mut metric, mut rows) = (metric, rows);
         if !columns.is_empty() {
+            let breaks_before = running_count(breaks.iter().copied());
             metric = metric.of_columns(&columns, data, &breaks_before, config.hop_pairs, config.seed);
             rows = metric.rows(data);
+            // The other columns, such as the joints of an ant, hide short jumps.
+            long = long_steps(&rows, config.seed);
+            long.iter().for_each(|&row| breaks[row as usize + 1] = true);
         }
+        let breaks_before = running_count(breaks.iter().copied());
         let mean_step = mean_step(&rows, &breaks);
         let radius = config.radius_steps * mean_step;
         let mut found = Self {

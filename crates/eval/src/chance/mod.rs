@@ -1,7 +1,7 @@
 //! Planning with chance: moves that one can choose, and jumps that happen.
 //!
 //! In a maze with teleporters, a shortest path over recorded transitions takes a jump for a move
-//! that anybody can make, and gambles: with three exits of which one is a trap, it succeeds with
+//! that an agent can choose, and gambles: with three exits of which one is a trap, it succeeds with
 //! probability `p = 1/3 + p/3`, which is 50 %. So does a discounted value, even with the true
 //! model. This module counts what jumps lead to, and decides with an explicit price of failing:
 //!

@@ -54,6 +54,9 @@ impl ChanceModel {
         let hazards = Hazards::count(&jumps, &landmarks, config.clearance_steps * jumps.mean_step);
         let width = jumps.rows.width;
         let mut moves = moves::recorded(&jumps, &landmarks, &hazards);
+        if !jumps.jump_rows.is_empty() {
+            moves::charge_chords(&mut moves, &landmarks, &hazards, width);
+        }
         let reversible_share = untested::reversible_share(&moves, &landmarks, &hazards, width);
         if !config.recorded_only && reversible_share >= untested::MIN_REVERSIBLE {
             moves.extend(untested::reverses(&moves, &landmarks, &hazards, width));
@@ -108,12 +111,12 @@ impl ChanceModel {
     }
 
     /// Returns the share of near moves that are recorded in both directions, on which it depends
-    /// whether moves that nobody made are considered.
+    /// whether moves that the data lack are considered.
     pub fn reversible_share(&self) -> f64 {
         self.reversible_share
     }
 
-    /// Returns the number of moves that nobody made.
+    /// Returns the number of moves that the data lack.
     pub fn n_untested(&self) -> usize {
         self.problem.moves().iter().filter(|step| step.source != Source::Recorded).count()
     }

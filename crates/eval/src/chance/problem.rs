@@ -20,9 +20,9 @@ pub struct Move {
 pub enum Source {
     /// A recorded segment.
     Recorded,
-    /// The reverse of a recorded segment; nobody went in this direction.
+    /// The reverse of a recorded segment; the data lack this direction.
     Reverse,
-    /// A straight connection of two landmarks; nobody went between them.
+    /// A straight connection of two landmarks; the data lack a segment between them.
     Bridge,
 }
 

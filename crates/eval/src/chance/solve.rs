@@ -20,7 +20,7 @@ pub enum Choice {
     None,
 }
 
-/// How jumps are judged.
+/// What jumps are expected to lead to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outlook {
     /// By counted outcomes.

@@ -1,4 +1,4 @@
-//! Moves that nobody made, where the data show that moves can be undone.
+//! Moves that the data lack, where the data show that moves can be undone.
 //!
 //! Ignorance that can be tried again is priced in time, ignorance that cannot be undone in
 //! probability: such a move costs more steps, and the hazard of all that it passes.
