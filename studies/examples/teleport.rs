@@ -5,8 +5,8 @@
 //! teleport ant FILE.npz EPISODES SEEDS CLEARANCE RESULTS.json
 //! ```
 //!
-//! FOLDER has the datasets, EPISODES is the number per task, SEEDS and SUBSETS are lists of seeds of
-//! tasks and of subsets of the data, CLEARANCE is the number of steps that the ant strays.
+//! FOLDER has the datasets, EPISODES is the number per task, SEEDS and SUBSETS are lists of seeds
+//! of tasks and of subsets of the data, CLEARANCE is the number of steps that the ant strays.
 
 use isochrone_core::{
     Discount, GoalPolicy,
@@ -77,9 +77,8 @@ fn seeds_of(text: &str) -> Result<Vec<u64>, ParseIntError> {
 
 /// Point mazes, driven by a straight controller.
 fn points(folder: &str, episodes: u64, seeds: &[u64], subsets: &[u64]) -> Outcome<Value> {
-    let load = |name: &str| {
-        Dataset::load(Path::new(folder).join(format!("{name}-v0.npz")), ReadOptions::default())
-    };
+    let load =
+        |name: &str| Dataset::load(Path::new(folder).join(format!("{name}-v0.npz")), ReadOptions::default());
     let teleport = load("pointmaze-teleport-navigate")?;
     let (name, price) = ("pointmaze-teleport", Objective::PriceOfFailing(PRICE));
     let recorded_only = ChanceConfig { recorded_only: true, ..ChanceConfig::default() };
@@ -288,7 +287,13 @@ fn exact(seed: u64) -> Outcome<Value> {
 
 /// Returns the success and the steps of an optimal discounted policy, by the probabilities of all
 /// states after every step.
-fn follow(process: &TabularMdp, to_goal: &GoalDistances, start: usize, goals: &[usize], limit: usize) -> Forecast {
+fn follow(
+    process: &TabularMdp,
+    to_goal: &GoalDistances,
+    start: usize,
+    goals: &[usize],
+    limit: usize,
+) -> Forecast {
     let mut at = BTreeMap::from([(start, 1.0)]);
     let (mut success, mut total) = (0.0, 0.0);
     for step in 1..=limit {

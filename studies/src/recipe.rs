@@ -144,7 +144,8 @@ pub enum SearchRecipe {
         /// The number of steps from the current state to the waypoint on the path.
         look_ahead_steps: f64,
     },
-    /// [`StochasticPlanner`](isochrone_eval::chance::StochasticPlanner), without a learned distance.
+    /// [`StochasticPlanner`](isochrone_eval::chance::StochasticPlanner), without a learned
+    /// distance.
     Stochastic {
         /// What failing costs, in steps; ten times the step limit by default.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -114,7 +114,10 @@ fn introduction(results: &Results) -> Vec<String> {
             ),
             SearchRecipe::Stochastic { price_of_failing, recorded_only } => format!(
                 "a waypoint of the plan with the least expected steps, where failing costs {} steps and jumps have counted outcomes{}",
-                price_of_failing.map_or_else(|| "ten times as many as an episode has".to_owned(), |price| price.to_string()),
+                price_of_failing.map_or_else(
+                    || "ten times as many as an episode has".to_owned(),
+                    |price| price.to_string()
+                ),
                 if recorded_only { ", recorded moves only" } else { "" },
             ),
         };

@@ -139,8 +139,12 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let (folder, env_name) = (folder.display(), args.env.name());
     let manifest = run.manifest().clone();
     let spec = &manifest.data.spec;
-    let EnvSpec { observation_width: observation, action_width: action, n_tasks, max_episode_steps: max_steps } =
-        args.env.spec();
+    let EnvSpec {
+        observation_width: observation,
+        action_width: action,
+        n_tasks,
+        max_episode_steps: max_steps,
+    } = args.env.spec();
     if (spec.observation.width, spec.action.width) != (observation, action) {
         bail!(
             "{folder}: trained on observations of {} numbers and actions of {}, but {env_name} has {observation} and {action}; hint: choose another --env",

@@ -5,11 +5,7 @@ use serde_json::{Value, json};
 
 /// Returns the mean forecasts over pairs of starts and goals, `[n, width]` twice. Steps are means
 /// over the pairs whose goal can be reached, weighted by the probability that it is.
-pub fn mean_forecasts(
-    planner: &StochasticPlanner,
-    from: &[f32],
-    goals: &[f32],
-) -> anyhow::Result<Forecasts> {
+pub fn mean_forecasts(planner: &StochasticPlanner, from: &[f32], goals: &[f32]) -> anyhow::Result<Forecasts> {
     let width = planner.model().width();
     let pairs = from.chunks_exact(width).zip(goals.chunks_exact(width));
     let all = pairs.map(|(from, goal)| planner.forecasts(from, goal)).collect::<Result<Vec<_>, _>>()?;
@@ -25,9 +21,7 @@ pub fn mean_forecasts(
 
 /// Returns the forecasts for JSON.
 pub fn facts(forecasts: &Forecasts) -> Value {
-    let one = |forecast: &Forecast| {
-        json!({"success": forecast.success, "steps": forecast.steps.is_finite().then_some(forecast.steps)})
-    };
+    let one = |forecast: &Forecast| json!({"success": forecast.success, "steps": forecast.steps.is_finite().then_some(forecast.steps)});
     json!({"plan": one(&forecasts.safe), "gamble": one(&forecasts.gamble)})
 }
 

@@ -48,8 +48,8 @@ pub struct PlannerArgs {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// Stochastic: what failing costs, in steps; a higher price gambles less [default: ten times the
-    /// step limit of the environment, or 10000]
+    /// Stochastic: what failing costs, in steps; a higher price gambles less [default: ten times
+    /// the step limit of the environment, or 10000]
     #[arg(long, value_name = "STEPS", allow_negative_numbers = true)]
     price_of_failing: Option<f64>,
 
@@ -168,7 +168,9 @@ impl PlannerArgs {
             return Ok(());
         }
         if let Some(flag) = self.first_set_of(&STOCHASTIC_FLAGS) {
-            bail!("{flag} applies to the planner stochastic; hint: leave it out, or set --planner stochastic");
+            bail!(
+                "{flag} applies to the planner stochastic; hint: leave it out, or set --planner stochastic"
+            );
         }
         if self.is_recorded() {
             if let Some(flag) = self.first_set_of(&GRAPH_FLAGS) {

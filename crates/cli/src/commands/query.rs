@@ -109,7 +109,15 @@ impl LoadedRun {
         let model = Model::of_run_on(&run, checkpoint, device)?;
         model.warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));
         let other_data = other_data.map(Path::to_owned);
-        Ok(Self { run, model, device, other_data, data: OnceCell::new(), refined: OnceCell::new(), chance: OnceCell::new() })
+        Ok(Self {
+            run,
+            model,
+            device,
+            other_data,
+            data: OnceCell::new(),
+            refined: OnceCell::new(),
+            chance: OnceCell::new(),
+        })
     }
 
     /// Loads another checkpoint of the run.

@@ -77,7 +77,10 @@ fn a_straight_controller_follows_the_stochastic_planner() {
     };
     json("envs generate pointmaze-teleport-navigate --episodes 60 --seed 3 -o maze.npz --json");
     let jumps = json("data inspect maze.npz --json")["jumps"].clone();
-    assert_eq!((jumps["columns"][0].as_str(), jumps["exits"].as_array().unwrap().len()), (Some("observations[0]"), 3));
+    assert_eq!(
+        (jumps["columns"][0].as_str(), jumps["exits"].as_array().unwrap().len()),
+        (Some("observations[0]"), 3)
+    );
     assert!(jumps["number"].as_u64().unwrap() > 20, "{jumps}");
     let text = run("data inspect maze.npz").stdout;
     assert!(text.contains("that recur, from") && text.contains("--planner stochastic"), "{text}");
@@ -90,9 +93,15 @@ fn a_straight_controller_follows_the_stochastic_planner() {
     assert_eq!(safe["rows"].as_array().unwrap().len(), 5);
     let (plan, gamble) = (&safe["forecast"][0]["plan"], &safe["forecast"][0]["gamble"]);
     assert!(plan["success"].as_f64().unwrap() > 0.9, "{safe}");
-    assert!(gamble["success"].as_f64().unwrap() < 0.7 && gamble["steps"].as_f64() < plan["steps"].as_f64(), "{safe}");
+    assert!(
+        gamble["success"].as_f64().unwrap() < 0.7 && gamble["steps"].as_f64() < plan["steps"].as_f64(),
+        "{safe}"
+    );
     assert_eq!(safe["rows"][0]["success"].as_f64(), Some(1.0), "{safe}");
-    assert_eq!(with("--recorded-only --price-of-failing 5000")["planner"], "stochastic: failing costs 5000 steps, recorded moves only");
+    assert_eq!(
+        with("--recorded-only --price-of-failing 5000")["planner"],
+        "stochastic: failing costs 5000 steps, recorded moves only"
+    );
     for (flags, part) in [
         ("--planner stochastic --price-of-failing 0", "--price-of-failing 0"),
         ("--within-steps 0", "--within-steps 0"),

@@ -49,7 +49,8 @@ impl ChanceConfig {
         ];
         let wrong = positive.into_iter().find(|(_, value)| !(value.is_finite() && *value > 0.0));
         let clearance = f64::from(self.clearance_steps);
-        let wrong = wrong.or((!(clearance.is_finite() && clearance >= 0.0)).then_some(("clearance_steps", clearance)));
+        let wrong = wrong
+            .or((!(clearance.is_finite() && clearance >= 0.0)).then_some(("clearance_steps", clearance)));
         match wrong {
             Some((field, value)) => Err(ChanceError::Setting { field, value }),
             None => Ok(()),

@@ -159,7 +159,8 @@ fn quantile(values: &mut [f32], share: f64) -> f32 {
 /// Returns the rows from which steps are far longer than the steps of rows nearby.
 fn long_steps(rows: &Rows, seed: u64) -> Vec<u32> {
     let lengths: Vec<f32> = (0..rows.len()).map(|row| step_length(rows, row).unwrap_or(0.0)).collect();
-    let with_step: Vec<u32> = (0..rows.len() as u32).filter(|&row| rows.last_rows[row as usize] > row).collect();
+    let with_step: Vec<u32> =
+        (0..rows.len() as u32).filter(|&row| rows.last_rows[row as usize] > row).collect();
     let mut all: Vec<f32> = with_step.iter().map(|&row| lengths[row as usize]).collect();
     let (median, longest) = (quantile(&mut all, 0.5), quantile(&mut all, LONGEST));
     // States that mostly stay in place make any step look long.
@@ -191,9 +192,8 @@ fn long_steps(rows: &Rows, seed: u64) -> Vec<u32> {
     let long = |some: &[u32]| -> Vec<u32> {
         let (start, landing) = (typical(some, 0), typical(some, 1));
         let typical = start.into_iter().zip(landing).map(|(a, b)| a.max(b).max(shortest).min(longest));
-        let is_long = |(row, typical): (&u32, f32)| {
-            (lengths[*row as usize] > FACTOR * typical).then_some(*row)
-        };
+        let is_long =
+            |(row, typical): (&u32, f32)| (lengths[*row as usize] > FACTOR * typical).then_some(*row);
         some.iter().zip(typical).filter_map(is_long).collect()
     };
     candidates.par_chunks(PER_TASK).flat_map_iter(long).collect()

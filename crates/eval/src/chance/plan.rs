@@ -42,9 +42,8 @@ impl Plan {
     /// Plans to a projected goal. Moves take `extra_steps` more, by their index; empty for none.
     pub fn new(model: &ChanceModel, goal: Vec<f32>, objective: Objective, extra_steps: &[f32]) -> Self {
         let ends = model.ends(&goal);
-        let steady = |price, outlook| {
-            PlanValues::Steady(solve(model.problem(), &ends, price, outlook, extra_steps))
-        };
+        let steady =
+            |price, outlook| PlanValues::Steady(solve(model.problem(), &ends, price, outlook, extra_steps));
         let values = match objective {
             Objective::PriceOfFailing(price) => steady(price, Outlook::Counted),
             Objective::Gamble => steady(NO_PATH, Outlook::Wished),

@@ -82,7 +82,10 @@ impl Problem {
     ) -> Self {
         let n = regions.len();
         assert_eq!(is_entry.len(), n, "one value per landmark");
-        assert!(moves.iter().all(|step| (step.from.max(step.to) as usize) < n), "moves are between landmarks");
+        assert!(
+            moves.iter().all(|step| (step.from.max(step.to) as usize) < n),
+            "moves are between landmarks"
+        );
         let has_region = |landmark: usize| (regions[landmark] as usize) < outcomes.len();
         let is_risky = |step: &Move| step.hazard > 0.0;
         assert!(moves.iter().filter(|step| is_risky(step)).all(|step| has_region(step.from as usize)));

@@ -67,10 +67,8 @@ impl JumpReport {
             center: center(entry_of, entry as u32, 0),
             exits: exits.clone(),
         });
-        let exits = (0..jumps.n_exits).map(|exit| ExitPlace {
-            center: center(exit_of, exit as u32, 1),
-            landings: landings(exit),
-        });
+        let exits = (0..jumps.n_exits)
+            .map(|exit| ExitPlace { center: center(exit_of, exit as u32, 1), landings: landings(exit) });
         Self {
             jumps: jump_rows.len(),
             columns: columns.clone(),

@@ -84,7 +84,8 @@ impl Watch {
         for (step, extra_steps) in moves.iter().zip(&mut self.extra_steps) {
             let (from, to) = (model.landmark(step.from), model.landmark(step.to));
             let along: f32 = (0..from.len()).map(|i| (to[i] - from[i]) * direction[i]).sum();
-            if along > 0.5 * apart(from, to) && distance_to_segment(&block, from, to) < BLOCKED * model.radius {
+            if along > 0.5 * apart(from, to) && distance_to_segment(&block, from, to) < BLOCKED * model.radius
+            {
                 *extra_steps += extra;
             }
         }

@@ -133,7 +133,12 @@ pub(crate) fn fastest(rows: &Rows, cells: &Cells, landmarks: usize, jumps_before
 }
 
 /// Returns the recorded segments that start at rows of one landmark and end at another.
-pub(crate) fn segments(rows: &Rows, cells: &Cells, jumps_before: &[u32], members: &[u32]) -> impl Iterator<Item = Edge> {
+pub(crate) fn segments(
+    rows: &Rows,
+    cells: &Cells,
+    jumps_before: &[u32],
+    members: &[u32],
+) -> impl Iterator<Item = Edge> {
     members.iter().flat_map(move |&row| {
         let start = row as usize;
         let (from, hop_before) = cells[start];

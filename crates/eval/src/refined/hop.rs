@@ -53,8 +53,8 @@ impl HopMetric {
         if metric.scales.is_empty() { Err(RefinedError::NoTimeInColumns) } else { Ok(metric) }
     }
 
-    /// Returns the metric of some columns only, scaled to fit the lag again. The other arguments are
-    /// those of [`fit`](Self::fit). Returns the metric itself if none of the columns has a weight.
+    /// Returns the metric of some columns only, scaled to fit the lag again; the metric itself if
+    /// none of the columns has a weight. The other arguments are those of [`fit`](Self::fit).
     pub(crate) fn of_columns(
         &self,
         columns: &[usize],

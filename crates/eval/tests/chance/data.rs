@@ -40,13 +40,19 @@ impl Room {
     }
 
     /// Moves one step. In an entry, the state is observed before the jump, as in the benchmark.
-    pub fn step(&self, here: &mut [f64; 2], action: [f64; 2], random: &mut ChaCha8Rng) -> Option<(usize, usize)> {
+    pub fn step(
+        &self,
+        here: &mut [f64; 2],
+        action: [f64; 2],
+        random: &mut ChaCha8Rng,
+    ) -> Option<(usize, usize)> {
         for axis in 0..2 {
             here[axis] = (here[axis] + STEP * action[axis].clamp(-1.0, 1.0)).clamp(0.0, SIDE);
         }
-        self.entries.iter().position(|entry| apart(*entry, *here) <= RADIUS).map(|entry| {
-            (entry, rng::below(random, self.exits.len()))
-        })
+        self.entries
+            .iter()
+            .position(|entry| apart(*entry, *here) <= RADIUS)
+            .map(|entry| (entry, rng::below(random, self.exits.len())))
     }
 
     /// Walks from target to target.
@@ -67,9 +73,7 @@ impl Room {
                 target = draw(random);
             }
             let length = apart(here, target);
-            let action = [0, 1].map(|axis| {
-                (target[axis] - here[axis]) / length + 0.3 * rng::normal(random)
-            });
+            let action = [0, 1].map(|axis| (target[axis] - here[axis]) / length + 0.3 * rng::normal(random));
             let jump = self.step(&mut here, action, random);
             self.observe(here, random, &mut walk.states);
             walk.actions.extend(action.map(|x| x.clamp(-1.0, 1.0) as f32));
@@ -95,7 +99,8 @@ impl Room {
             let mut walk = self.walk(steps, &mut rng::stream(seed, episode));
             let width = 2 + self.noise_columns;
             // The landing of a jump in the last step is not observed.
-            let last: Vec<f64> = walk.states[walk.states.len() - width..][..2].iter().map(|x| f64::from(*x)).collect();
+            let last: Vec<f64> =
+                walk.states[walk.states.len() - width..][..2].iter().map(|x| f64::from(*x)).collect();
             if self.entries.iter().any(|entry| apart(*entry, [last[0], last[1]]) <= RADIUS) {
                 walk.jumps.pop();
             }

@@ -230,7 +230,8 @@ fn a_finite_horizon_agrees_with_the_exact_solver() {
             let horizon = Horizon::new(&problem, &[(n as u32 - 1, 0.0)], steps);
             for start in 0..n {
                 let success = forecast_within(&problem, &horizon, start as u32).success;
-                // A step costs a probability of 1e-5, so that of similar paths the shorter is taken.
+                // A step costs a probability of 1e-5, so that of similar paths the shorter is
+                // taken.
                 assert!((success - exact[start]).abs() < 3e-4, "{seed} {steps}: {success} {exact:?}");
             }
         }

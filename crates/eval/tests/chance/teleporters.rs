@@ -34,7 +34,8 @@ fn planted_teleporters_are_found_with_their_counts() {
         let report = JumpReport::of(&data).unwrap();
         assert_eq!((report.entries.len(), report.exits.len()), (2, 3), "{report:?}");
         assert_eq!(report.columns, [0, 1]);
-        let exit_of: Vec<usize> = report.exits.iter().map(|exit| planted(&room.exits, &exit.center)).collect();
+        let exit_of: Vec<usize> =
+            report.exits.iter().map(|exit| planted(&room.exits, &exit.center)).collect();
         let mut found = vec![vec![0; 3]; 2];
         for entry in &report.entries {
             let own = planted(&room.entries, &entry.center);
@@ -64,7 +65,9 @@ fn kicks_that_land_anywhere_are_no_teleporters() {
             let target = [[1.0, 1.0], [SIDE - 1.0, 1.0], [7.0, SIDE - 1.0]][episode / 4];
             let rest = walk.states[400..].chunks_exact_mut(2);
             let offset = [0, 1].map(|axis| target[axis] as f32);
-            rest.for_each(|state| (0..2).for_each(|axis| state[axis] = 0.2 * state[axis] + 0.8 * offset[axis]));
+            rest.for_each(|state| {
+                (0..2).for_each(|axis| state[axis] = 0.2 * state[axis] + 0.8 * offset[axis])
+            });
         }
         (walk.states, walk.actions)
     });
@@ -72,9 +75,15 @@ fn kicks_that_land_anywhere_are_no_teleporters() {
     assert_eq!(JumpReport::of(&data).unwrap().jumps, 0);
 }
 
-/// Drives straight towards waypoints; returns the number of steps to the goal and of jumps, if it is
-/// reached.
-fn drive(room: &Room, planner: &StochasticPlanner, controller: &StraightController, from: [f64; 2], goal: [f64; 2]) -> Option<(usize, usize)> {
+/// Drives straight towards waypoints; returns the number of steps to the goal and of jumps, if it
+/// is reached.
+fn drive(
+    room: &Room,
+    planner: &StochasticPlanner,
+    controller: &StraightController,
+    from: [f64; 2],
+    goal: [f64; 2],
+) -> Option<(usize, usize)> {
     let mut random = rng::stream(5, 0);
     let (mut here, mut seen, mut jumps) = (from, from, 0);
     let mut follower = planner.start_episodes(1).unwrap();
@@ -165,7 +174,9 @@ fn untested_moves_need_data_that_undo_moves() {
         let mut angle = std::f64::consts::TAU * rng::unit_f64(&mut random);
         let mut states = Vec::new();
         for _ in 0..=200 {
-            states.extend([angle.cos(), angle.sin()].map(|x| (5.0 * x + 0.02 * rng::normal(&mut random)) as f32));
+            states.extend(
+                [angle.cos(), angle.sin()].map(|x| (5.0 * x + 0.02 * rng::normal(&mut random)) as f32),
+            );
             angle += 0.05 * rng::unit_f64(&mut random);
         }
         (states, Vec::new())

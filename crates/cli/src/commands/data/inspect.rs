@@ -8,8 +8,8 @@ use crate::commands::{
 use isochrone::{
     chance::{EntryRegion, ExitPlace, JumpReport},
     data::{
-        ContentHasher, DataError, Dataset, DatasetSummary, Defect, DimensionSummary, EpisodeLabels, EpisodeSink,
-        EpisodeView, Feature, LabelSink, Spec,
+        ContentHasher, DataError, Dataset, DatasetSummary, Defect, DimensionSummary, EpisodeLabels,
+        EpisodeSink, EpisodeView, Feature, LabelSink, Spec,
         formats::{Format, lerobot::Camera},
     },
     learn::Algorithm,
@@ -164,7 +164,8 @@ impl InspectSink {
     /// with.
     fn jumps(&mut self) -> Option<JumpReport> {
         let states = std::mem::take(&mut self.states);
-        let width = self.summary.spec.as_ref().map(|spec| spec.observation.width).filter(|width| *width > 0)?;
+        let width =
+            self.summary.spec.as_ref().map(|spec| spec.observation.width).filter(|width| *width > 0)?;
         if states.is_empty() {
             return None;
         }
@@ -313,7 +314,8 @@ fn heading(spec: &Spec, summary: &DatasetSummary, identity: &Identity) -> String
 /// Describes the jumps of the data for JSON.
 fn jump_facts(spec: &Spec, report: &JumpReport) -> serde_json::Value {
     let columns = report.columns.iter().map(|&column| spec.observation.dimension(column));
-    let entry = |entry: &EntryRegion| json!({"center": entry.center, "jumps": entry.jumps(), "exits": entry.exits});
+    let entry =
+        |entry: &EntryRegion| json!({"center": entry.center, "jumps": entry.jumps(), "exits": entry.exits});
     let exit = |exit: &ExitPlace| json!({"center": exit.center, "landings": exit.landings});
     json!({
         "number": report.jumps, "columns": columns.collect::<Vec<_>>(),

@@ -48,8 +48,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     warn_about_other_data(path, args.env);
     let controller =
         StraightController::fit(&data).with_context(|| format!("{name}: --controller straight"))?;
-    let config =
-        RolloutConfig { episodes: args.episodes * spec.n_tasks as u64, seed: args.task_seed };
+    let config = RolloutConfig { episodes: args.episodes * spec.n_tasks as u64, seed: args.task_seed };
     let factory = args.env.make()?;
     let roll_out = |policy: &dyn GoalPolicy| config.run(&*factory, policy);
     let (rollouts, forecasts): (Vec<Rollout>, Option<Vec<Forecasts>>) = if !args.plan {

@@ -4,6 +4,7 @@ mod recorded;
 mod stochastic;
 
 pub use recorded::path_states as recorded_path;
+pub use stochastic::path_states as stochastic_path;
 
 use crate::commands::{
     device_args::DeviceArgs,

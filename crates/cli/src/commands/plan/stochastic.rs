@@ -4,11 +4,31 @@ use super::{Args, MAX_DIMENSIONS, draw, hidden};
 use crate::commands::{
     forecast::{describe, facts},
     output::{Field, Report},
+    planner_args::PlannerArgs,
     query::LoadedRun,
 };
 use anyhow::bail;
+use isochrone::chance::Waypoint;
 use serde_json::json;
 use std::io::Write;
+
+/// Returns all states of a plan between two states, `[n, width]`, including both; `None` without a
+/// path. After a jump on purpose, the path depends on where it leads.
+pub fn path_states(
+    loaded: &LoadedRun,
+    args: &PlannerArgs,
+    from: &[f32],
+    to: &[f32],
+) -> anyhow::Result<Option<Vec<f32>>> {
+    let data = loaded.data()?;
+    let planner = args.stochastic(loaded.chance(|data| args.chance_model(data))?, data, None)?;
+    let states = |path: Vec<Waypoint>| {
+        let rows = path.iter().flat_map(|waypoint| data.state(waypoint.row));
+        let end = if path.iter().any(|waypoint| waypoint.by == "enter") { &[] } else { to };
+        from.iter().chain(rows).chain(end).copied().collect()
+    };
+    Ok(planner.path(from, to)?.map(states))
+}
 
 /// Finds, prints and draws the plan and its forecast.
 pub fn run(
@@ -24,12 +44,7 @@ pub fn run(
     let path = planner.path(from, to)?;
     let forecasts = planner.forecasts(from, to)?;
     if let Some(file) = &args.plot {
-        let states = path.as_ref().map(|path| {
-            let rows = path.iter().flat_map(|waypoint| data.state(waypoint.row));
-            // After a jump, the path depends on where it led.
-            let end = if path.iter().any(|waypoint| waypoint.by == "enter") { &[] } else { to };
-            from.iter().chain(rows).chain(end).copied().collect::<Vec<f32>>()
-        });
+        let states = path_states(loaded, &args.planner, from, to)?;
         let note = args.planner.describe();
         draw(args, loaded, loaded.refined()?, (from, to), states.as_deref(), note, file)?;
     }
