@@ -66,7 +66,7 @@ fn kicks_that_land_anywhere_are_no_teleporters() {
             let rest = walk.states[400..].chunks_exact_mut(2);
             let offset = [0, 1].map(|axis| target[axis] as f32);
             rest.for_each(|state| {
-                (0..2).for_each(|axis| state[axis] = 0.2 * state[axis] + 0.8 * offset[axis])
+                (0..2).for_each(|axis| state[axis] = 0.2 * state[axis] + 0.8 * offset[axis]);
             });
         }
         (walk.states, walk.actions)
