@@ -343,6 +343,20 @@ bench-score ROWS="100000000" PARTS="3,8":
     mkdir -p target/bench-score docs/results/score
     RAYON_NUM_THREADS=1 cargo run --release -p isochrone-eval --example scale --locked -- target/bench-score {{ ROWS }} {{ PARTS }} docs/results/score/results.json
 
+# Evaluate the stochastic planner in point mazes: EPISODES of each task, on SEEDS of tasks and SUBSETS of a tenth of the data; writes docs/results/teleport/results.json. About two minutes on two cores.
+teleport DATA="../shared/data" EPISODES="50" SEEDS="201,202" SUBSETS="41,42,43,44,45": mujoco
+    # Built as in `test`, since another set of packages would compile everything again.
+    cargo build --workspace {{ features }} --example teleport --locked
+    mkdir -p docs/results/teleport
+    LD_LIBRARY_PATH="$PWD/.mujoco" target/debug/examples/teleport {{ DATA }} {{ EPISODES }} {{ SEEDS }} {{ SUBSETS }} docs/results/teleport/results.json
+
+# Evaluate the stochastic planner with the ant, whose data are generated first; writes docs/results/teleport/ant.json. About ten minutes on two cores.
+teleport-ant EPISODES="20" SEEDS="201,202": mujoco
+    cargo build --workspace {{ features }} --bins --example teleport --locked
+    mkdir -p target/teleport docs/results/teleport
+    test -e target/teleport/ant.npz || LD_LIBRARY_PATH="$PWD/.mujoco" target/debug/isochrone envs generate antmaze-teleport-navigate --seed 1 -o target/teleport/ant.npz
+    LD_LIBRARY_PATH="$PWD/.mujoco" target/debug/examples/teleport ant target/teleport/ant.npz {{ EPISODES }} {{ SEEDS }} 0 docs/results/teleport/ant.json
+
 # Measure the cost of the refined distance and of plans; writes docs/results/bench-refined.md. About two minutes on two idle cores, and 4 GB for ten million rows (`--large`).
 bench-refined:
     mkdir -p docs/results

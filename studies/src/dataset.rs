@@ -11,7 +11,10 @@ use isochrone_data::{
     formats::{ReadOptions, Writer},
 };
 use isochrone_envs::{DatasetId, EnvId};
-use isochrone_eval::refined::{RefinedConfig, RefinedDistance};
+use isochrone_eval::{
+    chance::{ChanceConfig, ChanceModel},
+    refined::{RefinedConfig, RefinedDistance},
+};
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
@@ -29,6 +32,8 @@ pub struct StudyDataset {
     pub factory: EnvFactory,
     pub reference: Box<dyn Reference>,
     refined: OnceLock<RefinedDistance>,
+    /// With all moves, and with recorded ones only.
+    chance: [OnceLock<Arc<ChanceModel>>; 2],
 }
 
 /// The path of a dataset in the folder of a study.
@@ -83,6 +88,7 @@ impl StudyDataset {
             factory: env.make()?,
             reference: reference::of(env, recipe),
             refined: OnceLock::new(),
+            chance: [OnceLock::new(), OnceLock::new()],
         })
     }
 
@@ -94,5 +100,17 @@ impl StudyDataset {
         let fitted = RefinedDistance::fit(&self.data, &RefinedConfig::default())?;
         // Two threads may fit it at the same time, with the same result.
         Ok(self.refined.get_or_init(|| fitted))
+    }
+
+    /// Returns the model of the stochastic planner, fitted on the first call.
+    pub fn chance(&self, recorded_only: bool) -> Result<Arc<ChanceModel>, StudyError> {
+        let known = &self.chance[usize::from(recorded_only)];
+        if let Some(model) = known.get() {
+            return Ok(Arc::clone(model));
+        }
+        let config = ChanceConfig { recorded_only, ..ChanceConfig::default() };
+        let fitted = Arc::new(ChanceModel::fit(&self.data, &config)?);
+        // Two threads may fit it at the same time, with the same result.
+        Ok(Arc::clone(known.get_or_init(|| fitted)))
     }
 }

@@ -56,6 +56,9 @@ pub enum StudyError {
     /// An environment could not be opened, or a dataset could not be collected.
     #[error(transparent)]
     Collect(#[from] isochrone_envs::EnvError),
+    /// A model of chance could not be fitted.
+    #[error(transparent)]
+    Chance(#[from] isochrone_eval::chance::ChanceError),
     /// A refined distance could not be fitted.
     #[error(transparent)]
     Refined(#[from] isochrone_eval::refined::RefinedError),

@@ -9,6 +9,7 @@ use crate::{
 };
 use isochrone_core::GoalPolicy;
 use isochrone_eval::{
+    chance::{Objective, StochasticPlanner},
     plan::{PartialGoals, PlanMethod, PlannedPolicy, PlannerConfig, RecordedPlanner, Vertices, Waypoints},
     rollout::{Rollout, RolloutConfig, success_by_task},
     stats::mean,
@@ -19,6 +20,9 @@ use isochrone_learn::{
     model::Model,
 };
 use std::sync::Arc;
+
+/// The default price of failing, relative to the step limit.
+const PRICE_PER_LIMIT: f64 = 10.0;
 
 /// One evaluation of a run: the smallest unit of work whose result is stored.
 #[derive(Clone, Copy)]
@@ -165,6 +169,13 @@ impl Evaluator<'_> {
             let refined = self.dataset.refined()?.clone();
             return Ok(Some(Box::new(RecordedPlanner::new(refined, data, look_ahead_steps))));
         }
+        if let SearchRecipe::Stochastic { price_of_failing, recorded_only } = planner.search {
+            let limit = self.dataset.env.spec().max_episode_steps as f64;
+            let price = price_of_failing.unwrap_or(PRICE_PER_LIMIT * limit);
+            let model = self.dataset.chance(recorded_only)?;
+            let planner = StochasticPlanner::new(model, data, Objective::PriceOfFailing(price))?;
+            return Ok(Some(Box::new(planner)));
+        }
         let config = planner_config(planner, seed);
         let Some((config, distance)) = config.zip(model.distance.as_ref()) else { return Ok(None) };
         Ok(Some(Box::new(config.build(distance, data)?)))
@@ -187,7 +198,7 @@ pub fn planner_config(planner: &PlannerRecipe, seed: u64) -> Option<PlannerConfi
             };
             (method, vertices)
         }
-        SearchRecipe::Recorded { .. } => return None,
+        SearchRecipe::Recorded { .. } | SearchRecipe::Stochastic { .. } => return None,
     };
     let PlannerRecipe { round_trip, calibrated, states, .. } = *planner;
     let transitions = states.expect("checked when the recipe was read");

@@ -157,6 +157,16 @@ pub enum SearchRecipe {
         /// The number of steps from the current state to the waypoint on the path.
         look_ahead_steps: f64,
     },
+    /// [`StochasticPlanner`](isochrone_eval::chance::StochasticPlanner), without a learned
+    /// distance.
+    Stochastic {
+        /// What failing costs, in steps; ten times the step limit by default.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        price_of_failing: Option<f64>,
+        /// Whether moves that the data lack are left out.
+        #[serde(default)]
+        recorded_only: bool,
+    },
 }
 
 /// The choice of the states of a graph.
@@ -481,7 +491,8 @@ impl PlannerRecipe {
 
     /// Whether a number of states is set if and only if the planner samples states.
     fn has_its_states(&self) -> bool {
-        matches!(self.search, SearchRecipe::Recorded { .. }) != self.states.is_some_and(|states| states > 0)
+        let has_all = matches!(self.search, SearchRecipe::Recorded { .. } | SearchRecipe::Stochastic { .. });
+        has_all != self.states.is_some_and(|states| states > 0)
     }
 }
 

@@ -26,8 +26,10 @@
 //! | [`refined`], [`audit`] | a distance in true steps refined by recorded time, and audits of the accuracy of a distance |
 //! | [`nearest`] | recorded states that are nearest in time to a state (an index with the feature `nearest`) |
 //! | [`plan`], [`calibration`], [`round_trip`] | planning with any distance, and distances that wrap another distance |
+//! | [`chance`] | planning where some moves have random outcomes, such as teleporters |
 //! | [`score`] | distances for every row of a Parquet dataset of any size, in parts |
 //! | [`rollout`], [`stats`] | success rates of policies, and statistics over runs |
+//! | [`straight`] | a controller that needs no training, to evaluate planners |
 //! | [`envs`] | environments and data collection (mazes with the feature `mujoco`) |
 //! | [`plot`] | figures and HTML reports |
 //!
@@ -44,7 +46,7 @@ pub use isochrone_core::{
 pub use isochrone_data as data;
 pub use isochrone_envs as envs;
 pub use isochrone_eval::{
-    audit, calibration, demos, nearest, plan, refined, rollout, round_trip, score, stats,
+    audit, calibration, chance, demos, nearest, plan, refined, rollout, round_trip, score, stats, straight,
 };
 #[cfg(feature = "learn")]
 pub use isochrone_learn as learn;

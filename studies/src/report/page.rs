@@ -132,6 +132,14 @@ fn introduction(results: &Results) -> Vec<String> {
             SearchRecipe::Recorded { look_ahead_steps } => format!(
                 "the state {look_ahead_steps} steps ahead on the fastest path along recorded segments, without a learned distance",
             ),
+            SearchRecipe::Stochastic { price_of_failing, recorded_only } => format!(
+                "a waypoint of the plan with the least expected steps, where failing costs {} steps and jumps have counted outcomes{}",
+                price_of_failing.map_or_else(
+                    || "ten times as many as an episode has".to_owned(),
+                    |price| price.to_string()
+                ),
+                if recorded_only { ", recorded moves only" } else { "" },
+            ),
         };
         let calibrated = if planner.calibrated { ", with calibrated distances" } else { "" };
         let distilled = if planner.distilled { ", distilled into a policy" } else { "" };

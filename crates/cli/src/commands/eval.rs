@@ -1,12 +1,15 @@
 //! `isochrone eval`: evaluates a trained policy on the tasks of an environment.
 
+mod straight;
+
 use crate::commands::{
     device_args::DeviceArgs,
+    forecast::{self, mean_forecasts},
     output::{Field, Report, StyleArgs, bar, file_stem, most_similar, note, number, save},
     planner_args::PlannerArgs,
-    query::{LoadedRun, RunArgs},
+    query::{LoadedRun, open_run},
 };
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 use isochrone::{
     GoalPolicy,
@@ -34,8 +37,13 @@ use std::{io::Write, path::PathBuf};
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    #[command(flatten)]
-    run: RunArgs,
+    /// Run directory
+    #[arg(value_name = "RUN", required_unless_present = "controller")]
+    run: Option<PathBuf>,
+
+    /// Accept a config.toml or manifest.json that was edited after the run started
+    #[arg(long)]
+    accept_edits: bool,
 
     /// Environment; see isochrone envs list
     #[arg(long, value_name = "ENV", value_parser = env)]
@@ -63,6 +71,12 @@ pub struct Args {
 
     #[command(flatten)]
     planner: PlannerArgs,
+
+    /// Controller that needs no training, instead of the policy of a run: evaluates the planner
+    /// itself, over --data. Only for environments whose action moves the position, such as point
+    /// mazes
+    #[arg(long, value_enum, value_name = "CONTROLLER", requires = "data", conflicts_with_all = ["run", "film", "checkpoints"])]
+    controller: Option<ControllerArg>,
 
     /// Plot rollouts of the last checkpoint per task (.svg or .png); successes in blue
     #[arg(long, value_name = "FILE")]
@@ -92,6 +106,14 @@ enum PolicyArg {
     Distilled,
 }
 
+/// A controller that needs no training.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ControllerArg {
+    /// Straight towards the waypoint: action = clip(gain (waypoint - position)), with the gain of
+    /// the recorded actions
+    Straight,
+}
+
 const EXAMPLES: &str = "\
 Examples:
   isochrone eval runs/nav2d --env nav2d --episodes 500
@@ -99,7 +121,9 @@ Examples:
   isochrone eval runs/medium --env pointmaze-medium --plan
   isochrone eval runs/medium --env pointmaze-medium --policy distilled
   isochrone eval runs/medium --env pointmaze-medium --plan --planner graph \\
-    --calibrated --round-trip --max-edge-steps 16 --plot paths.svg";
+    --calibrated --round-trip --max-edge-steps 16 --plot paths.svg
+  isochrone eval --controller straight --data pointmaze-teleport-navigate-v0.npz \\
+    --env pointmaze-teleport --plan --planner stochastic";
 
 /// The maximum number of episodes per task.
 const MAX_EPISODES: u64 = 10_000;
@@ -129,11 +153,20 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if args.film.is_some() && args.env.body_shape().is_none() {
         bail!("--film: {} has no ant; hint: leave it out, or use --plot", args.env.name());
     }
-    let run = args.run.open()?;
-    let (folder, env_name) = (args.run.run.display(), args.env.name());
+    if let Some(ControllerArg::Straight) = args.controller {
+        return straight::run(args, out);
+    }
+    let folder = args.run.as_deref().context("no run; hint: give a run directory")?;
+    let run = open_run(folder, args.accept_edits)?;
+    let (folder, env_name) = (folder.display(), args.env.name());
     let manifest = run.manifest().clone();
     let spec = &manifest.data.spec;
-    let EnvSpec { observation_width: observation, action_width: action, n_tasks, .. } = args.env.spec();
+    let EnvSpec {
+        observation_width: observation,
+        action_width: action,
+        n_tasks,
+        max_episode_steps: max_steps,
+    } = args.env.spec();
     if (spec.observation.width, spec.action.width) != (observation, action) {
         bail!(
             "{folder}: trained on observations of {} numbers and actions of {}, but {env_name} has {observation} and {action}; hint: choose another --env",
@@ -177,6 +210,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let rollout_config = RolloutConfig { episodes: args.episodes * n_tasks as u64, seed: args.task_seed };
     // Rollouts of the last checkpoint are plotted; of the others, only the results are kept.
     let (mut evaluated, mut last_rollouts): (Vec<CheckpointResult>, Vec<Rollout>) = Default::default();
+    // The forecast of the stochastic planner does not depend on the checkpoint.
+    let mut forecasts = None;
     // The dataset to plan over is read once for all checkpoints.
     let mut hop_ratio = None;
     let mut loaded =
@@ -191,11 +226,9 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         let distilled = is_distilled.then(|| loaded.distilled_policy()).transpose()?;
         let policy: &dyn GoalPolicy = distilled.as_ref().map_or(learned, |policy| policy);
         let rollouts = if args.plan {
-            let planned = PlannedPolicy { planner: args.planner.waypoints(&loaded)?, policy };
+            let planned = PlannedPolicy { planner: args.planner.waypoints(&loaded, Some(max_steps))?, policy };
             let rollouts = rollout_config.run(&*factory, &planned);
-            let starts: Vec<f32> =
-                rollouts.iter().flat_map(|rollout| &rollout.states[..observation]).copied().collect();
-            let goals: Vec<f32> = rollouts.iter().flat_map(|rollout| &rollout.goal).copied().collect();
+            let (starts, goals) = starts_and_goals(&rollouts);
             let n_unreachable =
                 planned.planner.is_reachable(&starts, &goals).into_iter().filter(|known| !known).count();
             let ratios = planned.planner.hop_ratios(&starts, &goals).filter(|ratios| !ratios.is_empty());
@@ -213,6 +246,12 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         } else {
             rollout_config.run(&*factory, policy)
         };
+        if forecasts.is_none() && args.plan && args.planner.is_stochastic() {
+            let model = loaded.chance(|data| args.planner.chance_model(data))?;
+            let planner = args.planner.stochastic(model, loaded.data()?, Some(max_steps))?;
+            let (starts, goals) = starts_and_goals(&rollouts);
+            forecasts = Some(mean_forecasts(&planner, &starts, &goals)?);
+        }
         evaluated.push(CheckpointResult::new(step, &rollouts, n_tasks));
         last_rollouts = rollouts;
         bar.inc(1);
@@ -242,10 +281,11 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         rows.push(row);
     }
     let facts = json!({
-        "mujoco": mujoco_version(), "env": env_name, "run": args.run.run, "algorithm": manifest.algorithm, "data_sha256": manifest.data.content_hash,
+        "mujoco": mujoco_version(), "env": env_name, "run": args.run, "algorithm": manifest.algorithm, "data_sha256": manifest.data.content_hash,
         "episodes_per_task": args.episodes, "task_seed": args.task_seed,
-        "policy": if is_distilled { "distilled" } else { "learned" }, "planner": args.plan.then(|| args.planner.describe()),
-        "hop_ratio": hop_ratio, "optimal_success": optimal, "last": last, "last_three": last_three, "best": best,
+        "policy": if is_distilled { "distilled" } else { "learned" }, "planner": args.plan.then(|| args.planner.describe()), "hop_ratio": hop_ratio,
+        "optimal_success": optimal, "last": last, "last_three": last_three, "best": best,
+        "forecast": forecasts.as_ref().map(forecast::facts),
     });
     write!(out, "{}", Report::new(facts, columns, rows).print(&args.style))?;
     let (step, algorithm) = (evaluated[evaluated.len() - 1].step, &manifest.algorithm);
@@ -262,10 +302,20 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         let meaning = if ratio < MAX_HOP_RATIO { "waypoints are near" } else { "a plan may not help" };
         note(&format!("hop ratio {ratio:.2}: {meaning}"));
     }
+    if let Some(forecasts) = &forecasts {
+        note(&forecast::describe(forecasts));
+    }
     if let Some(last_three) = last_three {
         note(&format!("last {last:.3}, last three {last_three:.3}, best {best:.3}"));
     }
     Ok(())
+}
+
+/// Returns the first states and the goals of rollouts, `[n, width]` twice.
+fn starts_and_goals(rollouts: &[Rollout]) -> (Vec<f32>, Vec<f32>) {
+    let start = |rollout: &Rollout| rollout.states[..rollout.goal.len()].to_vec();
+    let starts = rollouts.iter().flat_map(start).collect();
+    (starts, rollouts.iter().flat_map(|rollout| &rollout.goal).copied().collect())
 }
 
 /// Warns if the file name of the training data is that of a dataset of another environment.

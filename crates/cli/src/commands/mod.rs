@@ -21,6 +21,8 @@ pub mod explore;
 #[cfg(feature = "learn")]
 pub mod export;
 #[cfg(feature = "learn")]
+mod forecast;
+#[cfg(feature = "learn")]
 mod goal_steps;
 pub mod graph;
 pub mod hints;

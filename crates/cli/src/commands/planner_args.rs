@@ -5,11 +5,14 @@ use anyhow::bail;
 use clap::ValueEnum;
 use isochrone::{
     TemporalDistance,
+    chance::{ChanceConfig, ChanceModel, Objective, StochasticPlanner},
+    data::Dataset,
     plan::{
         PartialGoals, Path, PlanError, PlanMethod, Planner, PlannerConfig, RecordedPlanner, Vertices,
         Waypoints,
     },
 };
+use std::sync::Arc;
 
 #[derive(clap::Args, Default)]
 pub struct PlannerArgs {
@@ -54,6 +57,20 @@ pub struct PlannerArgs {
     /// Random seed for the choice of the states [default: 0]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+
+    /// Stochastic: what failing costs, in steps; a higher price gambles less [default: ten times
+    /// the step limit of the environment, or 10000]
+    #[arg(long, value_name = "STEPS", allow_negative_numbers = true)]
+    price_of_failing: Option<f64>,
+
+    /// Stochastic: maximize the probability of arriving within N steps instead, which gambles only
+    /// if the safe path takes too long
+    #[arg(long, value_name = "N", conflicts_with = "price_of_failing")]
+    within_steps: Option<usize>,
+
+    /// Stochastic: leave out moves that the data lack, such as driving a corridor backward
+    #[arg(long)]
+    recorded_only: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -64,6 +81,9 @@ enum PlannerArg {
     Greedy,
     /// Shortest path in a graph of recorded states, in which long edges are expensive
     Graph,
+    /// Least expected steps with a price of failing, where jumps such as teleporters have counted
+    /// outcomes
+    Stochastic,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -93,6 +113,15 @@ const GRAPH_FLAGS: [&str; 8] = [
     "--seed",
 ];
 
+/// The flags of the stochastic planner.
+const STOCHASTIC_FLAGS: [&str; 3] = ["--price-of-failing", "--within-steps", "--recorded-only"];
+/// The default price of failing where no environment limits the steps.
+const PRICE_OF_FAILING: f64 = 10_000.0;
+/// The default price of failing, relative to the step limit of an environment.
+const PRICE_PER_LIMIT: f64 = 10.0;
+/// The maximum number of steps of a finite horizon, whose values are stored for every step.
+const MAX_WITHIN_STEPS: usize = 10_000;
+
 /// Converts the error that there is no path to `None`, which the caller reports.
 pub fn path_or_none(planned: Result<Path, PlanError>) -> anyhow::Result<Option<Path>> {
     match planned {
@@ -106,12 +135,71 @@ impl PlannerArgs {
     pub fn is_recorded(&self) -> bool {
         match self.planner {
             Some(planner) => planner == PlannerArg::Recorded,
-            None => self.first_set_of(&GRAPH_FLAGS).is_none(),
+            None => self.first_set_of(&GRAPH_FLAGS).is_none() && !self.is_stochastic(),
         }
+    }
+
+    /// Returns whether plans consider the outcomes of jumps.
+    pub fn is_stochastic(&self) -> bool {
+        match self.planner {
+            Some(planner) => planner == PlannerArg::Stochastic,
+            None => self.first_set_of(&STOCHASTIC_FLAGS).is_some(),
+        }
+    }
+
+    /// Returns whether plans need no learned distance.
+    pub fn needs_only_data(&self) -> bool {
+        self.is_recorded() || self.is_stochastic()
+    }
+
+    /// Builds the model of the stochastic planner.
+    pub fn chance_model(&self, data: &Dataset) -> anyhow::Result<Arc<ChanceModel>> {
+        let config = ChanceConfig { recorded_only: self.recorded_only, ..ChanceConfig::default() };
+        Ok(Arc::new(ChanceModel::fit(data, &config)?))
+    }
+
+    /// Returns the objective of the stochastic planner in an environment with a step limit.
+    fn objective(&self, step_limit: Option<usize>) -> anyhow::Result<Objective> {
+        if let Some(steps) = self.within_steps {
+            if steps == 0 || steps > MAX_WITHIN_STEPS {
+                bail!("--within-steps {steps}; hint: give a number between 1 and {MAX_WITHIN_STEPS}");
+            }
+            return Ok(Objective::WithinSteps(steps));
+        }
+        let default = step_limit.map_or(PRICE_OF_FAILING, |limit| PRICE_PER_LIMIT * limit as f64);
+        let price = self.price_of_failing.unwrap_or(default);
+        if !(price.is_finite() && price > 0.0) {
+            bail!("--price-of-failing {price}; hint: give a positive number of steps");
+        }
+        Ok(Objective::PriceOfFailing(price))
+    }
+
+    /// Builds the stochastic planner over the data of its model.
+    pub fn stochastic(
+        &self,
+        model: &Arc<ChanceModel>,
+        data: &Dataset,
+        step_limit: Option<usize>,
+    ) -> anyhow::Result<StochasticPlanner> {
+        Ok(StochasticPlanner::new(Arc::clone(model), data, self.objective(step_limit)?)?)
     }
 
     /// Rejects flags that would have no effect.
     pub fn check(&self) -> anyhow::Result<()> {
+        if self.is_stochastic() {
+            if let Some(flag) = self.first_set_of(&GRAPH_FLAGS).or(self.first_set_of(&["--look-ahead"])) {
+                bail!(
+                    "{flag} does not apply to the planner stochastic; hint: leave it out, or set another --planner"
+                );
+            }
+            self.objective(None)?;
+            return Ok(());
+        }
+        if let Some(flag) = self.first_set_of(&STOCHASTIC_FLAGS) {
+            bail!(
+                "{flag} applies to the planner stochastic; hint: leave it out, or set --planner stochastic"
+            );
+        }
         if self.is_recorded() {
             if let Some(flag) = self.first_set_of(&GRAPH_FLAGS) {
                 bail!(
@@ -146,8 +234,12 @@ impl PlannerArgs {
     }
 
     /// Returns the source of waypoints for a policy.
-    pub fn waypoints<'a>(&self, loaded: &'a LoadedRun) -> anyhow::Result<Box<dyn Waypoints + 'a>> {
-        let planner = self.full_goal_waypoints(loaded)?;
+    pub fn waypoints<'a>(
+        &self,
+        loaded: &'a LoadedRun,
+        step_limit: Option<usize>,
+    ) -> anyhow::Result<Box<dyn Waypoints + 'a>> {
+        let planner = self.full_goal_waypoints(loaded, step_limit)?;
         Ok(match &loaded.model.spec.goal {
             Some(columns) => Box::new(PartialGoals::new(planner, loaded.data()?, columns.clone())),
             None => planner,
@@ -155,8 +247,16 @@ impl PlannerArgs {
     }
 
     /// Returns the source of waypoints to goals that are full states.
-    fn full_goal_waypoints<'a>(&self, loaded: &'a LoadedRun) -> anyhow::Result<Box<dyn Waypoints + 'a>> {
+    fn full_goal_waypoints<'a>(
+        &self,
+        loaded: &'a LoadedRun,
+        step_limit: Option<usize>,
+    ) -> anyhow::Result<Box<dyn Waypoints + 'a>> {
         self.check()?;
+        if self.is_stochastic() {
+            let model = loaded.chance(|data| self.chance_model(data))?;
+            return Ok(Box::new(self.stochastic(model, loaded.data()?, step_limit)?));
+        }
         if !self.is_recorded() {
             return Ok(Box::new(self.planner(loaded)?));
         }
@@ -167,14 +267,14 @@ impl PlannerArgs {
         Ok(Box::new(RecordedPlanner::new(loaded.refined()?.clone(), loaded.data()?, look_ahead)))
     }
 
-    fn look_ahead_steps(&self) -> f64 {
+    pub fn look_ahead_steps(&self) -> f64 {
         self.look_ahead.unwrap_or(RecordedPlanner::LOOK_AHEAD_STEPS)
     }
 
     fn method(&self) -> PlanMethod {
         match self.planner.unwrap_or(PlannerArg::Graph) {
             PlannerArg::Greedy => PlanMethod::Greedy { radius: self.radius.unwrap_or(3.0) },
-            PlannerArg::Graph | PlannerArg::Recorded => match self.max_edge_steps {
+            PlannerArg::Graph | PlannerArg::Recorded | PlannerArg::Stochastic => match self.max_edge_steps {
                 Some(max_edge_steps) => PlanMethod::Graph { max_edge_steps },
                 None => PlanMethod::SoftGraph { edge_scale_steps: self.edge_scale_steps.unwrap_or(10.0) },
             },
@@ -210,7 +310,7 @@ impl PlannerArgs {
         set.map(|(flag, _)| flag).find(|flag| names.contains(flag))
     }
 
-    fn flags(&self) -> [(&'static str, bool); 10] {
+    fn flags(&self) -> [(&'static str, bool); 13] {
         [
             ("--planner", self.planner.is_some()),
             ("--look-ahead", self.look_ahead.is_some()),
@@ -222,6 +322,9 @@ impl PlannerArgs {
             ("--round-trip", self.round_trip),
             ("--states", self.states.is_some()),
             ("--seed", self.seed.is_some()),
+            ("--price-of-failing", self.price_of_failing.is_some()),
+            ("--within-steps", self.within_steps.is_some()),
+            ("--recorded-only", self.recorded_only),
         ]
     }
 
@@ -260,6 +363,12 @@ impl PlannerArgs {
         if self.is_recorded() {
             return "try --planner graph, which searches with the learned distance";
         }
+        if self.is_stochastic() {
+            return match self.recorded_only {
+                true => "leave out --recorded-only, so that moves that the data lack are tried",
+                false => "raise --price-of-failing, or collect trajectories that connect start and goal",
+            };
+        }
         match self.method() {
             PlanMethod::Greedy { .. } => "try a larger --radius or more --states",
             PlanMethod::SoftGraph { .. } => "try more --states",
@@ -271,6 +380,14 @@ impl PlannerArgs {
     pub fn describe(&self) -> String {
         if self.is_recorded() {
             return format!("recorded segments, {} steps ahead", self.look_ahead_steps());
+        }
+        if self.is_stochastic() {
+            let moves = if self.recorded_only { ", recorded moves only" } else { "" };
+            return match (self.within_steps, self.price_of_failing) {
+                (Some(steps), _) => format!("stochastic: arrive within {steps} steps{moves}"),
+                (None, Some(price)) => format!("stochastic: failing costs {price} steps{moves}"),
+                (None, None) => format!("stochastic: failing costs ten times the step limit{moves}"),
+            };
         }
         let states = self.states();
         let vertices = match self.vertices() {

@@ -7,6 +7,7 @@ use isochrone::{
     GoalPolicy as _, TemporalDistance,
     audit::Consistency,
     calibration::Calibrated,
+    chance::ChanceModel,
     data::{
         Dataset, Successes,
         formats::{Extras, ReadOptions},
@@ -22,6 +23,7 @@ use isochrone::{
 use std::{
     cell::OnceCell,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 /// Parses `last`, `best` or a step.
@@ -66,6 +68,7 @@ pub struct LoadedRun {
     other_data: Option<PathBuf>,
     data: OnceCell<Dataset>,
     refined: OnceCell<RefinedDistance>,
+    chance: OnceCell<Arc<ChanceModel>>,
 }
 
 /// The distance to use.
@@ -106,7 +109,15 @@ impl LoadedRun {
         let model = Model::of_run_on(&run, checkpoint, device)?;
         model.warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));
         let other_data = other_data.map(Path::to_owned);
-        Ok(Self { run, model, device, other_data, data: OnceCell::new(), refined: OnceCell::new() })
+        Ok(Self {
+            run,
+            model,
+            device,
+            other_data,
+            data: OnceCell::new(),
+            refined: OnceCell::new(),
+            chance: OnceCell::new(),
+        })
     }
 
     /// Loads another checkpoint of the run.
@@ -240,6 +251,18 @@ impl LoadedRun {
         // If the file cannot be written, the graph is built again the next time.
         let _ = refined.save(&file, data, &config);
         Ok(refined)
+    }
+
+    /// Returns the model of the stochastic planner, which `fit` builds on first use.
+    pub fn chance(
+        &self,
+        fit: impl FnOnce(&Dataset) -> anyhow::Result<Arc<ChanceModel>>,
+    ) -> anyhow::Result<&Arc<ChanceModel>> {
+        if let Some(model) = self.chance.get() {
+            return Ok(model);
+        }
+        let model = fit(self.data()?)?;
+        Ok(self.chance.get_or_init(|| model))
     }
 
     /// Returns the dataset that states refer to, which is read on first use.

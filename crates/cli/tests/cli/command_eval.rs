@@ -64,6 +64,59 @@ fn a_build_without_mujoco_prints_how_to_install_it() {
     assert!(!folder.path().join("a.npz").exists());
 }
 
+/// A planner is evaluated without a run, in a maze with teleporters that the data show.
+#[test]
+#[cfg(feature = "mujoco")]
+fn a_straight_controller_follows_the_stochastic_planner() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &str| isochrone_in(folder.path(), arguments);
+    let json = |arguments: &str| -> Value {
+        let done = run(arguments);
+        assert_eq!(done.code, Some(0), "{arguments}: {}", done.stderr);
+        serde_json::from_str(&done.stdout).unwrap()
+    };
+    json("envs generate pointmaze-teleport-navigate --episodes 60 --seed 3 -o maze.npz --json");
+    let jumps = json("data inspect maze.npz --json")["jumps"].clone();
+    assert_eq!(
+        (jumps["columns"][0].as_str(), jumps["exits"].as_array().unwrap().len()),
+        (Some("observations[0]"), 3)
+    );
+    assert!(jumps["number"].as_u64().unwrap() > 20, "{jumps}");
+    let text = run("data inspect maze.npz").stdout;
+    assert!(text.contains("that recur, from") && text.contains("--planner stochastic"), "{text}");
+    let with = |flags: &str| {
+        json(&format!(
+            "eval --controller straight --data maze.npz --env pointmaze-teleport --episodes 2 --plan --json {flags}"
+        ))
+    };
+    let safe = with("--planner stochastic");
+    assert_eq!(safe["rows"].as_array().unwrap().len(), 5);
+    let (plan, gamble) = (&safe["forecast"][0]["plan"], &safe["forecast"][0]["gamble"]);
+    assert!(plan["success"].as_f64().unwrap() > 0.9, "{safe}");
+    assert!(
+        gamble["success"].as_f64().unwrap() < 0.7 && gamble["steps"].as_f64() < plan["steps"].as_f64(),
+        "{safe}"
+    );
+    assert_eq!(safe["rows"][0]["success"].as_f64(), Some(1.0), "{safe}");
+    assert_eq!(
+        with("--recorded-only --price-of-failing 5000")["planner"],
+        "stochastic: failing costs 5000 steps, recorded moves only"
+    );
+    for (flags, part) in [
+        ("--planner stochastic --price-of-failing 0", "--price-of-failing 0"),
+        ("--within-steps 0", "--within-steps 0"),
+        ("--planner recorded --recorded-only", "--planner stochastic"),
+        ("--planner stochastic --states 100", "--states"),
+        ("--planner graph", "needs a run"),
+    ] {
+        let arguments =
+            format!("eval --controller straight --data maze.npz --env pointmaze-teleport --plan {flags}");
+        run(&arguments).assert_refused(&arguments, part);
+    }
+    let arguments = "eval --controller straight --data maze.npz --env antmaze-teleport";
+    run(arguments).assert_refused(arguments, "choose another --env");
+}
+
 #[test]
 #[cfg(feature = "mujoco")]
 fn point_and_ant_mazes_work_end_to_end() {

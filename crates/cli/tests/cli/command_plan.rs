@@ -80,6 +80,15 @@ fn paths_maps_and_reports() {
     assert!((steps - plan["steps"].as_f64().unwrap()).abs() < 1e-6, "{plan:#}");
     let named = |waypoint: &serde_json::Value| waypoint["row"].as_str().unwrap().starts_with('@');
     assert!(waypoints.iter().all(named), "{plan:#}");
+    // Without jumps in the data, the plan and the gamble are the same path.
+    let stochastic = run("plan runs/a --from @0:0 --to @0:last --planner stochastic --json");
+    assert_eq!(stochastic.code, Some(0), "{}", stochastic.stderr);
+    let stochastic: serde_json::Value = serde_json::from_str(&stochastic.stdout).unwrap();
+    assert_eq!(stochastic["forecast"]["plan"]["success"].as_f64(), Some(1.0), "{stochastic:#}");
+    assert_eq!(stochastic["forecast"]["plan"], stochastic["forecast"]["gamble"]);
+    assert!(stochastic["rows"].as_array().unwrap().iter().all(named), "{stochastic:#}");
+    let text = run("plan runs/a --from @0:0 --to @0:last --within-steps 500");
+    assert!(text.code == Some(0) && text.stdout.contains("forecast: 100.0 % in"), "{}", text.stdout);
     // The nearest state of a goal set is not farther than the end of the same episode.
     let nearest = run("plan runs/a --from @0:0 --to end --json");
     assert!(nearest.code == Some(0) && nearest.stderr.contains("the nearest state in recorded time is @"));
@@ -98,6 +107,8 @@ fn paths_maps_and_reports() {
         ("--to @0:last --planner recorded --radius 2", "--radius does not apply to recorded segments"),
         ("--to @0:last --planner graph --radius 2", "--radius does not apply to the planner graph"),
         ("--to @0:last --planner greedy --max-edge-steps 2", "--max-edge-steps does not apply"),
+        ("--to @0:last --planner stochastic --radius 2", "--radius does not apply to the planner stochastic"),
+        ("--to @0:last --planner graph --recorded-only", "--recorded-only applies to the planner stochastic"),
     ] {
         let refused = run(&format!("plan runs/a --from @0:0 {arguments}"));
         assert!(

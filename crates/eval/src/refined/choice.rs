@@ -61,7 +61,7 @@ pub(crate) fn running_count(set: impl IntoIterator<Item = bool>) -> Vec<u32> {
 
 /// Returns at most `max` numbers below `n`, in order: all of them, or a random sample with
 /// replacement.
-fn sample(n: usize, max: usize, seed: u64) -> Vec<u32> {
+pub(crate) fn sample(n: usize, max: usize, seed: u64) -> Vec<u32> {
     if n <= max {
         return (0..n as u32).collect();
     }

@@ -18,6 +18,11 @@ const MIN_PARALLEL: usize = 1 << 18;
 ///
 /// A new center is compared only with the leaves of rows that it can be nearer to than the others.
 pub(crate) fn k_center(rows: &[f32], width: usize, k: usize) -> Vec<(usize, f32)> {
+    cover(rows, width, k, 0.0)
+}
+
+/// Greedy k-center that stops as soon as every row is within `enough` of a chosen row.
+pub(crate) fn cover(rows: &[f32], width: usize, k: usize, enough: f32) -> Vec<(usize, f32)> {
     let leaves = Leaves::new(rows, width);
     let mut groups: Vec<Group> = (0..leaves.n_groups()).map(|group| Group::new(&leaves, group)).collect();
     let (mut chosen, mut newest, mut n_compared) = (Vec::with_capacity(k), 0, usize::MAX);
@@ -33,7 +38,7 @@ pub(crate) fn k_center(rows: &[f32], width: usize, k: usize) -> Vec<(usize, f32)
         };
         let radius = groups.iter().map(|group| group.radius).fold(0.0, f32::max);
         chosen.push((newest, radius));
-        if radius == 0.0 || chosen.len() == k {
+        if radius <= enough || chosen.len() == k {
             return chosen;
         }
         let farthest = groups.iter().enumerate().filter(|(_, group)| group.radius == radius);

@@ -133,7 +133,12 @@ pub(crate) fn fastest(rows: &Rows, cells: &Cells, landmarks: usize, jumps_before
 }
 
 /// Returns the recorded segments that start at rows of one landmark and end at another.
-fn segments(rows: &Rows, cells: &Cells, jumps_before: &[u32], members: &[u32]) -> impl Iterator<Item = Edge> {
+pub(crate) fn segments(
+    rows: &Rows,
+    cells: &Cells,
+    jumps_before: &[u32],
+    members: &[u32],
+) -> impl Iterator<Item = Edge> {
     members.iter().flat_map(move |&row| {
         let start = row as usize;
         let (from, hop_before) = cells[start];
@@ -149,7 +154,7 @@ fn segments(rows: &Rows, cells: &Cells, jumps_before: &[u32], members: &[u32]) -
 }
 
 /// Groups rows by landmark: returns the offset of the first row of each landmark, and the rows.
-fn by_landmark(cells: &Cells, landmarks: usize) -> (Vec<usize>, Vec<u32>) {
+pub(crate) fn by_landmark(cells: &Cells, landmarks: usize) -> (Vec<usize>, Vec<u32>) {
     let mut first = vec![0; landmarks + 1];
     cells.iter().for_each(|(landmark, _)| first[*landmark as usize + 1] += 1);
     for landmark in 0..landmarks {

@@ -53,6 +53,27 @@ impl HopMetric {
         if metric.scales.is_empty() { Err(RefinedError::NoTimeInColumns) } else { Ok(metric) }
     }
 
+    /// Returns the metric of some columns only, scaled to fit the lag again; the metric itself if
+    /// none of the columns has a weight. The other arguments are those of [`fit`](Self::fit).
+    pub(crate) fn of_columns(
+        &self,
+        columns: &[usize],
+        data: &Dataset,
+        jumps_before: &[u32],
+        pairs: usize,
+        seed: u64,
+    ) -> Self {
+        let mut weights = self.weights();
+        let is_chosen = |column: usize| columns.contains(&column);
+        (0..weights.len()).filter(|&column| !is_chosen(column)).for_each(|column| weights[column] = 0.0);
+        if weights.iter().all(|weight| *weight == 0.0) {
+            return self.clone();
+        }
+        let scale = LagSample::draw(data, jumps_before, pairs, seed).scale_of(&weights);
+        weights.iter_mut().for_each(|weight| *weight *= scale);
+        Self::new(&weights)
+    }
+
     /// Returns the number of values in a state.
     pub fn width(&self) -> usize {
         self.width

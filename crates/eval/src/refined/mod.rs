@@ -30,19 +30,19 @@
 //! confirm them.
 
 mod ahead;
-mod choice;
+pub(crate) mod choice;
 mod config;
-mod cover;
+pub(crate) mod cover;
 mod coverage;
 mod detours;
 mod distance;
-mod edges;
+pub(crate) mod edges;
 mod error;
 mod gap;
 mod goal_set;
 mod graph;
 mod hop;
-mod jumps;
+pub(crate) mod jumps;
 mod lag_sample;
 mod leaves;
 pub(crate) mod nearest;
@@ -54,7 +54,7 @@ mod place;
 mod portable;
 mod query;
 mod route;
-mod rows;
+pub(crate) mod rows;
 mod saved;
 mod search;
 mod slice;

@@ -6,9 +6,10 @@ use crate::commands::{
     output::{Field, Report, StyleArgs, count, named, number, save},
 };
 use isochrone::{
+    chance::{EntryRegion, ExitPlace, JumpReport},
     data::{
-        ContentHasher, DataError, DatasetSummary, Defect, DimensionSummary, EpisodeLabels, EpisodeSink,
-        EpisodeView, Feature, LabelSink, Spec,
+        ContentHasher, DataError, Dataset, DatasetSummary, Defect, DimensionSummary, EpisodeLabels,
+        EpisodeSink, EpisodeView, Feature, LabelSink, Spec,
         formats::{Format, lerobot::Camera},
     },
     learn::Algorithm,
@@ -47,7 +48,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let format = args.source.format()?;
     let mut sink = InspectSink::default();
     args.source.read(format, &mut sink)?;
-    let InspectSink { summary, hasher, labels, first_defect, n_defects } = sink;
+    let jumps = sink.jumps();
+    let InspectSink { summary, hasher, labels, first_defect, n_defects, .. } = sink;
     let spec = summary.spec.clone().unwrap_or_else(|| Spec::new(0, 0));
     let cameras = match format {
         Format::LeRobot => Camera::of_dataset(args.source.path()?)?,
@@ -59,6 +61,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         content_hash: hasher.finish(),
         tasks: tasks(&labels.finish()),
         cameras,
+        jumps,
     };
     if args.style.is_text() {
         write!(out, "{}", heading(&spec, &summary, &identity))?;
@@ -86,7 +89,15 @@ struct Identity {
     content_hash: String,
     tasks: Vec<Task>,
     cameras: Vec<Camera>,
+    /// `None` if jumps were not searched.
+    jumps: Option<JumpReport>,
 }
+
+/// The maximum number of observation values in which jumps are searched, for which they are kept in
+/// memory: 256 MiB.
+const MAX_SEARCHED_VALUES: usize = 1 << 26;
+/// The maximum number of entry regions that are listed as text.
+const MAX_ENTRIES: usize = 8;
 
 /// A task that occurs in the dataset.
 #[derive(serde::Serialize)]
@@ -113,6 +124,9 @@ fn tasks(labels: &EpisodeLabels) -> Vec<Task> {
 /// Collects everything in one pass. Malformed episodes are counted and skipped.
 #[derive(Default)]
 struct InspectSink {
+    /// The observations of all episodes, unless they are too large.
+    states: Vec<Vec<f32>>,
+    n_values: usize,
     summary: DatasetSummary,
     hasher: ContentHasher,
     labels: LabelSink,
@@ -130,6 +144,11 @@ impl EpisodeSink for InspectSink {
     fn episode(&mut self, episode: &EpisodeView<'_>) -> Result<(), DataError> {
         self.summary.episode(episode)?;
         self.labels.episode(episode)?;
+        self.n_values = self.n_values.saturating_add(episode.observations.len());
+        match self.n_values <= MAX_SEARCHED_VALUES {
+            true => self.states.push(episode.observations.to_vec()),
+            false => self.states = Vec::new(),
+        }
         self.hasher.episode(episode)
     }
 
@@ -137,6 +156,22 @@ impl EpisodeSink for InspectSink {
         self.n_defects += 1;
         self.first_defect.get_or_insert(defect);
         Ok(())
+    }
+}
+
+impl InspectSink {
+    /// Returns the jumps of the data; `None` if they are too large, or have no motion to compare
+    /// with.
+    fn jumps(&mut self) -> Option<JumpReport> {
+        let states = std::mem::take(&mut self.states);
+        let width =
+            self.summary.spec.as_ref().map(|spec| spec.observation.width).filter(|width| *width > 0)?;
+        if states.is_empty() {
+            return None;
+        }
+        let episodes = states.into_iter().map(|states| (states, Vec::new()));
+        let data = Dataset::from_arrays(width, 0, episodes).ok()?;
+        JumpReport::of(&data).ok()
     }
 }
 
@@ -181,6 +216,7 @@ fn report(spec: &Spec, summary: &DatasetSummary, identity: &Identity, max_lines:
         "episodes_end_alike": summary.episodes_end_alike(),
         "goal_space": [goal.start, goal.end],
         "content_sha256": identity.content_hash,
+        "jumps": identity.jumps.as_ref().map(|jumps| jump_facts(spec, jumps)),
     });
     Report::new(facts, named(["kind", "column", "min", "max", "mean", "std", "not_finite"]), rows)
 }
@@ -268,8 +304,44 @@ fn heading(spec: &Spec, summary: &DatasetSummary, identity: &Identity) -> String
         Some(goal) => format!("goal space   dimensions {}..{} of an observation", goal.start, goal.end),
         None => format!("goal space   all {} dimensions of an observation", spec.observation.width),
     });
+    if let Some(jumps) = identity.jumps.as_ref().filter(|jumps| jumps.jumps > 0) {
+        lines.extend(jump_lines(spec, jumps));
+    }
     lines.push(format!("content      sha256 {}", identity.content_hash));
     lines.join("\n") + "\n\n"
+}
+
+/// Describes the jumps of the data for JSON.
+fn jump_facts(spec: &Spec, report: &JumpReport) -> serde_json::Value {
+    let columns = report.columns.iter().map(|&column| spec.observation.dimension(column));
+    let entry =
+        |entry: &EntryRegion| json!({"center": entry.center, "jumps": entry.jumps(), "exits": entry.exits});
+    let exit = |exit: &ExitPlace| json!({"center": exit.center, "landings": exit.landings});
+    json!({
+        "number": report.jumps, "columns": columns.collect::<Vec<_>>(),
+        "entries": report.entries.iter().map(entry).collect::<Vec<_>>(),
+        "exits": report.exits.iter().map(exit).collect::<Vec<_>>(),
+    })
+}
+
+/// Describes the jumps of the data as text.
+fn jump_lines(spec: &Spec, report: &JumpReport) -> Vec<String> {
+    let place = |center: &[f32]| {
+        let columns = report.columns.iter().map(|&column| spec.observation.dimension(column));
+        columns.zip(center).map(|(name, x)| format!("{name}={x:.1}")).collect::<Vec<_>>().join(" ")
+    };
+    let (entries, exits) = (count(report.entries.len(), "entry region"), count(report.exits.len(), "exit"));
+    let mut lines = vec![format!(
+        "jumps        {} that recur, from {entries} to {exits}; plan with --planner stochastic",
+        report.jumps
+    )];
+    for entry in report.entries.iter().take(MAX_ENTRIES) {
+        let exits = entry.exits.iter().zip(&report.exits).filter(|(count, _)| **count > 0);
+        let exits = exits.map(|(count, exit)| format!("{count} to {}", place(&exit.center)));
+        let exits = exits.collect::<Vec<_>>().join(", ");
+        lines.push(format!("entry        {}: {exits}", place(&entry.center)));
+    }
+    lines
 }
 
 /// Returns names with their numbers.

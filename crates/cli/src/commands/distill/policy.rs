@@ -34,7 +34,7 @@ pub fn distill(
     device: ComputeDevice,
 ) -> anyhow::Result<Distilled> {
     let (policy, data) = (loaded.model.policy()?, loaded.data()?);
-    let teacher = PlannedPolicy { planner: planner.waypoints(loaded)?, policy };
+    let teacher = PlannedPolicy { planner: planner.waypoints(loaded, None)?, policy };
     let default = PolicyDistillConfig::for_data(data, seed);
     let updates = updates.unwrap_or(default.updates);
     let config = PolicyDistillConfig { updates, device, ..default };

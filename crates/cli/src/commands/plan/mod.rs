@@ -1,8 +1,10 @@
 //! `isochrone plan`: plans a path between two states over recorded states.
 
 mod recorded;
+mod stochastic;
 
 pub use recorded::path_states as recorded_path;
+pub use stochastic::path_states as stochastic_path;
 
 use crate::commands::{
     device_args::DeviceArgs,
@@ -31,7 +33,9 @@ use std::{
 /// dataset. With `--planner graph` or `--planner greedy`, or a flag of these planners, the path is
 /// searched with the learned distance, and the hop ratio is printed: the longest edge over the
 /// direct distance from start to goal. Below 0.4, the waypoints help a policy that reaches near
-/// goals.
+/// goals. `--planner stochastic` avoids jumps whose outcome is random, such as teleporters, unless
+/// they are worth the price of failing; it prints the forecast of the plan and of the gamble, which
+/// is the shortest path that trusts jumps.
 #[derive(clap::Args)]
 // Without a policy, --look-ahead is an error.
 #[command(after_help = EXAMPLES, mut_arg("look_ahead", |flag| flag.hide(true)))]
@@ -80,6 +84,7 @@ Examples:
   isochrone plan runs/nav2d --from -12,0 --to 0,-20 --planner graph --max-edge-steps 8
   isochrone plan runs/nav2d --from -12,0 --to -16,0 --planner greedy --radius 0.8 \\
     --states 5000 --plot path.svg
+  isochrone plan runs/maze --from 0,0 --to 36,24 --planner stochastic --json
   isochrone plan runs/robot --from @3:0 --to @7:last --json
   isochrone plan runs/robot --from @3:0 --to success    # nearest success state
   isochrone plan runs/ant --from @0:0 --to x=20,y=12 --within 0.5    # any pose of the legs";
@@ -105,6 +110,9 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         return recorded::run(args, &loaded, &from, &goal, out);
     }
     let to = loaded.query_state(&args.to, "--to")?;
+    if args.planner.is_stochastic() {
+        return stochastic::run(args, &loaded, &from, &to, out);
+    }
     let distance = loaded.distance()?;
     let planner = args.planner.planner(&loaded)?;
     for (flag, text, state) in [("--from", &args.from, &from), ("--to", &args.to, &to)] {

@@ -1,7 +1,7 @@
 use crate::commands::{
     device_args::DeviceArgs,
     output::{file_stem, note, save},
-    plan::recorded_path,
+    plan::{recorded_path, stochastic_path},
     planner_args::{PlannerArgs, path_or_none},
     query::{DistanceArg, LoadedRun, RunArgs, parse_checkpoint},
     step_map::StepMap,
@@ -112,6 +112,10 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if let (true, Some(from), Some(to)) = (args.draw_path, &from, &to) {
         let (planner, states) = match args.planner.is_recorded() {
             true => ("along recorded segments".to_owned(), recorded_path(&loaded, from, to)?),
+            false if args.planner.is_stochastic() => {
+                args.planner.check()?;
+                (args.planner.describe(), stochastic_path(&loaded, &args.planner, from, to)?)
+            }
             false => {
                 let path = path_or_none(args.planner.planner(&loaded)?.plan(from, to))?;
                 (args.planner.describe(), path.map(|path| path.states))
