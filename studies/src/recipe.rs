@@ -10,8 +10,9 @@ use std::{collections::BTreeMap, path::Path};
 use toml::Table;
 
 /// The built-in recipes.
-pub const BUILT_IN: [(&str, &str); 8] = [
+pub const BUILT_IN: [(&str, &str); 9] = [
     ("nav2d", include_str!("../recipes/nav2d.toml")),
+    ("nav2d-v2", include_str!("../recipes/nav2d-v2.toml")),
     ("mazes", include_str!("../recipes/mazes.toml")),
     ("antmaze", include_str!("../recipes/antmaze.toml")),
     ("nav2d-planners", include_str!("../recipes/nav2d-planners.toml")),

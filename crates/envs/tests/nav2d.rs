@@ -3,7 +3,7 @@
 use isochrone_core::{Discount, Environment as _, GoalPolicy as _, rng};
 use isochrone_envs::{
     EnvId, Point,
-    nav2d::{ExactPolicy, HEADINGS, Nav2d, StreetMap, heading},
+    nav2d::{ExactPolicy, HEADINGS, Nav2d, Nav2dEnvironment, StreetMap, heading},
 };
 
 fn distance(a: Point, b: Point) -> f64 {
@@ -136,31 +136,75 @@ fn actions_that_are_not_finite_count_as_zero() {
     assert!(step.reward.is_finite() && environment.observation().iter().all(|x| x.is_finite()));
 }
 
-/// The success rate agrees with the solver, up to sampling error and observation noise.
-#[test]
-fn the_exact_policy_succeeds_as_often_as_computed() {
-    let streets = Nav2d::standard();
-    let policy = ExactPolicy::new(&streets, Discount::new(0.9999).unwrap());
+/// Returns the success rate of a policy over tasks of one seed, and calls `at_start` after each
+/// reset.
+fn success_rate(
+    streets: &Nav2d,
+    tasks: u64,
+    policy: impl Fn(&[f32], &[f32]) -> Vec<f32>,
+    mut at_start: impl FnMut(&Nav2dEnvironment),
+) -> f64 {
     let mut environment = streets.environment();
-    let (mut observed, mut expected) = (0.0, 0.0);
-    const TASKS: u64 = 400;
-    for number in 0..TASKS {
+    let mut successes = 0;
+    for number in 0..tasks {
         environment.reset(11, number);
-        expected += policy.discounted_success(environment.site(), environment.goal_site());
+        at_start(&environment);
         for _ in 0..streets.map().max_episode_steps {
-            let action = policy.actions(environment.observation(), environment.goal());
+            let action = policy(environment.observation(), environment.goal());
             let step = environment.step(&action);
-            observed += f64::from(u8::from(step.success));
+            successes += u32::from(step.success);
             if step.terminated {
                 break;
             }
         }
     }
-    let (observed, expected) = (observed / TASKS as f64, expected / TASKS as f64);
+    f64::from(successes) / tasks as f64
+}
+
+/// The success rate agrees with the solver, up to sampling error and observation noise.
+#[test]
+fn the_exact_policy_succeeds_as_often_as_computed() {
+    let streets = Nav2d::standard();
+    let policy = ExactPolicy::new(&streets, Discount::new(0.9999).unwrap());
+    let mut expected = 0.0;
+    const TASKS: u64 = 400;
+    let act = |observation: &[f32], goal: &[f32]| policy.actions(observation, goal);
+    let observed = success_rate(&streets, TASKS, act, |environment| {
+        expected += policy.discounted_success(environment.site(), environment.goal_site());
+    });
+    expected /= TASKS as f64;
     assert!(
         expected > 0.97 && observed > expected - 0.05 && observed <= expected + 0.02,
         "{observed} of {expected}"
     );
+}
+
+/// On the streets of version 2, moving straight towards the goal reaches less than 40 % of the
+/// goals, and the exact policy more than 99 %; on those of version 1, straight motion suffices for
+/// four of five.
+#[test]
+fn straight_motion_fails_on_version_2() {
+    const TASKS: u64 = 1000;
+    let straight =
+        |observation: &[f32], goal: &[f32]| vec![goal[0] - observation[0], goal[1] - observation[1]];
+    let streets = Nav2d::version_2();
+    let exact = ExactPolicy::new(&streets, Discount::new(0.9999).unwrap());
+    let act = |observation: &[f32], goal: &[f32]| exact.actions(observation, goal);
+    let rates = [
+        success_rate(&streets, TASKS, straight, |_| ()),
+        success_rate(&streets, TASKS, act, |_| ()),
+        success_rate(&Nav2d::standard(), TASKS, straight, |_| ()),
+    ];
+    println!("straight {}, exact {}, straight on version 1 {}", rates[0], rates[1], rates[2]);
+    assert!(rates[0] < 0.4 && rates[1] > 0.99 && rates[2] > 0.75, "{rates:?}");
+}
+
+/// Every site of version 2 can be reached from every other: a wrong turn costs time only.
+#[test]
+fn version_2_has_no_dead_ends() {
+    let streets = Nav2d::version_2();
+    let sites = streets.sites().len();
+    assert!((0..sites).all(|from| (0..sites).all(|to| streets.is_reachable(from, to))));
 }
 
 #[test]

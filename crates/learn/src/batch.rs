@@ -32,6 +32,9 @@ pub struct DeviceGoals {
     pub policy_goals: Tensor<2>,
     /// 1 where the state equals its goal, otherwise 0, `[n]`.
     pub at_goal: Tensor<1>,
+    /// The number of steps to each goal in the same episode; otherwise
+    /// [`OTHER_EPISODE`](isochrone_data::sampling::OTHER_EPISODE).
+    pub offsets: Vec<i32>,
 }
 
 impl DeviceBatch {
@@ -103,6 +106,7 @@ impl BatchTransform {
             policy_goals: self.policy_goals(observations.clone()),
             observations,
             at_goal: Tensor::from_data(at_goal, &self.device),
+            offsets: goals.offsets.clone(),
         }
     }
 

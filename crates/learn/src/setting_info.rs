@@ -57,8 +57,8 @@ impl Algorithm {
 
 /// The settings that choose between variants, and the names of the variants.
 const KINDS: [(&str, &[&str]); 3] = [
-    ("head.kind", &["mrn", "iqe", "max_relu"]),
-    ("distribution.kind", &["fixed_std", "tanh_gaussian"]),
+    ("head.kind", &["mrn", "iqe", "max_relu", "asymmetric_euclidean"]),
+    ("distribution.kind", &["fixed_std", "tanh_gaussian", "mixture"]),
     ("extraction.kind", &["ddpg_bc", "awr"]),
 ];
 
@@ -115,7 +115,7 @@ const RUN: [(&str, &str); 26] = [
 ];
 
 /// Descriptions by the last parts of a name; the first match applies.
-const DESCRIPTIONS: [(&str, &str); 41] = [
+const DESCRIPTIONS: [(&str, &str); 49] = [
     ("constraint.learning_rate", "Step size of the dual ascent"),
     ("constraint.margin", "Allowed violation of the constraint"),
     ("constraint.initial", "Initial multiplier of the constraint"),
@@ -127,7 +127,7 @@ const DESCRIPTIONS: [(&str, &str); 41] = [
     ("latent", "Width of the latent states that a quasimetric compares"),
     ("embedding", "Width of the embeddings whose inner product is the logit"),
     ("ensemble", "One network (single), or two with the pessimistic output (twin)"),
-    ("head.kind", "Quasimetric head: mrn, iqe or max_relu"),
+    ("head.kind", "Distance between latent states: mrn, iqe, max_relu or asymmetric_euclidean"),
     ("head.components", "Number of independent quasimetrics that are averaged"),
     ("head.group_width", "Features per interval group"),
     ("learning_rate", "Initial learning rate"),
@@ -143,13 +143,24 @@ const DESCRIPTIONS: [(&str, &str); 41] = [
     ("mixture.uniform", "Probability of a later state of the episode at a uniform offset"),
     ("mixture.random", "Probability of any state of the dataset"),
     ("min_offset", "Minimum offset of later goals: zero or one"),
+    ("waypoint_discount", "Discount of the geometric offsets of waypoints"),
+    ("next_state_fraction", "Fraction of rows whose waypoint is the next state"),
+    ("invariance_weight", "Weight of the distances from states to their actions"),
+    ("backup_weight", "Weight of the backup"),
+    ("backup.diagonal_weight", "Weight of the goals of the same row; the rest is that of all pairs"),
+    ("backup.threshold", "Error in nats above which the loss is linear"),
+    (
+        "continuity_weight",
+        "Weight of the penalty on distances that change by more than a step per step; 0 for none",
+    ),
     ("state_only_fraction", "Fraction of rows that the critic sees without their action"),
     ("initial_temperature", "Initial maximum logit of the contrastive critic"),
     ("push_offset", "Distance in steps beyond which pairs are pushed apart less"),
     ("push_beta", "Sharpness of that transition"),
     ("expectile", "Expectile of action values that defines the value of a state"),
     ("tau", "Rate of the Polyak updates of target networks"),
-    ("distribution.kind", "Distribution of actions: fixed_std or tanh_gaussian"),
+    ("distribution.kind", "Distribution of actions: fixed_std, tanh_gaussian or mixture"),
+    ("distribution.components", "Number of Gaussians of a mixture"),
     ("distribution.std", "Standard deviation of actions"),
     ("min_log_std", "Minimum logarithm of the standard deviation"),
     ("max_log_std", "Maximum logarithm of the standard deviation"),

@@ -123,7 +123,7 @@ distance_methods!(Model, self => self.metric(), {
         let latent = compute(py, observation.n() <= SMALL_ROWS, || distance.embed(rows));
         let Some((latent, width)) = latent else {
             let problem = format!("the distance of {} is not a quasimetric on a latent space", self.algorithm_name());
-            return Err(invalid(&problem, "use cmd1, cmd2 or qrl"));
+            return Err(invalid(&problem, "use cmd1, cmd2, qrl, tmd or mqe"));
         };
         array(py, latent, &[observation.leading(), &[width]].concat())
     }

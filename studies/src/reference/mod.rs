@@ -4,7 +4,10 @@ mod nav2d;
 
 use crate::{recipe::Recipe, results::DistanceFit};
 use isochrone_core::{GoalPolicy, TemporalDistance};
-use isochrone_envs::EnvId;
+use isochrone_envs::{
+    EnvId,
+    nav2d::{Nav2d, StreetMap},
+};
 
 /// References of an environment. All of them are optional.
 pub trait Reference: Send + Sync {
@@ -46,8 +49,10 @@ pub struct ExactDistances {
 
 /// Returns the references of an environment.
 pub fn of(env: EnvId, recipe: &Recipe) -> Box<dyn Reference> {
+    let streets = |map, env| Box::new(nav2d::Nav2dReference::new(map, env, recipe.discount()));
     match env.name().as_str() {
-        "nav2d" => Box::new(nav2d::Nav2dReference::new(recipe.discount())),
+        "nav2d" => streets(StreetMap::STANDARD, Nav2d::standard()),
+        "nav2d-v2" => streets(StreetMap::VERSION_2, Nav2d::version_2()),
         _ => Box::new(Registered(env)),
     }
 }

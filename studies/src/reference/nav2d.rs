@@ -7,25 +7,28 @@ use isochrone_core::{
     exact::{AllPairs, ExactSolver},
     rng, statistics,
 };
-use isochrone_envs::nav2d::{ExactPolicy, Nav2d, StreetMap};
+use isochrone_envs::nav2d::{ExactPolicy, Nav2d};
 use isochrone_eval::stats::mean;
 use std::sync::OnceLock;
 
 /// The number of pairs of sites stored for figures.
 const KEPT_PAIRS: usize = 3000;
 
-/// Exact distances and baselines of the environment `nav2d`.
+/// Exact distances and baselines of the environments `nav2d` and `nav2d-v2`.
 pub struct Nav2dReference {
     env: Nav2d,
+    /// The map as text.
+    map: &'static str,
     discount: Option<Discount>,
     exact: OnceLock<AllPairs>,
+    best: OnceLock<ExactPolicy>,
 }
 
 impl Nav2dReference {
     /// Creates the references; exact distances are computed when first needed, and only with a
     /// discount.
-    pub fn new(discount: Option<Discount>) -> Self {
-        Self { env: Nav2d::standard(), discount, exact: OnceLock::new() }
+    pub fn new(map: &'static str, env: Nav2d, discount: Option<Discount>) -> Self {
+        Self { env, map, discount, exact: OnceLock::new(), best: OnceLock::new() }
     }
 
     fn exact(&self) -> Option<&AllPairs> {
@@ -35,10 +38,9 @@ impl Nav2dReference {
     }
 
     /// The policy with the highest success rate.
-    fn best(&self) -> &'static ExactPolicy {
-        static SOLVED: OnceLock<ExactPolicy> = OnceLock::new();
+    fn best(&self) -> &ExactPolicy {
         let discount = Discount::new(0.9999).expect("a discount");
-        SOLVED.get_or_init(|| ExactPolicy::new(&self.env, discount))
+        self.best.get_or_init(|| ExactPolicy::new(&self.env, discount))
     }
 }
 
@@ -100,7 +102,7 @@ impl Reference for Nav2dReference {
 
     fn fingerprint(&self) -> String {
         // Without comments: rewording one must not repeat evaluations.
-        let map: toml::Table = StreetMap::STANDARD.parse().expect("the built-in map is TOML");
+        let map: toml::Table = self.map.parse().expect("the built-in map is TOML");
         map.to_string()
     }
 }

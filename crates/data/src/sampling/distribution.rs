@@ -52,6 +52,9 @@ pub struct GoalDistributionConfig {
     pub mixture: GoalMixture,
     /// The smallest offset of geometric and uniform goals.
     pub min_offset: MinOffset,
+    /// The discount of geometric offsets; that of the run if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discount: Option<f64>,
 }
 
 /// A goal distribution whose settings have been checked.
@@ -84,6 +87,9 @@ impl GoalDistribution {
             );
             return Err(DataError::setting(problem, "give probabilities that sum to 1"));
         }
+        let discount = config.discount.map_or(Ok(discount), Discount::new);
+        let discount = discount
+            .map_err(|error| DataError::setting(error.to_string(), "give a number between 0 and 1"))?;
         // The last kind that occurs takes the rounding error.
         let mut below = [current, current + geometric, current + geometric + uniform];
         let last = parts.iter().rposition(|&part| part > 0.0).expect("they sum to 1");

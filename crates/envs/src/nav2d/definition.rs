@@ -1,4 +1,4 @@
-//! The navigation environment as an entry of the registry.
+//! The navigation environments as entries of the registry.
 
 use super::streets::Nav2d;
 use crate::{
@@ -8,25 +8,39 @@ use crate::{
 use isochrone_core::EnvFactory;
 use isochrone_data::{EpisodeSink, Spec};
 
-/// Returns the environment of the study.
+/// Returns the environments of both studies.
 pub(crate) fn definitions() -> Vec<Box<dyn EnvDefinition>> {
-    vec![Box::new(Standard)]
+    let version_1 = Streets {
+        name: "nav2d",
+        description: "crossing one-way streets in the plane; each dataset episode stays on one street",
+        build: Nav2d::standard,
+    };
+    let version_2 = Streets {
+        name: "nav2d-v2",
+        description: "a one-way ring with eddies, in which moving straight towards the goal mostly fails",
+        build: Nav2d::version_2,
+    };
+    vec![Box::new(version_1), Box::new(version_2)]
 }
 
-/// The standard streets, built when they are first needed.
-struct Standard;
+/// Named streets, built when they are first needed.
+struct Streets {
+    name: &'static str,
+    description: &'static str,
+    build: fn() -> Nav2d,
+}
 
-impl EnvDefinition for Standard {
+impl EnvDefinition for Streets {
     fn name(&self) -> String {
-        "nav2d".into()
+        self.name.into()
     }
 
     fn description(&self) -> String {
-        "crossing one-way streets in the plane; each dataset episode stays on one street".into()
+        self.description.into()
     }
 
     fn spec(&self) -> EnvSpec {
-        let max_episode_steps = Nav2d::standard().map().max_episode_steps;
+        let max_episode_steps = (self.build)().map().max_episode_steps;
         EnvSpec { observation_width: 2, action_width: 2, max_episode_steps, n_tasks: 1 }
     }
 
@@ -39,7 +53,7 @@ impl EnvDefinition for Standard {
     }
 
     fn make(&self) -> Result<EnvFactory, EnvError> {
-        let streets = Nav2d::standard();
+        let streets = (self.build)();
         Ok(Box::new(move || Box::new(streets.environment())))
     }
 
@@ -50,10 +64,10 @@ impl EnvDefinition for Standard {
         seed: u64,
         sink: &mut dyn EpisodeSink,
     ) -> Result<(), EnvError> {
-        Ok(Nav2d::standard().collect(episodes, seed, sink)?)
+        Ok((self.build)().collect(episodes, seed, sink)?)
     }
 
     fn places(&self) -> Vec<Point> {
-        Nav2d::standard().sites().iter().map(|site| site.place).collect()
+        (self.build)().sites().iter().map(|site| site.place).collect()
     }
 }

@@ -60,6 +60,8 @@ const MAX_SITES_PER_UNIT: f64 = 20.0;
 impl StreetMap {
     /// The streets of the study.
     pub const STANDARD: &str = include_str!("../../assets/nav2d.toml");
+    /// The streets of the second study, on which moving straight towards the goal mostly fails.
+    pub const VERSION_2: &str = include_str!("../../assets/nav2d-v2.toml");
 
     /// Parses a description.
     ///

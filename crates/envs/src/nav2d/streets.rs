@@ -37,8 +37,17 @@ impl Nav2d {
     /// Returns the streets of the study, which are built once.
     pub fn standard() -> Self {
         static BUILT: OnceLock<Nav2d> = OnceLock::new();
-        let built = || StreetMap::parse(StreetMap::STANDARD).and_then(Self::new);
-        BUILT.get_or_init(|| built().expect("the built-in map is valid")).clone()
+        BUILT.get_or_init(|| Self::built_in(StreetMap::STANDARD)).clone()
+    }
+
+    /// Returns the streets of the second study, which are built once.
+    pub fn version_2() -> Self {
+        static BUILT: OnceLock<Nav2d> = OnceLock::new();
+        BUILT.get_or_init(|| Self::built_in(StreetMap::VERSION_2)).clone()
+    }
+
+    fn built_in(map: &str) -> Self {
+        StreetMap::parse(map).and_then(Self::new).expect("built-in maps are valid")
     }
 
     /// Places sites along the streets of a map.

@@ -15,6 +15,9 @@ pub struct Cmd1Config {
     pub critic_goals: GoalDistributionConfig,
     /// The fraction of rows without their action, from which distances between states are learned.
     pub state_only_fraction: f64,
+    /// The weight of the continuity hinge; 0 for none.
+    #[serde(default)]
+    pub continuity_weight: f64,
     /// The policy.
     pub policy: PolicyConfig,
     /// How the policy is extracted from the distance.
@@ -69,6 +72,7 @@ impl AlgorithmDef for Cmd1 {
             contrast: InfoNce::default(),
             critic_goals: GoalDistributionConfig::default(),
             state_only_fraction: 0.5,
+            continuity_weight: 0.0,
             policy: PolicyConfig::preset(preset),
             extraction: Extraction::default(),
         }
@@ -76,6 +80,7 @@ impl AlgorithmDef for Cmd1 {
 
     fn new(config: Cmd1Config, context: &LearnerContext) -> Result<Self, ConfigError> {
         fraction("state_only_fraction", config.state_only_fraction)?;
+        Continuity::check(config.continuity_weight)?;
         config.extraction.check()?;
         let input = CriticInput::new(context);
         let inside = |error: ConfigError| error.inside("critic");
@@ -118,7 +123,13 @@ impl Learner for Cmd1 {
         let mut metrics = Metrics::default();
         let contrast = self.contrast(batch);
         metrics.add("critic", &contrast);
-        self.critic.step(contrast.value);
+        let continuity =
+            Continuity { weight: self.config.continuity_weight, step: self.context.discount.nats_per_step() };
+        let loss = continuity.add_to(contrast.value, batch, &mut metrics, |states, goals| {
+            let metric = &self.critic.network().metric;
+            metric.rowwise(self.input.states(states), self.input.states(goals))
+        });
+        self.critic.step(loss);
 
         if let Some(policy) = &mut self.policy {
             let (metric, goals) = (self.critic.frozen().metric, &batch.goals[1]);

@@ -26,6 +26,9 @@ pub struct Cmd2Config {
     pub constraint: DualConfig,
     /// The fraction of rows without their action, from which distances between states are learned.
     pub state_only_fraction: f64,
+    /// The weight of the continuity hinge; 0 for none.
+    #[serde(default)]
+    pub continuity_weight: f64,
     /// The policy.
     pub policy: PolicyConfig,
     /// How the policy is extracted from the distance.
@@ -86,6 +89,7 @@ impl AlgorithmDef for Cmd2 {
             critic_optimizer: OptimizerConfig::default(),
             constraint: DualConfig { learning_rate: 0.02, ..DualConfig::default() },
             state_only_fraction: 0.5,
+            continuity_weight: 0.0,
             policy: PolicyConfig::preset(preset),
             extraction: Extraction::default(),
         }
@@ -95,6 +99,7 @@ impl AlgorithmDef for Cmd2 {
         fraction("state_only_fraction", config.state_only_fraction)?;
         positive("initial_temperature", config.initial_temperature)?;
         dual("constraint", &config.constraint)?;
+        Continuity::check(config.continuity_weight)?;
         config.extraction.check()?;
         let input = CriticInput::new(context);
         let embeddings = config.contrast.init(input, context.observation_width, &mut context.initializer(0));
@@ -186,7 +191,12 @@ impl Learner for Cmd2 {
         metrics.put("critic", "lambda", self.dual.lambda());
         let violation = metrics.get("critic/violation").expect("the loss reports it");
         self.dual.update(self.context.processes.mean(violation));
-        self.metric.step(distilled.value);
+        let continuity =
+            Continuity { weight: self.config.continuity_weight, step: self.context.discount.nats_per_step() };
+        let loss = continuity.add_to(distilled.value, batch, &mut metrics, |states, goals| {
+            self.metric.network().rowwise(self.input.states(states), self.input.states(goals))
+        });
+        self.metric.step(loss);
 
         if let Some(policy) = &mut self.policy {
             let (metric, goals) = (self.metric.frozen(), &batch.goals[1]);

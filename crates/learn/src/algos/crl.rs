@@ -49,6 +49,9 @@ pub struct CrlConfig<L> {
     pub critic_goals: GoalDistributionConfig,
     /// The fraction of rows without their action, from which distances between states are learned.
     pub state_only_fraction: f64,
+    /// The weight of the continuity hinge; 0 for none.
+    #[serde(default)]
+    pub continuity_weight: f64,
     /// The policy.
     pub policy: PolicyConfig,
     /// How the policy is extracted from the critic.
@@ -88,6 +91,7 @@ impl<L: CrlLoss> AlgorithmDef for Crl<L> {
             loss: L::default(),
             critic_goals: GoalDistributionConfig::default(),
             state_only_fraction: 0.5,
+            continuity_weight: 0.0,
             policy: PolicyConfig::preset(preset),
             extraction: Extraction::default(),
         }
@@ -95,6 +99,7 @@ impl<L: CrlLoss> AlgorithmDef for Crl<L> {
 
     fn new(config: CrlConfig<L>, context: &LearnerContext) -> Result<Self, ConfigError> {
         fraction("state_only_fraction", config.state_only_fraction)?;
+        Continuity::check(config.continuity_weight)?;
         config.extraction.check()?;
         let input = CriticInput::new(context);
         let critic = config.critic.init(input, context.observation_width, &mut context.initializer(0));
@@ -123,6 +128,12 @@ impl<L: CrlLoss> Crl<L> {
     }
 }
 
+/// Returns minus the minimum of `f` over all members, `[n]`: an unlikely goal is far away.
+fn unlikelihood(critic: &ContrastiveCritic, rows: &Tensor<2>, goals: &Tensor<2>) -> Tensor<1> {
+    let f = |member: &Embedding| member.rowwise(rows.clone(), goals.clone());
+    critic.members.iter().map(f).reduce(Tensor::min_pair).expect("there is a member").neg()
+}
+
 impl<L: CrlLoss> Learner for Crl<L> {
     fn goals(&self) -> Vec<GoalDistributionConfig> {
         vec![self.config.critic_goals, self.config.policy.goals]
@@ -132,15 +143,16 @@ impl<L: CrlLoss> Learner for Crl<L> {
         let mut metrics = Metrics::default();
         let contrast = self.contrast(batch);
         metrics.add("critic", &contrast);
-        self.critic.step(contrast.value);
+        let continuity =
+            Continuity { weight: self.config.continuity_weight, step: self.context.discount.nats_per_step() };
+        let loss = continuity.add_to(contrast.value, batch, &mut metrics, |states, goals| {
+            unlikelihood(self.critic.network(), &self.input.states(states), &goals)
+        });
+        self.critic.step(loss);
 
         if let Some(policy) = &mut self.policy {
             let (critic, goals) = (self.critic.frozen(), &batch.goals[1]);
-            // Minus the minimum of `f` over all members: an unlikely goal is far away.
-            let nats = |rows: Tensor<2>| {
-                let f = |member: &Embedding| member.rowwise(rows.clone(), goals.observations.clone());
-                critic.members.iter().map(f).reduce(Tensor::min_pair).expect("there is a member").neg()
-            };
+            let nats = |rows: Tensor<2>| unlikelihood(&critic, &rows, &goals.observations);
             let input = (self.input, self.context.discount);
             let loss = policy.extract_from_rows(self.config.extraction, batch, goals, input, nats);
             metrics.add("actor", &loss);

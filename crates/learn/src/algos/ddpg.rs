@@ -15,6 +15,9 @@ pub struct DdpgConfig {
     pub tau: f32,
     /// The weight of behavior cloning.
     pub bc_weight: f32,
+    /// The weight of the continuity hinge; 0 for none.
+    #[serde(default)]
+    pub continuity_weight: f64,
     /// The policy.
     pub policy: PolicyConfig,
 }
@@ -52,12 +55,14 @@ impl AlgorithmDef for Ddpg {
             critic_goals: hindsight_goals(),
             tau: 0.005,
             bc_weight: 0.1,
+            continuity_weight: 0.0,
             policy: PolicyConfig::preset(preset),
         }
     }
 
     fn new(config: DdpgConfig, context: &LearnerContext) -> Result<Self, ConfigError> {
         fraction("tau", f64::from(config.tau))?;
+        Continuity::check(config.continuity_weight)?;
         if !(config.bc_weight.is_finite() && config.bc_weight >= 0.0) {
             let hint = "0.1 is typical, 0 disables cloning";
             return Err(ConfigError::new("bc_weight", config.bc_weight, "is out of range", hint));
@@ -95,7 +100,14 @@ impl Learner for Ddpg {
         let losses = members.into_iter().map(|values| expectile(values, target.clone(), 0.5));
         let critic_loss = Loss::sum(losses).expect("there are two");
         metrics.add("critic", &critic_loss);
-        self.critic.step(critic_loss.value);
+        // A step changes a value by at most 1.
+        let continuity = Continuity { weight: self.config.continuity_weight, step: 1.0 };
+        let loss = continuity.add_to(critic_loss.value, batch, &mut metrics, |states, goals| {
+            let policy_goals = goals.clone().narrow(1, self.context.goal.start, self.context.goal.len());
+            let actions = self.target_actor.forward(states.clone(), policy_goals).mode();
+            self.critic.network().min(vec![states, actions, goals])
+        });
+        self.critic.step(loss);
         self.target = polyak_update(self.target.clone(), self.critic.network(), self.config.tau);
 
         let critic = self.critic.frozen();

@@ -16,6 +16,9 @@ pub struct GciqlConfig {
     pub expectile: f32,
     /// The rate of the Polyak updates of target networks.
     pub tau: f32,
+    /// The weight of the continuity hinge; 0 for none.
+    #[serde(default)]
+    pub continuity_weight: f64,
     /// The policy.
     pub policy: PolicyConfig,
     /// How the policy is extracted from the values.
@@ -60,6 +63,7 @@ impl AlgorithmDef for Gciql {
             critic_goals: hindsight_goals(),
             expectile: 0.9,
             tau: 0.005,
+            continuity_weight: 0.0,
             policy: PolicyConfig::preset(preset),
             extraction: Extraction::default(),
         }
@@ -68,6 +72,7 @@ impl AlgorithmDef for Gciql {
     fn new(config: GciqlConfig, context: &LearnerContext) -> Result<Self, ConfigError> {
         fraction("expectile", f64::from(config.expectile))?;
         fraction("tau", f64::from(config.tau))?;
+        Continuity::check(config.continuity_weight)?;
         config.extraction.check()?;
         let inside = |error: ConfigError| error.inside("critic");
         let train_state = |values| {
@@ -101,7 +106,12 @@ impl Learner for Gciql {
         let value = self.value.network().min(vec![s.clone(), g.clone()]);
         let value_loss = expectile(value, best_seen, self.config.expectile);
         metrics.add("value", &value_loss);
-        self.value.step(value_loss.value);
+        // A step changes a value by at most 1.
+        let continuity = Continuity { weight: self.config.continuity_weight, step: 1.0 };
+        let loss = continuity.add_to(value_loss.value, batch, &mut metrics, |states, goals| {
+            self.value.network().min(vec![states, goals])
+        });
+        self.value.step(loss);
 
         let next_value = self.value.frozen().min(vec![next.clone(), g.clone()]);
         let target = value_of_reward(next_value, goals.at_goal.clone(), self.context.discount);

@@ -10,8 +10,10 @@ mod crl;
 mod ddpg;
 mod gcbc;
 mod gciql;
+mod mqe;
 mod prelude;
 mod qrl;
+mod tmd;
 
 pub use cmd1::{Cmd1, Cmd1Config};
 pub use cmd2::{Cmd2, Cmd2Config};
@@ -19,7 +21,9 @@ pub use crl::{Crl, CrlConfig, CrlLoss, Nce};
 pub use ddpg::{Ddpg, DdpgConfig};
 pub use gcbc::{Gcbc, GcbcConfig};
 pub use gciql::{Gciql, GciqlConfig};
+pub use mqe::{Mqe, MqeConfig};
 pub use qrl::{Qrl, QrlConfig};
+pub use tmd::{Tmd, TmdConfig};
 
 use crate::algorithm::Algorithm;
 use isochrone_nn::loss::InfoNce;
@@ -51,6 +55,8 @@ table! {
     CrlNce: Crl<Nce>,
     CrlCpc: Crl<InfoNce>,
     Qrl: Qrl,
+    Tmd: Tmd,
+    Mqe: Mqe,
     Gcbc: Gcbc,
     Gciql: Gciql,
     Ddpg: Ddpg,

@@ -20,6 +20,9 @@ pub struct QrlConfig {
     /// The constraint that an observed transition is at most one step long; the margin applies to
     /// the mean squared violation.
     pub constraint: DualConfig,
+    /// The weight of the continuity hinge; 0 for none.
+    #[serde(default)]
+    pub continuity_weight: f64,
     /// The policy.
     pub policy: PolicyConfig,
     /// How the policy is extracted from the distance.
@@ -93,6 +96,7 @@ impl AlgorithmDef for Qrl {
             push_offset: 500.0,
             push_beta: 0.01,
             constraint: DualConfig { margin: 0.0025, learning_rate: 0.01, ..DualConfig::default() },
+            continuity_weight: 0.0,
             policy: PolicyConfig::preset(preset),
             extraction: Extraction::default(),
         }
@@ -102,6 +106,7 @@ impl AlgorithmDef for Qrl {
         positive("push_offset", f64::from(config.push_offset))?;
         positive("push_beta", f64::from(config.push_beta))?;
         dual("constraint", &config.constraint)?;
+        Continuity::check(config.continuity_weight)?;
         config.extraction.check()?;
         let inside = |error: ConfigError| error.inside("critic");
         let metric =
@@ -165,6 +170,10 @@ impl Learner for Qrl {
         }
         let violation = metrics.get("constraint/violation").expect("the loss reports it");
         self.dual.update(self.context.processes.mean(violation));
+        let continuity = Continuity { weight: self.config.continuity_weight, step: 1.0 };
+        let loss = continuity.add_to(loss, batch, &mut metrics, |states, goals| {
+            self.critic.network().metric.rowwise(states, goals)
+        });
         self.critic.step(loss);
 
         if let Some(policy) = &mut self.policy {

@@ -11,6 +11,14 @@ use isochrone_core::rng;
 /// Random streams with this bit belong to updates; sampling and initialization use others.
 const UPDATES: u64 = 1 << 62;
 
+/// Returns one random number in `[0, 1)` for each row of a batch: a pure function of seed, step and
+/// row.
+pub fn row_draws(batch: &DeviceBatch, context: &LearnerContext) -> Vec<f64> {
+    let mut random = rng::stream(context.seed, UPDATES | batch.step);
+    rng::skip(&mut random, context.processes.first_row(batch.rows()) as u64);
+    (0..batch.rows()).map(|_| rng::unit_f64(&mut random)).collect()
+}
+
 /// The layout of a critic's input rows: `[s, a, 1]` for a state with an action, and `[s, 0, 0]` for
 /// a state without one.
 ///
@@ -78,10 +86,8 @@ impl CriticInput {
         context: &LearnerContext,
         state_only_fraction: f64,
     ) -> Tensor<2> {
-        let mut random = rng::stream(context.seed, UPDATES | batch.step);
-        rng::skip(&mut random, context.processes.first_row(batch.rows()) as u64);
-        let mut draw = || f32::from(u8::from(rng::unit_f64(&mut random) < 1.0 - state_only_fraction));
-        let mask = (0..batch.rows()).map(|_| draw()).collect();
+        let has_action = |draw: f64| f32::from(u8::from(draw < 1.0 - state_only_fraction));
+        let mask = row_draws(batch, context).into_iter().map(has_action).collect();
         let mask = Tensor::from_data(TensorData::new(mask, [batch.rows(), 1]), &context.device);
         self.mask_actions(batch.observations.clone(), batch.actions.clone(), mask)
     }

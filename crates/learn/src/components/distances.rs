@@ -28,11 +28,11 @@ impl TensorDistance for MetricDistance {
     }
 
     fn embed(&self, rows: Tensor<2>) -> Option<Tensor<2>> {
-        Some(latent(&self.metric, &self.input.states(rows)))
+        self.metric.is_quasimetric().then(|| latent(&self.metric, &self.input.states(rows)))
     }
 
     fn latent_metric(&self) -> Option<Arc<dyn LatentMetric>> {
-        Some(Arc::new(HeadMetric::new(&self.metric, 1.0)))
+        self.metric.is_quasimetric().then(|| Arc::new(HeadMetric::new(&self.metric, 1.0)) as _)
     }
 
     fn onnx(&self, graph: &mut Graph, from: &Value, to: &Value) -> Option<Value> {
@@ -41,7 +41,7 @@ impl TensorDistance for MetricDistance {
     }
 
     fn onnx_embedding(&self, graph: &mut Graph, rows: &Value) -> Option<(Value, usize)> {
-        let rows = self.input.onnx_states(graph, rows);
+        let rows = self.metric.is_quasimetric().then(|| self.input.onnx_states(graph, rows))?;
         Some(graph.embedding(&self.metric, &rows))
     }
 }
@@ -64,11 +64,12 @@ impl TensorDistance for StepMetricDistance {
     }
 
     fn embed(&self, rows: Tensor<2>) -> Option<Tensor<2>> {
-        Some(latent(&self.metric, &rows))
+        self.metric.is_quasimetric().then(|| latent(&self.metric, &rows))
     }
 
     fn latent_metric(&self) -> Option<Arc<dyn LatentMetric>> {
-        Some(Arc::new(HeadMetric::new(&self.metric, self.discount.nats_per_step() as f32)))
+        let scale = self.discount.nats_per_step() as f32;
+        self.metric.is_quasimetric().then(|| Arc::new(HeadMetric::new(&self.metric, scale)) as _)
     }
 
     fn onnx(&self, graph: &mut Graph, from: &Value, to: &Value) -> Option<Value> {
@@ -78,7 +79,7 @@ impl TensorDistance for StepMetricDistance {
     }
 
     fn onnx_embedding(&self, graph: &mut Graph, rows: &Value) -> Option<(Value, usize)> {
-        Some(graph.embedding(&self.metric, rows))
+        self.metric.is_quasimetric().then(|| graph.embedding(&self.metric, rows))
     }
 }
 

@@ -15,7 +15,7 @@ pub struct QuasimetricConfig {
     pub trunk: TrunkConfig,
     /// The width of the latent states that are compared.
     pub latent: usize,
-    /// The quasimetric between latent states.
+    /// The distance between latent states.
     pub head: PairHeadConfig,
     /// One network, or two of which the larger distance is used.
     pub ensemble: Ensemble,
@@ -41,10 +41,10 @@ impl QuasimetricConfig {
     /// Builds the networks for inputs of width `inputs`.
     ///
     /// # Errors
-    /// If a size is invalid, or the head is not a quasimetric.
+    /// If a size is invalid, or the head is not a distance.
     pub fn init(&self, inputs: usize, init: &mut Initializer) -> Result<Metric, ConfigError> {
         if self.head == PairHeadConfig::InnerProduct {
-            let (problem, hint) = ("is not a quasimetric", "use mrn, iqe or max_relu");
+            let (problem, hint) = ("is not a distance", "use mrn, iqe, max_relu or asymmetric_euclidean");
             return Err(ConfigError::new("head.kind", "inner_product", problem, hint));
         }
         let encoder = EncoderConfig { inputs, outputs: self.latent, trunk: self.trunk };

@@ -1,6 +1,8 @@
 //! Building blocks of learners: critics, policies and their presets.
 
+mod backup;
 mod check;
+mod continuity;
 mod contrastive;
 mod critic_input;
 mod distances;
@@ -11,9 +13,11 @@ mod preset;
 mod target;
 mod value;
 
-pub use check::{dual, fraction, positive};
+pub use backup::BackupRows;
+pub use check::{backup, dual, fraction, positive};
+pub use continuity::Continuity;
 pub use contrastive::{ContrastiveConfig, ContrastiveCritic, Embedding};
-pub use critic_input::CriticInput;
+pub use critic_input::{CriticInput, row_draws};
 pub use distances::{ContrastiveDistance, MetricDistance, StepMetricDistance, ValueDistance};
 pub use isochrone_nn::optim::{OptimizerConfig, Schedule, TrainState};
 pub use metric::QuasimetricConfig;

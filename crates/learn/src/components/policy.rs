@@ -104,7 +104,11 @@ impl PolicyConfig {
             trunk: preset.trunk(),
             distribution: PolicyDistribution::FixedStd { std: 1.0 },
             optimizer: OptimizerConfig::default(),
-            goals: GoalDistributionConfig { mixture, min_offset: MinOffset::One },
+            goals: GoalDistributionConfig {
+                mixture,
+                min_offset: MinOffset::One,
+                ..GoalDistributionConfig::default()
+            },
         }
     }
 }

@@ -20,7 +20,7 @@ pub enum ExportError {
     NoPolicy,
     /// The distance does not compare latent states.
     #[error(
-        "the model has no embedding: the distance of {algorithm} is not a quasimetric between latent states; hint: export the distance, or train cmd1, cmd2 or qrl"
+        "the model has no embedding: the distance of {algorithm} is not a quasimetric between latent states; hint: export the distance, or train cmd1, cmd2, qrl, tmd or mqe"
     )]
     NoEmbedding {
         /// The name of the algorithm.

@@ -4,7 +4,7 @@ use super::graph::{Attribute, Graph, Value};
 use burn::{module::Param, tensor::Tensor};
 use isochrone_nn::{
     kernel::NORM_EPSILON,
-    module::{Activation, Actor, Dense, Encoder, Norm},
+    module::{Activation, Actor, Dense, Encoder, Norm, PolicyDistribution},
 };
 
 impl Graph {
@@ -34,9 +34,29 @@ impl Graph {
     pub fn policy_mode(&mut self, actor: &Actor, observations: &Value, goals: &Value) -> Value {
         let inputs = self.concat(1, &[observations, goals]);
         let outputs = self.encoder(actor.network(), &inputs);
+        if let PolicyDistribution::Mixture { components, .. } = actor.distribution() {
+            let mean = self.heaviest_mean(&outputs, components, actor.actions());
+            return self.op("Tanh", &[&mean]);
+        }
         // A distribution with learned deviations has them in further columns.
         let mean = self.slice(&outputs, 1, 0..actor.actions());
         self.op("Tanh", &[&mean])
+    }
+
+    /// Adds the mean of the heaviest component of a mixture: `[n, outputs]` gives `[n, actions]`.
+    fn heaviest_mean(&mut self, outputs: &Value, components: usize, actions: usize) -> Value {
+        let width = components * actions;
+        let (means, logits) =
+            (self.slice(outputs, 1, 0..width), self.slice(outputs, 1, 2 * width..2 * width + components));
+        let shape = self.integers(&[0, components as i64, actions as i64]);
+        let means = self.op("Reshape", &[&means, &shape]);
+        let index = self.op_with("ArgMax", &[&logits], &[("axis", Attribute::Int(1))]);
+        let (depth, values) = (self.integers(&[components as i64]), self.floats(&[2], &[0.0, 1.0]));
+        // `[n, 1, components]` times `[n, components, actions]`.
+        let chosen = self.op("OneHot", &[&index, &depth, &values]);
+        let mean = self.op("MatMul", &[&chosen, &means]);
+        let axis = self.integers(&[1]);
+        self.op("Squeeze", &[&mean, &axis])
     }
 
     fn dense(&mut self, layer: &Dense, x: &Value) -> Value {

@@ -25,13 +25,20 @@ impl Graph {
     pub fn embedding(&mut self, metric: &Metric, rows: &Value) -> (Value, usize) {
         let latent: Vec<Value> =
             metric.members().iter().map(|member| self.encoder(&member.encoder, rows)).collect();
-        let width = metric.members().iter().map(|member| member.head.form().width()).sum();
+        let width = metric.members().iter().map(|member| member.head.width()).sum();
         (self.concat(1, &latent.iter().collect::<Vec<_>>()), width)
     }
 
     /// Adds the values of the pairs `(x_i, y_i)` of latent rows: `[n, width]` and `[n, width]` give
     /// `[n]`.
     pub fn pair_head(&mut self, head: &PairHead, x: &Value, y: &Value) -> Value {
+        let (from, to) = head.columns();
+        let has_all = from == to;
+        let compared = [(x, from), (y, to)].map(|(rows, columns)| match has_all {
+            true => rows.clone(),
+            false => self.slice(rows, 1, columns),
+        });
+        let [x, y] = &compared;
         match head.form() {
             PairForm::MaxL2 { components, max_width, l2_width } => {
                 self.max_l2([components, max_width, l2_width], x, y)
@@ -60,14 +67,17 @@ impl Graph {
     fn max_l2(&mut self, [components, max_width, l2_width]: [usize; 3], x: &Value, y: &Value) -> Value {
         let difference = self.op("Sub", &[x, y]);
         let difference = self.groups(&difference, [components, max_width + l2_width]);
-        let asymmetric = self.slice(&difference, 2, 0..max_width);
-        let asymmetric = self.op("Relu", &[&asymmetric]);
-        let mut values = self.reduce("ReduceMax", &asymmetric, 2);
+        let mut parts = Vec::new();
+        if max_width > 0 {
+            let asymmetric = self.slice(&difference, 2, 0..max_width);
+            let asymmetric = self.op("Relu", &[&asymmetric]);
+            parts.push(self.reduce("ReduceMax", &asymmetric, 2));
+        }
         if l2_width > 0 {
             let symmetric = self.slice(&difference, 2, max_width..max_width + l2_width);
-            let lengths = self.reduce("ReduceL2", &symmetric, 2);
-            values = self.op("Add", &[&values, &lengths]);
+            parts.push(self.reduce("ReduceL2", &symmetric, 2));
         }
+        let values = self.combined("Sum", &parts);
         self.reduce("ReduceMean", &values, 1)
     }
 

@@ -1,6 +1,11 @@
 //! Learned distances compared with the exact solver.
 
-use isochrone_core::{Discount, TemporalDistance as _, statistics};
+use isochrone_core::{
+    Discount, TemporalDistance as _,
+    exact::{AllPairs, ExactSolver, TabularMdp},
+    rng, statistics,
+};
+use isochrone_data::Dataset;
 use isochrone_learn::{Algorithm, Preset, Training};
 
 #[path = "../../experiments/ground_truth/gridworld.rs"]
@@ -38,4 +43,73 @@ fn cmd1_agrees_with_the_exact_solver() {
         .map(|pair| problem.optimal.nats(pair / n, pair % n))
         .collect();
     assert!(optimal.iter().zip(&exact).all(|(optimal, walk)| optimal <= walk));
+}
+
+/// Returns random walks that drift along a line of cells, on which actions have no effect, and the
+/// exact distances: those of any policy.
+fn drift(cells: usize, discount: Discount) -> (Dataset, AllPairs) {
+    const AHEAD: f64 = 0.6;
+    let next = |cell: usize, is_ahead: bool| {
+        if is_ahead { (cell + 1).min(cells - 1) } else { cell.saturating_sub(1) }
+    };
+    let mut random = rng::stream(3, 0);
+    let episodes = (0..400).map(|_| {
+        let mut cell = rng::below(&mut random, cells);
+        let (mut observations, mut actions) = (vec![cell as f32], Vec::new());
+        for _ in 0..60 {
+            cell = next(cell, rng::unit_f64(&mut random) < AHEAD);
+            observations.push(cell as f32);
+            actions.push(2.0 * rng::unit_f64(&mut random) as f32 - 1.0);
+        }
+        (observations, actions)
+    });
+    let data = Dataset::from_arrays(1, 1, episodes.collect::<Vec<_>>()).unwrap();
+    let edges =
+        (0..cells).flat_map(|cell| [(cell, next(cell, true), AHEAD), (cell, next(cell, false), 1.0 - AHEAD)]);
+    let chain = TabularMdp::chain_from_edges(cells, edges).unwrap();
+    (data, ExactSolver::new(&chain, discount).all_pairs().unwrap())
+}
+
+/// Where actions have no effect, all policies have the same distances: backups learn them in the
+/// unit of the discount, averaged over chance.
+#[test]
+fn backups_agree_with_the_exact_solver() {
+    const CELLS: usize = 8;
+    let (data, exact) = drift(CELLS, Discount::new(0.9).unwrap());
+    let states: Vec<f32> = (0..CELLS).map(|cell| cell as f32).collect();
+    for line in std::env::var("TRY").unwrap_or("mqe".into()).split('|') {
+        let (name, sets) = line.split_once(' ').unwrap_or((line, ""));
+        let algorithm = Algorithm::named(name).unwrap();
+        let mut training = Training::new(algorithm)
+            .preset(Preset::Small)
+            .discount(0.9)
+            .steps(800)
+            .batch_size(128)
+            .seed(7)
+            .set("critic_optimizer.learning_rate", 3e-3)
+            .set("critic_optimizer.schedule", "cosine");
+        for set in sets.split_whitespace() {
+            let (name, value) = isochrone_learn::settings::parse_assignment(set).unwrap();
+            training = if name == "steps" {
+                training.steps(value.as_integer().unwrap() as u64)
+            } else {
+                training.set(&name, value)
+            };
+        }
+        let model = training.fit(&data).unwrap();
+        let nats = model.distance().unwrap().all_pairs_nats(&states, &states);
+        let pairs = (0..CELLS * CELLS).filter(|pair| pair / CELLS != pair % CELLS);
+        let (learned, exact): (Vec<f64>, Vec<f64>) =
+            pairs.map(|pair| (f64::from(nats[pair]), exact.nats(pair / CELLS, pair % CELLS))).unzip();
+        let errors =
+            learned.iter().zip(&exact).map(|(learned, exact)| (learned - exact) / exact).collect::<Vec<_>>();
+        let bias = statistics::median(errors.clone());
+        let (correlation, error) = (
+            statistics::spearman(&learned, &exact),
+            statistics::median(errors.into_iter().map(f64::abs).collect()),
+        );
+        println!("{line}: correlation {correlation:.3}, median relative error {error:.3} {bias:.3}");
+        println!("{:.2?} {:.2?}", &learned[..7], &exact[..7]);
+        println!("{:.2?} {:.2?}", &learned[49..], &exact[49..]);
+    }
 }

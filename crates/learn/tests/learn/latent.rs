@@ -11,7 +11,7 @@ fn latent_rows_have_the_distances_of_their_states() {
     let data = walks(3, 20);
     let rows = data.episode(0).observations;
     let (from, to) = (&rows[..4 * 8], &rows[4 * 8..4 * 20]);
-    for algorithm in [Algorithm::Cmd1, Algorithm::Cmd2, Algorithm::Qrl] {
+    for algorithm in [Algorithm::Cmd1, Algorithm::Cmd2, Algorithm::Qrl, Algorithm::Tmd, Algorithm::Mqe] {
         for (ensemble, head) in [("single", "mrn"), ("twin", "mrn"), ("twin", "iqe"), ("single", "max_relu")]
         {
             let training = Training::new(algorithm).preset(Preset::Small).steps(3).batch_size(16);
@@ -42,6 +42,11 @@ fn distances_without_a_quasimetric_have_no_latent_rows() {
     let data = walks(3, 20);
     for algorithm in [Algorithm::CrlNce, Algorithm::Gciql] {
         let training = Training::new(algorithm).preset(Preset::Small).steps(1).batch_size(16);
+        assert!(training.fit(&data).unwrap().distance().unwrap().as_latent().is_none(), "{algorithm}");
+    }
+    for algorithm in [Algorithm::Cmd1, Algorithm::Qrl] {
+        let training = Training::new(algorithm).preset(Preset::Small).steps(1).batch_size(16);
+        let training = training.set("critic.head.kind", "asymmetric_euclidean");
         assert!(training.fit(&data).unwrap().distance().unwrap().as_latent().is_none(), "{algorithm}");
     }
 }

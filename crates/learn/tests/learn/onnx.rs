@@ -61,6 +61,8 @@ fn cases() -> Vec<Case> {
             "max-relu",
             &[("critic.head.kind", "max_relu"), ("critic.head.components", "4")],
         ),
+        case(Algorithm::Mqe, "euclidean", &[("critic.head.kind", "asymmetric_euclidean")]),
+        case(Algorithm::Gcbc, "mixture", &[("policy.distribution.kind", "mixture")]),
         case(Algorithm::CrlNce, "twin", &[("critic.ensemble", "twin"), tanh_gaussian]),
         case(Algorithm::Qrl, "twin", &[("critic.ensemble", "twin"), tanh_gaussian]),
         case(Algorithm::Qrl, "mrn", &[("critic.head.kind", "mrn")]),

@@ -75,7 +75,8 @@ pub fn presets() -> Vec<LearnerConfig> {
     let small = || Algorithm::ALL.into_iter().map(|algorithm| algorithm.preset(Preset::Small));
     let awr = small().filter_map(|preset| changed(preset, &[("extraction.kind", "awr")]));
     let other = small().filter_map(|preset| changed(preset, &OTHER));
-    small().chain(awr).chain(other).collect()
+    let options = small().filter_map(|preset| changed(preset, &OPTIONS));
+    small().chain(awr).chain(other).chain(options).collect()
 }
 
 /// Twin critics, learning-rate schedules, gradient clipping, learned standard deviations, other
@@ -87,6 +88,13 @@ const OTHER: [(&str, &str); 6] = [
     ("critic_optimizer.max_grad_norm", "0.5"),
     ("policy.distribution.kind", "tanh_gaussian"),
     ("critic.head.kind", "iqe"),
+];
+
+/// Options of distances and policies.
+const OPTIONS: [(&str, &str); 3] = [
+    ("continuity_weight", "0.1"),
+    ("critic.head.kind", "asymmetric_euclidean"),
+    ("policy.distribution.kind", "mixture"),
 ];
 
 /// Applies the changes for which a preset has a setting; `None` if there are none.

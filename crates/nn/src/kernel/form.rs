@@ -10,11 +10,12 @@ pub enum PairForm {
     /// `max_width` features of the first kind followed by `l2_width` of the second.
     ///
     /// With both widths equal this is the metric residual network of Liu et al. (2023) with the
-    /// square root; with `l2_width = 0` it is the max-relu quasimetric.
+    /// square root; with `l2_width = 0` it is the max-relu quasimetric, with `max_width = 0` the
+    /// Euclidean distance.
     MaxL2 {
         /// The number of independent quasimetrics that are averaged.
         components: usize,
-        /// The number of features of the asymmetric part, per component.
+        /// The number of features of the asymmetric part, per component; may be zero.
         max_width: usize,
         /// The number of features of the symmetric part, per component; may be zero.
         l2_width: usize,

@@ -8,13 +8,15 @@ use isochrone_core::rng;
 use pulp::Arch;
 
 /// Forms with odd and even widths, one and several components, no L2 part, and single groups.
-const FORMS: [PairForm; 10] = [
+const FORMS: [PairForm; 12] = [
     PairForm::MaxL2 { components: 3, max_width: 4, l2_width: 4 },
     PairForm::MaxL2 { components: 1, max_width: 8, l2_width: 8 },
     PairForm::MaxL2 { components: 3, max_width: 5, l2_width: 7 },
     PairForm::MaxL2 { components: 8, max_width: 1, l2_width: 1 },
     PairForm::MaxL2 { components: 2, max_width: 40, l2_width: 40 },
     PairForm::MaxL2 { components: 2, max_width: 9, l2_width: 0 },
+    PairForm::MaxL2 { components: 1, max_width: 0, l2_width: 5 },
+    PairForm::MaxL2 { components: 1, max_width: 0, l2_width: 37 },
     PairForm::Interval { groups: 3, group_width: 8 },
     PairForm::Interval { groups: 1, group_width: 5 },
     PairForm::Interval { groups: 7, group_width: 1 },

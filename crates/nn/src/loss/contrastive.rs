@@ -107,6 +107,7 @@ fn of_pairs(
     let potential = options.potential.unwrap_or_else(|| Tensor::zeros([x.dims()[0]], &x.device()));
     let spec = ContrastSpec { form, slope: form.logit_sign() * options.scale, objective };
     let mix = head.mix(&x);
+    let (x, y) = head.sides(x, y);
     of_statistics(match &options.group {
         None => op::contrast(spec, x, y, potential, mix),
         Some(group) => {

@@ -1,5 +1,6 @@
 //! Losses. Each returns a value to minimize and named diagnostics.
 
+mod backup;
 mod contrastive;
 mod distill;
 mod dual;
@@ -8,13 +9,14 @@ mod regression;
 mod steps;
 mod temporal;
 
+pub use backup::{BackupConfig, linex_backup};
 pub use contrastive::{ContrastiveOptions, Direction, InfoNce, binary_nce, infonce, infonce_of_logits};
 pub use distill::{contrastive_targets, distill};
 pub use dual::{Dual, DualConfig};
 pub use policy::{awr, ddpg_bc};
 pub use regression::expectile;
 pub use steps::step_regression;
-pub use temporal::{local_constraint, qrl_spread};
+pub use temporal::{continuity, local_constraint, qrl_spread};
 
 use burn::tensor::Tensor;
 

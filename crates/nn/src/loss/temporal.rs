@@ -32,3 +32,12 @@ pub fn local_constraint(step_distances: Tensor<1>, step_cost: f32) -> Loss {
     let value = relu(step_distances - step_cost).square().mean();
     Loss::new(value.clone()).with("violation", value)
 }
+
+/// Returns the continuity hinge `mean max(0, (d(s, g) - d(s', g))^2 - step^2)`: one step changes the
+/// distance to any goal by at most one step.
+///
+/// # Shapes
+/// `here, next: [n]`, the distances of both states of a transition to the same goal.
+pub fn continuity(here: Tensor<1>, next: Tensor<1>, step: f64) -> Loss {
+    Loss::new(relu((here - next).square() - step * step).mean())
+}

@@ -1,6 +1,6 @@
 //! Goal-conditioned policies with actions in `[-1, 1]`.
 
-use super::{Encoder, EncoderConfig, Initializer, TrunkConfig};
+use super::{Encoder, EncoderConfig, Initializer, TrunkConfig, mixture::Mixture};
 use crate::error::{ConfigError, at_least_one};
 use burn::{module::Module, tensor::Tensor};
 use serde::{Deserialize, Serialize};
@@ -25,6 +25,23 @@ pub enum PolicyDistribution {
         #[serde(default = "default_std")]
         std: f32,
     },
+    /// A mixture of Gaussians `N(tanh(mean), e^(2 log_std))`, clipped to `[-1, 1]` when sampled; the
+    /// mode is the mean of the heaviest.
+    Mixture {
+        /// The number of Gaussians.
+        #[serde(default = "default_components")]
+        components: usize,
+        /// Minimum of `log_std`.
+        #[serde(default = "default_min_log_std")]
+        min_log_std: f32,
+        /// Maximum of `log_std`.
+        #[serde(default = "default_max_log_std")]
+        max_log_std: f32,
+    },
+}
+
+fn default_components() -> usize {
+    4
 }
 
 fn default_min_log_std() -> f32 {
@@ -68,13 +85,21 @@ impl ActorConfig {
     /// If a size is zero, the range of `log_std` is empty, or `std` is not positive.
     pub fn init(&self, init: &mut Initializer) -> Result<Actor, ConfigError> {
         let actions = at_least_one("actions", self.actions)?;
+        let check_range = |min: f32, max: f32| {
+            if min.is_finite() && max.is_finite() && min < max {
+                return Ok(());
+            }
+            let (value, problem) = (format!("[{min}, {max}]"), "is an empty range of log_std");
+            Err(ConfigError::new("distribution", value, problem, "use -5 and 2"))
+        };
         let outputs = match self.distribution {
-            PolicyDistribution::TanhGaussian { min_log_std: min, max_log_std: max } => {
-                if !(min.is_finite() && max.is_finite() && min < max) {
-                    let (value, problem) = (format!("[{min}, {max}]"), "is an empty range of log_std");
-                    return Err(ConfigError::new("distribution", value, problem, "use -5 and 2"));
-                }
+            PolicyDistribution::TanhGaussian { min_log_std, max_log_std } => {
+                check_range(min_log_std, max_log_std)?;
                 2 * actions
+            }
+            PolicyDistribution::Mixture { components, min_log_std, max_log_std } => {
+                check_range(min_log_std, max_log_std)?;
+                Mixture::outputs(at_least_one("distribution.components", components)?, actions)
             }
             PolicyDistribution::FixedStd { std } => {
                 if !(std.is_finite() && std > 0.0) {
@@ -116,11 +141,16 @@ impl Actor {
             PolicyDistribution::FixedStd { std } => {
                 ActionDistribution::FixedStd { mean: outputs.tanh(), std }
             }
+            PolicyDistribution::Mixture { components, min_log_std, max_log_std } => {
+                let range = (min_log_std, max_log_std);
+                ActionDistribution::Mixture(Mixture::new(outputs, components, self.actions, range))
+            }
         }
     }
 
-    /// Returns the network of observations and goals. The mode of every distribution is `tanh` of
-    /// its first [`actions`](Self::actions) outputs.
+    /// Returns the network of observations and goals. The mode of a distribution is `tanh` of its
+    /// first [`actions`](Self::actions) outputs; that of a mixture is `tanh` of those of its heaviest
+    /// component.
     pub fn network(&self) -> &Encoder {
         &self.network
     }
@@ -128,6 +158,11 @@ impl Actor {
     /// Returns the width of an action.
     pub fn actions(&self) -> usize {
         self.actions
+    }
+
+    /// Returns the type of the distribution.
+    pub fn distribution(&self) -> PolicyDistribution {
+        self.distribution
     }
 }
 
@@ -149,6 +184,8 @@ pub enum ActionDistribution {
         /// Standard deviation.
         std: f32,
     },
+    /// A mixture of Gaussians.
+    Mixture(Mixture),
 }
 
 /// `ln sqrt(2 pi)`
@@ -163,6 +200,7 @@ impl ActionDistribution {
         match self {
             Self::TanhGaussian { mean, log_std } => (mean.clone() + log_std.clone().exp() * noise).tanh(),
             Self::FixedStd { mean, std } => (mean.clone() + noise * *std).clamp(-1.0, 1.0),
+            Self::Mixture(mixture) => mixture.sample(noise),
         }
     }
 
@@ -171,6 +209,7 @@ impl ActionDistribution {
         match self {
             Self::TanhGaussian { mean, .. } => mean.clone().tanh(),
             Self::FixedStd { mean, .. } => mean.clone(),
+            Self::Mixture(mixture) => mixture.mode(),
         }
     }
 
@@ -188,6 +227,7 @@ impl ActionDistribution {
                 standard.square() * -0.5 - log_std.clone() - (actions.square().neg() + 1.0).log()
             }
             Self::FixedStd { mean, std } => ((actions - mean.clone()) / *std).square() * -0.5 - std.ln(),
+            Self::Mixture(mixture) => return mixture.log_prob(actions),
         };
         (terms.sum_dim(1) - LOG_SQRT_TAU * width as f32).reshape([n])
     }

@@ -85,6 +85,11 @@ pub struct Metric {
 }
 
 impl Metric {
+    /// Returns whether the distance is a quasimetric for any parameters.
+    pub fn is_quasimetric(&self) -> bool {
+        self.members.iter().all(|member| member.head.is_quasimetric())
+    }
+
     /// Returns the independent distances.
     pub fn members(&self) -> &[MetricMember] {
         &self.members

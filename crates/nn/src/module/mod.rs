@@ -5,6 +5,7 @@ mod dense;
 mod encoder;
 mod init;
 mod metric;
+mod mixture;
 mod pair_head;
 mod potential;
 
@@ -14,5 +15,6 @@ pub use dense::{Dense, Norm};
 pub use encoder::{Encoder, EncoderConfig, Normalization, TrunkConfig};
 pub use init::Initializer;
 pub use metric::{Ensemble, Metric, MetricConfig, MetricMember};
+pub use mixture::Mixture;
 pub use pair_head::{PairHead, PairHeadConfig};
 pub use potential::Potential;

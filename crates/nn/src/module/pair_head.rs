@@ -11,6 +11,7 @@ use burn::{
     tensor::{Tensor, activation::sigmoid},
 };
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// The configuration of a pair head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +49,13 @@ pub enum PairHeadConfig {
         #[serde(default = "default_parts")]
         components: usize,
     },
+    /// `d(x, y) = ||x_S - y_G||_2`, where `x_S` is the first half of the features and `y_G` the
+    /// second: a state and a goal are embedded differently.
+    ///
+    /// It is not negative, but not a quasimetric: `d(x, x)` may be positive, and the triangle
+    /// inequality may be violated. Unlike a quasimetric, it can represent any distances between
+    /// states and goals.
+    AsymmetricEuclidean,
     /// `x . y`: a similarity for contrastive learning. Not a quasimetric.
     InnerProduct,
 }
@@ -95,8 +103,19 @@ impl PairHeadConfig {
             Self::Iqe { group_width } => {
                 PairForm::Interval { groups: divided("group_width", group_width, 1)?, group_width }
             }
+            Self::AsymmetricEuclidean if !width.is_multiple_of(2) => {
+                let problem = format!("needs two halves of a latent width of {width}");
+                let hint = "choose an even latent width";
+                return Err(ConfigError::new("kind", "asymmetric_euclidean", &problem, hint));
+            }
+            Self::AsymmetricEuclidean => PairForm::MaxL2 { components: 1, max_width: 0, l2_width: width / 2 },
             Self::InnerProduct => PairForm::InnerProduct { width },
         })
+    }
+
+    /// Returns whether the head is a quasimetric for any latent rows.
+    pub fn is_quasimetric(self) -> bool {
+        !matches!(self, Self::AsymmetricEuclidean | Self::InnerProduct)
     }
 
     /// Builds the head for latent rows of `width` features.
@@ -106,7 +125,8 @@ impl PairHeadConfig {
     pub fn init(self, width: usize, init: &mut Initializer) -> Result<PairHead, ConfigError> {
         let form = self.form(width)?;
         let mix_logit = matches!(self, Self::Iqe { .. }).then(|| init.constant(1, 0.0));
-        Ok(PairHead { form, mix_logit })
+        let has_sides = self == Self::AsymmetricEuclidean;
+        Ok(PairHead { form, has_sides, is_quasimetric: self.is_quasimetric(), mix_logit })
     }
 }
 
@@ -115,15 +135,46 @@ impl PairHeadConfig {
 pub struct PairHead {
     #[module(skip)]
     form: PairForm,
+    /// Whether the form compares the first half of one row with the second half of the other.
+    #[module(skip)]
+    has_sides: bool,
+    #[module(skip)]
+    is_quasimetric: bool,
     /// `a = sigmoid(mix_logit)` of an interval quasimetric embedding, `[1]`
     mix_logit: Option<Param<Tensor<1>>>,
 }
 
 impl PairHead {
-    /// Returns the form of the comparison.
+    /// Returns the form of the comparison, between the features of [`sides`](Self::sides).
     #[doc(hidden)]
     pub fn form(&self) -> PairForm {
         self.form
+    }
+
+    /// Returns whether the head is a quasimetric for any latent rows.
+    pub fn is_quasimetric(&self) -> bool {
+        self.is_quasimetric
+    }
+
+    /// Returns the number of features of a latent row.
+    pub fn width(&self) -> usize {
+        let (from, to) = self.columns();
+        from.end.max(to.end)
+    }
+
+    /// Returns the features of the first and of the second row that are compared.
+    pub fn columns(&self) -> (Range<usize>, Range<usize>) {
+        let width = self.form.width();
+        (0..width, if self.has_sides { width..2 * width } else { 0..width })
+    }
+
+    /// Returns the features of `x: [n, width]` and `y: [m, width]` that are compared.
+    pub(crate) fn sides(&self, x: Tensor<2>, y: Tensor<2>) -> (Tensor<2>, Tensor<2>) {
+        if !self.has_sides {
+            return (x, y);
+        }
+        let (from, to) = self.columns();
+        (x.narrow(1, from.start, from.len()), y.narrow(1, to.start, to.len()))
     }
 
     /// Returns the mix of an interval form, `[1]`; zero for other forms.
@@ -147,6 +198,7 @@ impl PairHead {
     /// `x: [n, width]`, `y: [m, width]` give `[n, m]`.
     pub fn all_pairs(&self, x: Tensor<2>, y: Tensor<2>) -> Tensor<2> {
         let mix = self.mix(&x);
+        let (x, y) = self.sides(x, y);
         op::all_pairs(self.form, x, y, mix)
     }
 
@@ -156,6 +208,7 @@ impl PairHead {
     /// `x, y: [n, width]` give `[n]`.
     pub fn rowwise(&self, x: Tensor<2>, y: Tensor<2>) -> Tensor<1> {
         let mix = self.mix(&x);
+        let (x, y) = self.sides(x, y);
         op::rowwise(self.form, x, y, mix)
     }
 }

@@ -98,15 +98,18 @@ pub fn rowwise(form: PairForm, x: Tensor<2>, y: Tensor<2>, mix: Tensor<1>) -> Te
 
 /// Returns `max relu + L2` over the last dimension.
 fn max_l2(difference: Tensor<4>, max_width: usize, l2_width: usize) -> Tensor<4> {
-    let value = relu(difference.clone().narrow(3, 0, max_width)).max_dim(3);
-    if l2_width == 0 {
-        return value;
+    let rise = (max_width > 0).then(|| relu(difference.clone().narrow(3, 0, max_width)).max_dim(3));
+    if let (Some(rise), 0) = (&rise, l2_width) {
+        return rise.clone();
     }
     let squares = difference.narrow(3, max_width, l2_width).square().sum_dim(3);
     // The root has no derivative at zero; coincident rows have distance 0 and gradient 0.
     let coincident = squares.clone().detach().equal_scalar(0.0);
     let length = squares.mask_fill(coincident.clone(), 1.0).sqrt().mask_fill(coincident, 0.0);
-    value + length
+    match rise {
+        Some(rise) => rise + length,
+        None => length,
+    }
 }
 
 fn max_l2_backward(
@@ -119,19 +122,21 @@ fn max_l2_backward(
     let part = width / components;
     let difference = x.reshape([n, 1, components, part]) - y.reshape([1, m, components, part]);
     let gradient = gradient.div_scalar(components as f32).reshape([n, m, 1, 1]).repeat_dim(2, components);
-    let (largest, index) = difference.clone().narrow(3, 0, max_width).max_dim_with_indices(3);
-    let won = gradient.clone().mask_fill(largest.lower_equal_scalar(0.0), 0.0);
-    let zeros = Tensor::<4>::zeros([n, m, components, max_width], &gradient.device());
-    let at_max = zeros.scatter(3, index, won, IndexingUpdateOp::Add);
-    let of_difference = if l2_width == 0 {
-        at_max
-    } else {
+    let mut parts = Vec::new();
+    if max_width > 0 {
+        let (largest, index) = difference.clone().narrow(3, 0, max_width).max_dim_with_indices(3);
+        let won = gradient.clone().mask_fill(largest.lower_equal_scalar(0.0), 0.0);
+        let zeros = Tensor::<4>::zeros([n, m, components, max_width], &gradient.device());
+        parts.push(zeros.scatter(3, index, won, IndexingUpdateOp::Add));
+    }
+    if l2_width > 0 {
         let difference = difference.narrow(3, max_width, l2_width);
         let length = difference.clone().square().sum_dim(3).sqrt();
         let coincident = length.clone().equal_scalar(0.0);
         let weight = (gradient / length.mask_fill(coincident.clone(), 1.0)).mask_fill(coincident, 0.0);
-        Tensor::cat(vec![at_max, difference * weight], 3)
-    };
+        parts.push(difference * weight);
+    }
+    let of_difference = Tensor::cat(parts, 3);
     let dx = of_difference.clone().sum_dim(1).reshape([n, width]);
     let dy = of_difference.sum_dim(0).neg().reshape([m, width]);
     (dx, dy)

@@ -2,7 +2,7 @@
 
 use crate::numbers::numbers;
 use burn::tensor::{Device, Tensor, TensorData};
-use isochrone_nn::module::ActionDistribution;
+use isochrone_nn::module::{ActionDistribution, Mixture};
 
 fn column(values: Vec<f32>) -> Tensor<2> {
     let n = values.len();
@@ -40,4 +40,34 @@ fn samples_without_noise_are_the_mode_and_samples_are_clipped() {
     let fixed = ActionDistribution::FixedStd { mean: rows(0.9, 3), std: 0.5 };
     assert_eq!(numbers(fixed.sample(rows(4.0, 3))), [1.0; 3]);
     assert!(numbers(policy.log_prob(rows(1.0, 3))).iter().all(|l| l.is_finite()), "actions at the bound");
+}
+
+/// Two components on one dimension: a light one at -0.5 and a heavy one at 0.6.
+fn two_modes(n: usize) -> ActionDistribution {
+    let outputs = [-0.5f32.atanh(), 0.6f32.atanh(), -1.5, -2.0, 0.0, 1.0];
+    let rows = TensorData::new(outputs.repeat(n), [n, outputs.len()]);
+    ActionDistribution::Mixture(Mixture::new(Tensor::from_data(rows, &Device::flex()), 2, 1, (-5.0, 2.0)))
+}
+
+#[test]
+fn the_density_of_a_mixture_integrates_to_one_and_has_two_modes() {
+    let n = 10_000;
+    let actions: Vec<f32> = (0..n).map(|i| -3.0 + 6.0 * (i as f32 + 0.5) / n as f32).collect();
+    let density: Vec<f64> =
+        numbers(two_modes(n).log_prob(column(actions.clone()))).iter().map(|l| f64::from(*l).exp()).collect();
+    assert!((density.iter().sum::<f64>() * 6.0 / n as f64 - 1.0).abs() < 1e-3);
+    let at = |action: f32| density[actions.iter().position(|&known| known >= action).unwrap()];
+    assert!(at(-0.5) > 3.0 * at(0.0) && at(0.6) > 3.0 * at(0.0) && at(0.6) > at(-0.5));
+    // One Gaussian alone has the density of its formula.
+    let weight = 1f64.exp() / (1.0 + 1f64.exp());
+    let expected = weight / ((-2f64).exp() * std::f64::consts::TAU.sqrt());
+    assert!((at(0.6) / expected - 1.0).abs() < 0.02, "{} {expected}", at(0.6));
+}
+
+#[test]
+fn a_mixture_acts_by_its_heaviest_component() {
+    let policy = two_modes(3);
+    assert!(numbers(policy.mode()).iter().all(|action| (action - 0.6).abs() < 1e-6));
+    assert_eq!(numbers(policy.sample(rows(0.0, 3))), numbers(policy.mode()));
+    assert_eq!(numbers(policy.sample(rows(99.0, 3))), [1.0; 3]);
 }

@@ -8,10 +8,11 @@ use isochrone_nn::{
     op::{self, ContrastSpec, chunked, chunked_contrast},
 };
 
-const FORMS: [PairForm; 5] = [
+const FORMS: [PairForm; 6] = [
     PairForm::MaxL2 { components: 1, max_width: 16, l2_width: 16 },
     PairForm::MaxL2 { components: 4, max_width: 5, l2_width: 3 },
     PairForm::MaxL2 { components: 1, max_width: 21, l2_width: 0 },
+    PairForm::MaxL2 { components: 1, max_width: 0, l2_width: 12 },
     PairForm::Interval { groups: 4, group_width: 8 },
     PairForm::InnerProduct { width: 10 },
 ];

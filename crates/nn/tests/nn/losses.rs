@@ -22,6 +22,7 @@ fn infonce_of_pairs_equals_infonce_of_their_logits() {
     let heads = [
         PairHeadConfig::Mrn { components: 2 },
         PairHeadConfig::Iqe { group_width: 4 },
+        PairHeadConfig::AsymmetricEuclidean,
         PairHeadConfig::InnerProduct,
     ];
     for config in heads {
@@ -137,6 +138,44 @@ fn minimize(start: f32, loss: impl Fn(Tensor<1>) -> Loss) -> f32 {
         at -= gradient * 0.05 / (1.0 + step as f32 / 200.0);
     }
     at
+}
+
+/// The minimizer is the distance whose `e^(-d)` is the mean of the discounted outcomes.
+#[test]
+fn backups_average_over_random_outcomes() {
+    let column = |values: &[f32]| vector(values).reshape([values.len(), 1]);
+    let config = BackupConfig { diagonal_weight: 0.0, threshold: 3.0 };
+    let (outcomes, log_gamma) = ([0.2f32, 1.7, 0.9], 0.95f32.ln());
+    let found = minimize(0.5, |d| {
+        let distances = d.reshape([1, 1]).expand([3, 1]).repeat_dim(1, 3);
+        let next = column(&outcomes).repeat_dim(1, 3);
+        linex_backup(config, distances, next, column(&[log_gamma; 3]), 0)
+    });
+    let exact = -(outcomes.iter().map(|d| (log_gamma - d).exp()).sum::<f32>() / 3.0).ln();
+    assert!((found - exact).abs() < 1e-3, "{found} {exact}");
+}
+
+/// Only the diagonal counts with weight 1, and the slope is 1 above the threshold.
+#[test]
+fn backups_have_the_documented_weights() {
+    let device = Device::flex().autodiff();
+    let config = BackupConfig { diagonal_weight: 1.0, threshold: 3.0 };
+    let distances: Tensor<2> = Tensor::from_data([[0.5f32, 9.0], [9.0, 8.0]], &device).require_grad();
+    let zeros = || Tensor::<2>::zeros([2, 2], &device);
+    let loss = linex_backup(config, distances.clone(), zeros(), Tensor::zeros([2, 1], &device), 0);
+    let linex = |u: f64| u.exp() - u - 1.0;
+    assert!((loss.item() - (linex(0.5) + linex(3.0) + 5.0) / 2.0).abs() < 1e-5);
+    assert!((diagnostic(&loss, "diagonal") - loss.item()).abs() < 1e-6);
+    let slopes = numbers(distances.grad(&loss.value.backward()).unwrap());
+    for (slope, expected) in slopes.into_iter().zip([(0.5f32.exp() - 1.0) / 2.0, 0.0, 0.0, 0.5]) {
+        assert!((slope - expected).abs() < 1e-6, "{slope} {expected}");
+    }
+}
+
+#[test]
+fn the_continuity_hinge_allows_one_step() {
+    let loss = continuity(vector(&[1.0, 1.0, 1.0]), vector(&[1.1, 0.9, 1.5]), 0.1);
+    assert!((loss.item() - (0.25 - 0.01) / 3.0).abs() < 1e-6, "{}", loss.item());
 }
 
 #[test]

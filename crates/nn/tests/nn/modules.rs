@@ -23,6 +23,7 @@ fn configuration_errors_name_the_field_and_value() {
         metric_config(12, PairHeadConfig::Mrn { components: 0 }).init(&mut init()).unwrap_err(),
         metric_config(12, PairHeadConfig::Iqe { group_width: 8 }).init(&mut init()).unwrap_err(),
         metric_config(12, PairHeadConfig::MaxRelu { components: 7 }).init(&mut init()).unwrap_err(),
+        metric_config(11, PairHeadConfig::AsymmetricEuclidean).init(&mut init()).unwrap_err(),
         Potential::new(3, TrunkConfig { width: 0, ..Default::default() }, &mut init()).unwrap_err(),
         ActorConfig {
             inputs: 3,
@@ -50,6 +51,7 @@ fn configuration_errors_name_the_field_and_value() {
          head.components = 0: must be at least 1\n\
          head.group_width = 8: does not divide a latent width of 12\n\
          head.components = 7: does not divide a latent width of 12\n\
+         head.kind = asymmetric_euclidean: needs two halves of a latent width of 11\n\
          trunk.width = 0: must be at least 1\n\
          distribution.std = 0: must be positive\n\
          distribution = [2, NaN]: is an empty range of log_std"

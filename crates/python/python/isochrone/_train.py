@@ -16,7 +16,9 @@ from isochrone._isochrone import Dataset, Model, Run, resume_run, start_run
 if TYPE_CHECKING:
     from isochrone._data import load as load
 
-AlgorithmName: TypeAlias = Literal["cmd1", "cmd2", "crl-nce", "crl-cpc", "qrl", "gciql", "ddpg", "gcbc"]
+AlgorithmName: TypeAlias = Literal[
+    "cmd1", "cmd2", "crl-nce", "crl-cpc", "qrl", "tmd", "mqe", "gciql", "ddpg", "gcbc"
+]
 Size: TypeAlias = Literal["small", "standard", "paper"]
 Callback: TypeAlias = Callable[[dict[str, float]], object]
 DataSource: TypeAlias = "Dataset | str | os.PathLike[str]"

@@ -40,7 +40,7 @@ pub fn check(
     }
     let latent = distance.as_latent().with_context(|| {
         format!(
-            "--check: {} does not compare latent states; hint: train cmd1, cmd2 or qrl",
+            "--check: {} does not compare latent states; hint: train cmd1, cmd2, qrl, tmd or mqe",
             loaded.run.manifest().algorithm
         )
     })?;
