@@ -154,7 +154,8 @@ impl Evaluator<'_> {
         let waypoints = self.waypoints_to_states(planner, model, seed)?;
         let data = &self.dataset.data;
         let Some(columns) = data.spec().goal.clone() else { return Ok(waypoints) };
-        let partial = |planner| Box::new(PartialGoals::new(planner, data, columns)) as Box<dyn Waypoints + 'm>;
+        let partial =
+            |planner| Box::new(PartialGoals::new(planner, data, columns)) as Box<dyn Waypoints + 'm>;
         Ok(waypoints.map(partial))
     }
 

@@ -31,7 +31,10 @@ pub fn summary(results: &Results) -> Table {
             rounded(published(of(dataset).published.iter(), &group[0].method), 1)
         }),
         column("best published", &rows, |(dataset, _)| {
-            of(dataset).best.as_ref().map_or_else(String::new, |best| format!("{} ({})", best.percent, best.method))
+            of(dataset)
+                .best
+                .as_ref()
+                .map_or_else(String::new, |best| format!("{} ({})", best.percent, best.method))
         }),
         column("upper bound", &rows, |(dataset, _)| {
             let info = results.datasets.get(*dataset);
@@ -60,7 +63,8 @@ mod tests {
 
     #[test]
     fn families_have_published_numbers() {
-        let table = BTreeMap::from([("cmd".to_owned(), 92.4), ("crl".to_owned(), 95.0), ("qrl".to_owned(), 88.0)]);
+        let table =
+            BTreeMap::from([("cmd".to_owned(), 92.4), ("crl".to_owned(), 95.0), ("qrl".to_owned(), 88.0)]);
         let found = |method| published(table.iter(), method);
         assert_eq!(found("cmd1"), Some(92.4));
         assert_eq!(found("crl-nce"), Some(95.0));

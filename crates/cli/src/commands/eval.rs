@@ -226,7 +226,8 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         let distilled = is_distilled.then(|| loaded.distilled_policy()).transpose()?;
         let policy: &dyn GoalPolicy = distilled.as_ref().map_or(learned, |policy| policy);
         let rollouts = if args.plan {
-            let planned = PlannedPolicy { planner: args.planner.waypoints(&loaded, Some(max_steps))?, policy };
+            let planned =
+                PlannedPolicy { planner: args.planner.waypoints(&loaded, Some(max_steps))?, policy };
             let rollouts = rollout_config.run(&*factory, &planned);
             let (starts, goals) = starts_and_goals(&rollouts);
             let n_unreachable =
