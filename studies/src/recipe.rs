@@ -486,7 +486,9 @@ impl PlannerRecipe {
             SearchRecipe::Graph { edge_scale_steps, max_edge_steps, .. } => {
                 edge_scale_steps.is_some() != max_edge_steps.is_some()
             }
-            SearchRecipe::Greedy { .. } | SearchRecipe::Recorded { .. } => true,
+            SearchRecipe::Greedy { .. } | SearchRecipe::Recorded { .. } | SearchRecipe::Stochastic { .. } => {
+                true
+            }
         }
     }
 
