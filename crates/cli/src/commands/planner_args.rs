@@ -38,7 +38,8 @@ pub struct PlannerArgs {
     #[arg(long, value_name = "STEPS", allow_negative_numbers = true)]
     max_edge_steps: Option<f64>,
 
-    /// Choice of the dataset states [default: coverage; random for the planner greedy]
+    /// Choice of the dataset states [default: efficient; random with --max-edge-steps and for the
+    /// planner greedy]
     #[arg(long, value_enum, value_name = "CHOICE")]
     vertices: Option<VerticesArg>,
 
@@ -286,8 +287,8 @@ impl PlannerArgs {
             (Some(VerticesArg::Coverage), _) => Vertices::Coverage,
             (Some(VerticesArg::Random), _) => Vertices::Random,
             (Some(VerticesArg::Efficient), _) => Vertices::Efficient,
-            (None, PlanMethod::Greedy { .. }) => Vertices::Random,
-            (None, PlanMethod::SoftGraph { .. } | PlanMethod::Graph { .. }) => Vertices::Coverage,
+            (None, PlanMethod::SoftGraph { .. }) => Vertices::Efficient,
+            (None, PlanMethod::Greedy { .. } | PlanMethod::Graph { .. }) => Vertices::Random,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::nearest::Direction;
 use isochrone_core::{LatentMetric, TemporalDistance};
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The latent rows of the states of a graph.
@@ -28,6 +29,16 @@ impl LatentStates {
     ) -> Option<Vec<f32>> {
         let rows = distance.as_latent()?.embed(rows);
         let (from, to) = direction.ordered(&rows[..], &self.rows[..]);
-        Some(self.metric.all_pairs_nats(from, to))
+        // Pair by pair: to arrange all states for a kernel takes longer than to compare a few rows.
+        let (metric, width) = (&*self.metric, self.metric.width());
+        let nats_from = |from: &[f32]| {
+            to.par_chunks_exact(width).with_min_len(512).map(move |to| metric.nats(from, to)).collect()
+        };
+        let nats: Vec<Vec<f32>> = from
+            .par_chunks_exact(width)
+            .with_min_len((512 * width / to.len().max(1)).max(1))
+            .map(nats_from)
+            .collect();
+        Some(nats.concat())
     }
 }
