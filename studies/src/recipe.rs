@@ -10,16 +10,19 @@ use std::{collections::BTreeMap, path::Path};
 use toml::Table;
 
 /// The built-in recipes.
-pub const BUILT_IN: [(&str, &str); 9] = [
+pub const BUILT_IN: [(&str, &str); 12] = [
     ("nav2d", include_str!("../recipes/nav2d.toml")),
     ("nav2d-v2", include_str!("../recipes/nav2d-v2.toml")),
     ("mazes", include_str!("../recipes/mazes.toml")),
     ("antmaze", include_str!("../recipes/antmaze.toml")),
+    ("pointmazes", include_str!("../recipes/pointmazes.toml")),
+    ("antmazes", include_str!("../recipes/antmazes.toml")),
     ("nav2d-planners", include_str!("../recipes/nav2d-planners.toml")),
     ("mazes-planners", include_str!("../recipes/mazes-planners.toml")),
     ("antmaze-planners", include_str!("../recipes/antmaze-planners.toml")),
     ("nav2d-search", include_str!("../recipes/nav2d-search.toml")),
     ("mazes-search", include_str!("../recipes/mazes-search.toml")),
+    ("policies-search", include_str!("../recipes/policies-search.toml")),
 ];
 
 /// With more seeds, the tasks would overlap with those of evaluations during training.
