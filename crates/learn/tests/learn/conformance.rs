@@ -64,7 +64,7 @@ fn losses_decrease() {
         // loss of a policy on a changing distance need not decrease, that of cloning must. The push
         // loss starts at 500 and decreases by the growth of distances in steps.
         let decreasing =
-            [("contrast/loss", 0.8), ("push/loss", 0.998), ("critic/loss", 0.8), ("actor/loss", 0.98)];
+            [("contrast/loss", 0.85), ("push/loss", 0.998), ("critic/loss", 0.8), ("actor/loss", 0.98)];
         let has = |name: &str| records[0].values.iter().any(|(known, _)| known == name);
         let (name, fraction) = decreasing.into_iter().find(|(name, _)| has(name)).expect("there is a loss");
         let of = |record: Record| record.values.into_iter().find(|(known, _)| known == name);
