@@ -187,6 +187,20 @@ fn mixtures_have_their_proportions() {
     assert_distribution(&counts, |kind| probabilities[kind as usize], 3, "mixture");
 }
 
+/// A distribution can have another discount than the run.
+#[test]
+fn geometric_offsets_can_have_their_own_discount() {
+    let data = numbered(&[1000]);
+    let config = GoalDistributionConfig { discount: Some(0.75), ..GoalDistributionConfig::default() };
+    let sampler = sampler(&data, 4000, vec![distribution(config)]);
+    let offsets = sampler.batch(0).goals.remove(0).offsets;
+    let mean = offsets.iter().map(|&offset| f64::from(offset)).sum::<f64>() / offsets.len() as f64;
+    // gamma / (1 - gamma) = 3, with a standard deviation of 3.5 / sqrt(4000).
+    assert!((mean - 3.0).abs() < 0.3, "{mean}");
+    let wrong = GoalDistributionConfig { discount: Some(1.0), ..GoalDistributionConfig::default() };
+    assert!(GoalDistribution::new(wrong, Discount::new(GAMMA).unwrap()).is_err());
+}
+
 #[test]
 fn rows_match_the_dataset() {
     let data = numbered(&[3, 1, 10, 6, 30]);
@@ -201,6 +215,7 @@ fn rows_match_the_dataset() {
     let next = distribution(GoalDistributionConfig {
         mixture: mixture(0.0, 0.5, 0.5, 0.0),
         min_offset: MinOffset::One,
+        ..GoalDistributionConfig::default()
     });
     let sampler = sampler(&data, 777, vec![future, random, next]);
     for step in 0..40 {

@@ -21,6 +21,8 @@ pub struct MqeConfig {
     pub backup: BackupConfig,
     /// The weight of the invariance to actions.
     pub invariance_weight: f64,
+    /// The fraction of rows without their action, from which distances between states are learned.
+    pub state_only_fraction: f64,
     /// The weight of the continuity hinge; 0 for none.
     #[serde(default)]
     pub continuity_weight: f64,
@@ -69,6 +71,7 @@ impl AlgorithmDef for Mqe {
             next_state_fraction: 0.2,
             backup: BackupConfig { threshold: 5.0, ..BackupConfig::default() },
             invariance_weight: 1.0,
+            state_only_fraction: 0.5,
             continuity_weight: 0.0,
             policy: PolicyConfig::preset(preset),
             extraction: Extraction::default(),
@@ -80,6 +83,7 @@ impl AlgorithmDef for Mqe {
         fraction("next_state_fraction", config.next_state_fraction)?;
         positive("invariance_weight", config.invariance_weight)?;
         backup("backup", &config.backup)?;
+        fraction("state_only_fraction", config.state_only_fraction)?;
         Continuity::check(config.continuity_weight)?;
         config.extraction.check()?;
         let input = CriticInput::new(context);
@@ -103,7 +107,7 @@ impl Mqe {
         let (goals, sampled) = (&batch.goals[0], &batch.goals[Self::WAYPOINTS]);
         let n = batch.rows();
         let (mut chosen, mut log_discounts) = (Vec::with_capacity(n), Vec::with_capacity(n));
-        for (row, draw) in row_draws(batch, &self.context).into_iter().enumerate() {
+        for (row, draw) in row_draws(RowChoice::Waypoint, batch, &self.context).into_iter().enumerate() {
             let (to_goal, to_sampled) = (goals.offsets[row], sampled.offsets[row]);
             // The index of the source among next states, sampled states and goals.
             let (source, offset) = match draw < self.config.next_state_fraction {
@@ -122,13 +126,14 @@ impl Mqe {
         (Tensor::cat(sources, 0).select(0, chosen), log_discounts)
     }
 
-    /// Returns the loss of the backup and the invariance to actions, each summed over the members of
-    /// the metric.
+    /// Returns the loss of the backup and the invariance to actions, each summed over the members
+    /// of the metric.
     fn losses(&self, batch: &DeviceBatch) -> [Loss; 2] {
         let (waypoints, log_discounts) = self.waypoints(batch);
+        let from = self.input.of_batch(batch, &self.context, self.config.state_only_fraction);
         let (mut backups, mut invariances) = (Vec::new(), Vec::new());
         for member in self.metric.network().members() {
-            let rows = BackupRows::encode(member, self.input, batch, waypoints.clone());
+            let rows = BackupRows::encode(member, self.input, batch, from.clone(), waypoints.clone());
             let (config, processes) = (self.config.backup, &self.context.processes);
             backups.push(rows.backup(&member.head, config, log_discounts.clone(), processes));
             let similarity = rows.action_distances(&member.head).neg().exp();

@@ -20,6 +20,8 @@ pub struct TmdConfig {
     pub backup_weight: f64,
     /// The loss of the backup.
     pub backup: BackupConfig,
+    /// The fraction of rows without their action, from which distances between states are learned.
+    pub state_only_fraction: f64,
     /// The weight of the continuity hinge; 0 for none.
     #[serde(default)]
     pub continuity_weight: f64,
@@ -29,20 +31,22 @@ pub struct TmdConfig {
     pub extraction: Extraction,
 }
 
-/// Temporal metric distillation: a contrastive quasimetric that also satisfies the Bellman equation.
+/// Temporal metric distillation: a contrastive quasimetric that also satisfies the Bellman
+/// equation.
 ///
 /// A quasimetric `d` between states and states with actions minimizes the sum of
 ///
-/// - `- mean_j [ log softmax_i -d((s_i, a_i), g_j) ]_(i = j)`: the contrastive loss, which gives the
-///   distance of the behavior policy up to a term for each goal
+/// - `- mean_j [ log softmax_i -d((s_i, a_i), g_j) ]_(i = j)`: the contrastive loss, which gives
+///   the distance of the behavior policy up to a term for each goal
 /// - `mean d(s, (s, a))`: with 0, `d(s, g)` is at most the smallest `d((s, a), g)`
 /// - `mean linex(d((s, a), g) - stop[d(s', g)] + ln gamma)`: one step from the action to the next
 ///   state, which fixes the unit and, with the triangle inequality, leads from the distance of the
 ///   behavior policy to that of the optimal one ([`linex_backup`])
 ///
-/// Myers, Zheng, Eysenbach, Levine, "Offline Goal-conditioned Reinforcement Learning with Quasimetric
-/// Representations" (2025). Unlike in published code, distances in the contrastive loss are in nats,
-/// as those of the backup, and one encoder embeds states with and without actions ([`CriticInput`]).
+/// Myers, Zheng, Eysenbach, Levine, "Offline Goal-conditioned Reinforcement Learning with
+/// Quasimetric Representations" (2025). Unlike in published code, distances in the contrastive loss
+/// are in nats, as those of the backup, and one encoder embeds states with and without actions
+/// ([`CriticInput`]).
 pub struct Tmd {
     config: TmdConfig,
     context: LearnerContext,
@@ -67,6 +71,7 @@ impl AlgorithmDef for Tmd {
             invariance_weight: 1.0,
             backup_weight: 0.05,
             backup: BackupConfig::default(),
+            state_only_fraction: 0.5,
             continuity_weight: 0.0,
             policy: PolicyConfig::preset(preset),
             extraction: Extraction::default(),
@@ -77,6 +82,7 @@ impl AlgorithmDef for Tmd {
         positive("invariance_weight", config.invariance_weight)?;
         positive("backup_weight", config.backup_weight)?;
         backup("backup", &config.backup)?;
+        fraction("state_only_fraction", config.state_only_fraction)?;
         Continuity::check(config.continuity_weight)?;
         config.extraction.check()?;
         let input = CriticInput::new(context);
@@ -98,8 +104,10 @@ impl Tmd {
         let processes = &self.context.processes;
         let log_gamma = -self.context.discount.nats_per_step();
         let one_step = Tensor::full([batch.rows(), 1], log_gamma, &self.context.device);
+        let from = self.input.of_batch(batch, &self.context, self.config.state_only_fraction);
+        let next = &batch.next_observations;
         for member in self.metric.network().members() {
-            let rows = BackupRows::encode(member, self.input, batch, batch.next_observations.clone());
+            let rows = BackupRows::encode(member, self.input, batch, from.clone(), next.clone());
             let options = ContrastiveOptions { group: processes.negatives().cloned(), ..Default::default() };
             let (x, y) = (rows.actions.clone(), rows.goals.clone());
             contrasts.push(infonce(self.config.contrast, &member.head, x, y, options));

@@ -11,7 +11,7 @@ use isochrone_nn::{
 
 /// The latent rows of a batch, each `[n, latent]`.
 pub struct BackupRows {
-    /// States with their actions.
+    /// States, most of them with their actions.
     pub actions: Tensor<2>,
     /// The same states without actions.
     pub states: Tensor<2>,
@@ -22,12 +22,21 @@ pub struct BackupRows {
 }
 
 impl BackupRows {
-    /// Encodes a batch with its first goals and `later: [n, observation width]` in one pass.
-    pub fn encode(member: &MetricMember, input: CriticInput, batch: &DeviceBatch, later: Tensor<2>) -> Self {
+    /// Encodes rows of a critic, the states and the first goals of their batch, and
+    /// `later: [n, observation width]` in one pass.
+    ///
+    /// Some rows must be without actions: invariance to actions alone does not bound `d(s, g)` from
+    /// below, and `d = 0` between all states satisfies every backup of an action.
+    pub fn encode(
+        member: &MetricMember,
+        input: CriticInput,
+        batch: &DeviceBatch,
+        rows: Tensor<2>,
+        later: Tensor<2>,
+    ) -> Self {
         let (states, goals) = (&batch.observations, &batch.goals[0].observations);
-        let with_actions = input.state_actions(states.clone(), batch.actions.clone());
         let without = [states.clone(), goals.clone(), later].map(|rows| input.states(rows));
-        let all = std::iter::once(with_actions).chain(without).collect();
+        let all = std::iter::once(rows).chain(without).collect();
         let (latent, n) = (member.encoder.forward(Tensor::cat(all, 0)), batch.rows());
         let [actions, states, goals, later] = [0, 1, 2, 3].map(|part| latent.clone().narrow(0, part * n, n));
         Self { actions, states, goals, later: later.detach() }

@@ -11,10 +11,20 @@ use isochrone_core::rng;
 /// Random streams with this bit belong to updates; sampling and initialization use others.
 const UPDATES: u64 = 1 << 62;
 
+/// What the random numbers of [`row_draws`] decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowChoice {
+    /// Which rows are shown without their action.
+    Action,
+    /// Which rows have the next state as their waypoint.
+    Waypoint,
+}
+
 /// Returns one random number in `[0, 1)` for each row of a batch: a pure function of seed, step and
 /// row.
-pub fn row_draws(batch: &DeviceBatch, context: &LearnerContext) -> Vec<f64> {
-    let mut random = rng::stream(context.seed, UPDATES | batch.step);
+pub fn row_draws(choice: RowChoice, batch: &DeviceBatch, context: &LearnerContext) -> Vec<f64> {
+    // Steps are below 2^40.
+    let mut random = rng::stream(context.seed, UPDATES | (choice as u64) << 60 | batch.step);
     rng::skip(&mut random, context.processes.first_row(batch.rows()) as u64);
     (0..batch.rows()).map(|_| rng::unit_f64(&mut random)).collect()
 }
@@ -87,7 +97,7 @@ impl CriticInput {
         state_only_fraction: f64,
     ) -> Tensor<2> {
         let has_action = |draw: f64| f32::from(u8::from(draw < 1.0 - state_only_fraction));
-        let mask = row_draws(batch, context).into_iter().map(has_action).collect();
+        let mask = row_draws(RowChoice::Action, batch, context).into_iter().map(has_action).collect();
         let mask = Tensor::from_data(TensorData::new(mask, [batch.rows(), 1]), &context.device);
         self.mask_actions(batch.observations.clone(), batch.actions.clone(), mask)
     }

@@ -17,7 +17,7 @@ pub use backup::BackupRows;
 pub use check::{backup, dual, fraction, positive};
 pub use continuity::Continuity;
 pub use contrastive::{ContrastiveConfig, ContrastiveCritic, Embedding};
-pub use critic_input::{CriticInput, row_draws};
+pub use critic_input::{CriticInput, RowChoice, row_draws};
 pub use distances::{ContrastiveDistance, MetricDistance, StepMetricDistance, ValueDistance};
 pub use isochrone_nn::optim::{OptimizerConfig, Schedule, TrainState};
 pub use metric::QuasimetricConfig;

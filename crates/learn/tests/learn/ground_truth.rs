@@ -77,39 +77,28 @@ fn backups_agree_with_the_exact_solver() {
     const CELLS: usize = 8;
     let (data, exact) = drift(CELLS, Discount::new(0.9).unwrap());
     let states: Vec<f32> = (0..CELLS).map(|cell| cell as f32).collect();
-    for line in std::env::var("TRY").unwrap_or("mqe".into()).split('|') {
-        let (name, sets) = line.split_once(' ').unwrap_or((line, ""));
-        let algorithm = Algorithm::named(name).unwrap();
-        let mut training = Training::new(algorithm)
+    // Measured: correlation and error 0.93 and 0.17 for TMD, 0.77 and 0.37 for MQE with 800
+    // updates, 0.87 and 0.29 with 2000.
+    for (algorithm, steps, min_correlation, max_error) in
+        [(Algorithm::Tmd, 800, 0.88, 0.22), (Algorithm::Mqe, 1200, 0.72, 0.4)]
+    {
+        let training = Training::new(algorithm)
             .preset(Preset::Small)
             .discount(0.9)
-            .steps(800)
+            .steps(steps)
             .batch_size(128)
             .seed(7)
             .set("critic_optimizer.learning_rate", 3e-3)
             .set("critic_optimizer.schedule", "cosine");
-        for set in sets.split_whitespace() {
-            let (name, value) = isochrone_learn::settings::parse_assignment(set).unwrap();
-            training = if name == "steps" {
-                training.steps(value.as_integer().unwrap() as u64)
-            } else {
-                training.set(&name, value)
-            };
-        }
         let model = training.fit(&data).unwrap();
         let nats = model.distance().unwrap().all_pairs_nats(&states, &states);
         let pairs = (0..CELLS * CELLS).filter(|pair| pair / CELLS != pair % CELLS);
         let (learned, exact): (Vec<f64>, Vec<f64>) =
             pairs.map(|pair| (f64::from(nats[pair]), exact.nats(pair / CELLS, pair % CELLS))).unzip();
-        let errors =
-            learned.iter().zip(&exact).map(|(learned, exact)| (learned - exact) / exact).collect::<Vec<_>>();
-        let bias = statistics::median(errors.clone());
-        let (correlation, error) = (
-            statistics::spearman(&learned, &exact),
-            statistics::median(errors.into_iter().map(f64::abs).collect()),
-        );
-        println!("{line}: correlation {correlation:.3}, median relative error {error:.3} {bias:.3}");
-        println!("{:.2?} {:.2?}", &learned[..7], &exact[..7]);
-        println!("{:.2?} {:.2?}", &learned[49..], &exact[49..]);
+        let errors = learned.iter().zip(&exact).map(|(learned, exact)| (learned - exact).abs() / exact);
+        let (correlation, error) =
+            (statistics::spearman(&learned, &exact), statistics::median(errors.collect()));
+        println!("{algorithm}: correlation {correlation:.3}, median relative error {error:.3}");
+        assert!(correlation >= min_correlation && error <= max_error, "{algorithm}: {correlation} {error}");
     }
 }

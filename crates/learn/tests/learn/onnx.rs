@@ -261,7 +261,8 @@ fn quasimetrics_have_embeddings() {
     let rows = data.episode(0).observations;
     for algorithm in Algorithm::ALL {
         let model = Training::new(algorithm).preset(Preset::Small).steps(2).batch_size(16);
-        let embeds = [Algorithm::Cmd1, Algorithm::Cmd2, Algorithm::Qrl].contains(&algorithm);
+        let quasimetrics = [Algorithm::Cmd1, Algorithm::Cmd2, Algorithm::Qrl, Algorithm::Tmd, Algorithm::Mqe];
+        let embeds = quasimetrics.contains(&algorithm);
         let model = model.set_if_known("critic.ensemble", "twin").fit(&data).unwrap();
         let Some(distance) = &model.distance else { continue };
         let Some((latent, width)) = distance.embed(rows) else {

@@ -33,8 +33,8 @@ pub fn local_constraint(step_distances: Tensor<1>, step_cost: f32) -> Loss {
     Loss::new(value.clone()).with("violation", value)
 }
 
-/// Returns the continuity hinge `mean max(0, (d(s, g) - d(s', g))^2 - step^2)`: one step changes the
-/// distance to any goal by at most one step.
+/// Returns the continuity hinge `mean max(0, (d(s, g) - d(s', g))^2 - step^2)`: one step changes
+/// the distance to any goal by at most one step.
 ///
 /// # Shapes
 /// `here, next: [n]`, the distances of both states of a transition to the same goal.

@@ -25,8 +25,8 @@ pub enum PolicyDistribution {
         #[serde(default = "default_std")]
         std: f32,
     },
-    /// A mixture of Gaussians `N(tanh(mean), e^(2 log_std))`, clipped to `[-1, 1]` when sampled; the
-    /// mode is the mean of the heaviest.
+    /// A mixture of Gaussians `N(tanh(mean), e^(2 log_std))`, clipped to `[-1, 1]` when sampled;
+    /// the mode is the mean of the heaviest.
     Mixture {
         /// The number of Gaussians.
         #[serde(default = "default_components")]
@@ -149,8 +149,8 @@ impl Actor {
     }
 
     /// Returns the network of observations and goals. The mode of a distribution is `tanh` of its
-    /// first [`actions`](Self::actions) outputs; that of a mixture is `tanh` of those of its heaviest
-    /// component.
+    /// first [`actions`](Self::actions) outputs; that of a mixture is `tanh` of those of its
+    /// heaviest component.
     pub fn network(&self) -> &Encoder {
         &self.network
     }
