@@ -266,6 +266,24 @@ fn shards_divide_the_runs() {
 }
 
 #[test]
+fn the_stochastic_planner_is_a_row_of_a_study() {
+    let search = "search = { kind = \"recorded\", look_ahead_steps = 6.0 }";
+    let stochastic = "search = { kind = \"stochastic\", recorded_only = true }";
+    let text = TINY.replace(search, stochastic).replace("seeds = 2", "seeds = 1");
+    let mut recipe = Recipe::parse(&text, Path::new("tiny.toml")).unwrap();
+    recipe = recipe.with_methods(&[isochrone_learn::Algorithm::named("gcbc").unwrap()]).unwrap();
+    recipe.report.figures.clear();
+    let folder = tempfile::tempdir().unwrap();
+    let results = run(folder.path(), recipe, None, &Count::default());
+    assert_eq!(results.runs[0].evaluations(Some("recorded")).len(), 1);
+    let report = std::fs::read_to_string(folder.path().join("report.md")).unwrap();
+    assert!(
+        report.contains("where failing costs ten times") && report.contains("recorded moves only"),
+        "{report}"
+    );
+}
+
+#[test]
 fn invalid_recipes_are_refused() {
     for (from, to, expected_error) in [
         ("nav2d =", "nav3d =", "nav3d is not a dataset"),
