@@ -10,8 +10,8 @@ pub enum PlanMethod {
         radius: f64,
     },
     /// Finds the shortest path over dataset states, with edges between all of them. Up to
-    /// `edge_scale_steps`, an edge costs its length; beyond, far more, so that a path always exists.
-    /// Policies pursue a path that is planned once.
+    /// `edge_scale_steps`, an edge costs its length; beyond, far more, so that a path always
+    /// exists. Policies pursue a path that is planned once.
     SoftGraph {
         /// The edge length up to which the distance is accurate, in steps.
         edge_scale_steps: f64,

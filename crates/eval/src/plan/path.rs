@@ -30,9 +30,9 @@ impl Path {
         self.states[self.width..self.states.len() - self.width].chunks_exact(self.width)
     }
 
-    /// Returns the hop ratio: the longest edge over the direct distance from start to goal. A path of
-    /// short edges between states that are far apart helps a policy that reaches near goals only;
-    /// above about 0.4, a plan changes little. It is 1 for a path without waypoints.
+    /// Returns the hop ratio: the longest edge over the direct distance from start to goal. A path
+    /// of short edges between states that are far apart helps a policy that reaches near goals
+    /// only; above about 0.4, a plan changes little. It is 1 for a path without waypoints.
     pub fn hop_ratio(&self) -> f64 {
         let longest = self.edge_steps.iter().copied().fold(0.0, f64::max);
         if self.steps_left[0] > 0.0 { longest / self.steps_left[0] } else { 1.0 }

@@ -72,10 +72,11 @@ impl Nodes {
 
 impl<D: TemporalDistance> Planner<D> {
     /// Creates a planner. A soft graph evaluates the distance between all pairs of states, which
-    /// takes `4 n^2` bytes meanwhile; 8000 states are common. A graph with a maximum edge length evaluates the distance between all pairs of states, `n^2` of
-    /// them. With the feature `nearest` and a distance that compares latent rows, a graph of more
-    /// than 8192 states takes its edges from an index instead: between every state and its nearest
-    /// ones among all states, every 8th, every 64th, and so on.
+    /// takes `4 n^2` bytes meanwhile; 8000 states are common. A graph with a maximum edge length
+    /// evaluates the distance between all pairs of states, `n^2` of them. With the feature
+    /// `nearest` and a distance that compares latent rows, a graph of more than 8192 states takes
+    /// its edges from an index instead: between every state and its nearest ones among all states,
+    /// every 8th, every 64th, and so on.
     ///
     /// # Errors
     /// If there are no transitions, a row is incomplete, a setting is not a positive number, or the

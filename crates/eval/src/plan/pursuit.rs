@@ -19,20 +19,24 @@ pub(super) trait Paths: Sync {
 /// The distance of the waypoint that is aimed at, in edge scales: the first, until the policy makes
 /// no progress, then the other.
 const AIM_SCALES: [f32; 2] = [1.0, 2.0];
-/// The number of steps without progress after which the distance of the aim changes, in edge scales.
+/// The number of steps without progress after which the distance of the aim changes, in edge
+/// scales.
 const STALL_SCALES: f64 = 3.0;
 /// The distance to all next waypoints above which the path is lost, in edge scales.
 const LOST_SCALES: f32 = 3.0;
 /// The number of waypoints that are compared with the state at each step.
 const COMPARED: usize = 8;
+/// The smallest such number: with fewer, a state that is at the waypoint after its aim would get
+/// itself as the next aim.
+const MIN_COMPARED: usize = 3;
 
 /// The pursuit of paths in several episodes.
 ///
-/// The policy gets the farthest of the next waypoints within an edge scale, and never one before that
-/// of the last step, so that it does not return where two parts of a path are near each other. If it
-/// makes no progress, it gets the farthest within two edge scales of a new path, and so on in turn.
-/// The distance is evaluated between the state and the next few waypoints only, which matters for
-/// critics that take a state and a goal together. If all of them are too far, such as after a
+/// The policy gets the farthest of the next waypoints within an edge scale, and never one before
+/// that of the last step, so that it does not return where two parts of a path are near each other.
+/// If it makes no progress, it gets the farthest within two edge scales of a new path, and so on in
+/// turn. The distance is evaluated between the state and the next few waypoints only, which matters
+/// for critics that take a state and a goal together. If all of them are too far, such as after a
 /// teleport, a new path is planned.
 pub(super) struct Pursuit<'a> {
     planner: Box<dyn Paths + 'a>,
@@ -78,15 +82,15 @@ impl Course {
         let aim_nats = self.aim_nats(scale_nats);
         let last = self.along.len().min(self.aim + COMPARED);
         let far = self.along[self.aim..last].iter().position(|nats| nats - self.along[self.aim] > aim_nats);
-        self.aim..far.map_or(last, |far| self.aim + far.max(2).min(last - self.aim))
+        self.aim..far.map_or(last, |far| self.aim + far.max(MIN_COMPARED).min(last - self.aim))
     }
 
     fn aim_nats(&self, scale_nats: f32) -> f32 {
         AIM_SCALES[self.stalls % AIM_SCALES.len()] * scale_nats
     }
 
-    /// Moves the aim, given the nats to the compared waypoints. Returns whether the path is lost, or
-    /// there was no progress for `stall_steps`.
+    /// Moves the aim, given the nats to the compared waypoints. Returns whether the path is lost,
+    /// or there was no progress for `stall_steps`.
     fn advance(&mut self, nats: &[f32], scale_nats: f32, stall_steps: usize) -> bool {
         let aim_nats = self.aim_nats(scale_nats);
         // At a waypoint, the next one is within reach, however long the edge between them.

@@ -24,9 +24,9 @@ pub(super) struct EdgePrice {
 }
 
 impl EdgePrice {
-    /// Returns the cost of an edge: its length `d` up to the scale, and `d (d / scale)^4` beyond it;
-    /// an edge of two scales costs as much as 32 edges of one. Negative lengths count as zero, NaN
-    /// as infinite.
+    /// Returns the cost of an edge: its length `d` up to the scale, and `d (d / scale)^4` beyond
+    /// it; an edge of two scales costs as much as 32 edges of one. Negative lengths count as zero,
+    /// NaN as infinite.
     pub fn of(self, nats: f32) -> f32 {
         let scales = nats / self.scale;
         // Comparisons with NaN are false.

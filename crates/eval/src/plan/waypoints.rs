@@ -29,8 +29,8 @@ pub trait Waypoints: Send + Sync {
     }
 
     /// Returns the hop ratio of the path from each row of `from` to the same row of `goals`, see
-    /// [`Path::hop_ratio`](super::Path::hop_ratio), where there is a path; `None` if the planner has
-    /// no distance from the start to the goal that is independent of its paths.
+    /// [`Path::hop_ratio`](super::Path::hop_ratio), where there is a path; `None` if the planner
+    /// has no distance from the start to the goal that is independent of its paths.
     fn hop_ratios(&self, from: &[f32], goals: &[f32]) -> Option<Vec<f64>> {
         let _ = (from, goals);
         None

@@ -18,8 +18,8 @@ pub(crate) fn covering_rows(data: &Dataset, rows: &[u32], n: usize, seed: u64) -
     central(&projected, width, &centers).into_iter().map(|row| rows[row]).collect()
 }
 
-/// Replaces each center by the row nearest to the mean of its cell: the rows that are nearest to it.
-/// Centers themselves are extreme, such as states at a wall, which policies avoid.
+/// Replaces each center by the row nearest to the mean of its cell: the rows that are nearest to
+/// it. Centers themselves are extreme, such as states at a wall, which policies avoid.
 fn central(values: &[f32], width: usize, centers: &[usize]) -> Vec<usize> {
     let row = |number: usize| &values[number * width..][..width];
     let points: Vec<f32> = centers.iter().flat_map(|&center| row(center)).copied().collect();
