@@ -139,7 +139,7 @@ impl Evaluator<'_> {
         teacher: &dyn GoalPolicy,
         seed: u64,
     ) -> Result<DistilledPolicy, StudyError> {
-        let config = PolicyDistillConfig::for_data(&self.dataset.data, seed);
+        let config = PolicyDistillConfig { seed, ..PolicyDistillConfig::default() };
         Ok(distill_policy(teacher, &planner.name, &self.dataset.data, &config, |_, _| ())?)
     }
 

@@ -32,8 +32,9 @@ impl Default for BackupConfig {
 /// Diagnostics: `diagonal`, the mean over matches; `mean_distance`.
 ///
 /// # Shapes
-/// `distances, next: [n, m]`, `log_discounts: [n, 1]`; the match of row `i` is column `first_match
-/// + i`, where `first_match` is 0 and `m = n` unless the columns are those of several processes.
+/// `distances, next: [n, m]`, `log_discounts: [n, 1]`; the match of row `i` is column
+/// `first_match + i`, where `first_match` is 0 and `m = n` unless the columns are those of several
+/// processes.
 pub fn linex_backup(
     config: BackupConfig,
     distances: Tensor<2>,

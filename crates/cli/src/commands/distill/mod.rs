@@ -66,7 +66,7 @@ pub struct Args {
     #[arg(long, value_name = "FROM..TO", value_parser = parse_range, requires = "within")]
     goal: Option<Range<usize>>,
 
-    /// Number of gradient updates [default: 3000; 4000 with --policy]
+    /// Number of gradient updates [default: 3000; 10000 with --policy]
     #[arg(long, value_name = "N")]
     updates: Option<u64>,
 

@@ -35,9 +35,9 @@ pub fn distill(
 ) -> anyhow::Result<Distilled> {
     let (policy, data) = (loaded.model.policy()?, loaded.data()?);
     let teacher = PlannedPolicy { planner: planner.waypoints(loaded, None)?, policy };
-    let default = PolicyDistillConfig::for_data(data, seed);
+    let default = PolicyDistillConfig::default();
     let updates = updates.unwrap_or(default.updates);
-    let config = PolicyDistillConfig { updates, device, ..default };
+    let config = PolicyDistillConfig { updates, seed, device, ..default };
     let began = Instant::now();
     let (bar, progress) = progress_bar(updates);
     let policy = distill_policy(&teacher, &planner.describe(), data, &config, progress);

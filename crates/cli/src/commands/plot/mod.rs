@@ -17,6 +17,7 @@ pub struct Args {
 }
 
 #[derive(Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "one per process")]
 enum PlotCommand {
     Map(map::Args),
     Curves(curves::Args),

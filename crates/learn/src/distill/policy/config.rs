@@ -4,7 +4,6 @@ use crate::{
     device::ComputeDevice,
     error::{ConfigError, LearnError},
 };
-use isochrone_data::Dataset;
 
 /// Settings of [`distill_policy`](super::distill_policy).
 #[derive(Debug, Clone, PartialEq)]
@@ -30,11 +29,11 @@ pub struct PolicyDistillConfig {
 impl Default for PolicyDistillConfig {
     fn default() -> Self {
         Self {
-            goals: 1000,
-            starts_per_goal: 40,
-            updates: 4000,
+            goals: 2000,
+            starts_per_goal: 64,
+            updates: 10_000,
             batch_size: 256,
-            width: 128,
+            width: 256,
             learning_rate: 1e-3,
             seed: 0,
             device: ComputeDevice::Cpu,
@@ -43,17 +42,9 @@ impl Default for PolicyDistillConfig {
 }
 
 impl PolicyDistillConfig {
-    /// Returns the default settings for a dataset: a body with joints needs a larger network than a
-    /// point.
-    pub fn for_data(data: &Dataset, seed: u64) -> Self {
-        let default = Self::default();
-        let width = if data.spec().observation.width > 4 { 2 * default.width } else { default.width };
-        Self { width, seed, ..default }
-    }
-
     /// Checks that all numbers are in range.
     pub(super) fn check(&self) -> Result<(), LearnError> {
-        let hint = "1000 goals, 40 starts per goal, 4000 updates of 256 rows and a width of 128 suit a maze";
+        let hint = "2000 goals, 64 starts per goal, 10000 updates of 256 rows and a width of 256 suit a maze";
         let counts = [
             ("goals", self.goals, 2),
             ("starts_per_goal", self.starts_per_goal, 1),
