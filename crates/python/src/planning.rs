@@ -119,6 +119,7 @@ impl Path {
 }
 
 /// The search behind a planner.
+#[expect(clippy::large_enum_variant, reason = "one per planner")]
 enum Search {
     /// Over sampled transitions, by any distance.
     Sampled(plan::Planner<Box<dyn TemporalDistance>>),
