@@ -252,3 +252,36 @@ fn a_recipe_file_is_run_in_shards_and_merged() {
         run(arguments).assert_refused(arguments, expected);
     }
 }
+
+#[test]
+fn a_planner_is_distilled_into_a_policy() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &str| isochrone_in(folder.path(), arguments);
+    let generated = run("envs generate nav2d --episodes 100 --seed 1 -o streets.npz");
+    assert_eq!(generated.code, Some(0), "{}", generated.stderr);
+    let trained = run("train --data streets.npz --size small --steps 60 discount=0.9 --run runs/a");
+    assert_eq!(trained.code, Some(0), "{}", trained.stderr);
+    let evaluate = "eval runs/a --env nav2d --episodes 60 --policy distilled --json";
+    run(evaluate).assert_refused(evaluate, "isochrone distill runs/a --policy");
+    let distilled = run("distill runs/a --policy --updates 400 --json");
+    assert_eq!(distilled.code, Some(0), "{}", distilled.stderr);
+    let report: Value = serde_json::from_str(&distilled.stdout).unwrap();
+    let error = report["rows"][0]["relative_error"].as_f64().unwrap();
+    assert!(error < 0.6, "actions are those of the planner, not constant: {error}");
+    let success = |arguments: &str| {
+        let done = run(arguments);
+        assert_eq!(done.code, Some(0), "{}", done.stderr);
+        let report: Value = serde_json::from_str(&done.stdout).unwrap();
+        report["last"].as_f64().unwrap()
+    };
+    let (student, idle) = (success(evaluate), 0.3);
+    assert!(student > idle, "a policy that reaches goals without a planner: {student}");
+    for (arguments, part) in [
+        ("distill runs/a --radius 2", "give --policy as well"),
+        ("distill runs/a --policy --updates 0", "--updates 0"),
+        ("distill runs/a --policy --head mrn", "--head"),
+        ("eval runs/a --env nav2d --policy distilled --checkpoints 2", "--checkpoints 2"),
+    ] {
+        run(arguments).assert_refused(arguments, part);
+    }
+}
