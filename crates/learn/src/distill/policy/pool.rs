@@ -29,8 +29,8 @@ pub struct ActionPool {
 
 impl ActionPool {
     /// Lets the teacher act at random states towards random goals of the dataset; one goal in
-    /// twenty, and at least one, is held out. One start in [`NEAR_EVERY`] is recorded shortly before
-    /// its goal: random starts are hardly ever near, but all episodes end there.
+    /// twenty, and at least one, is held out. Some starts were recorded shortly before their goal:
+    /// random starts are hardly ever near, but all episodes end there.
     pub fn draw(teacher: &dyn GoalPolicy, data: &Dataset, config: &PolicyDistillConfig) -> Self {
         let n_states = data.index().n_states() as usize;
         let draw = |random: &mut _| rng::below(random, n_states) as u64;
