@@ -11,7 +11,7 @@ use isochrone_core::GoalPolicy;
 use isochrone_eval::{
     chance::{Objective, StochasticPlanner},
     plan::{PartialGoals, PlanMethod, PlannedPolicy, PlannerConfig, RecordedPlanner, Vertices, Waypoints},
-    rollout::{Rollout, RolloutConfig, success_by_task},
+    rollout::{Rollout, RolloutConfig, mean_success_steps, success_by_task},
     stats::mean,
 };
 use isochrone_learn::{
@@ -119,15 +119,13 @@ impl Evaluator<'_> {
                 }
             },
         };
-        let successful: Vec<f64> =
-            rollouts.iter().filter(|rollout| rollout.success).map(|rollout| rollout.steps as f64).collect();
         let returns: Vec<f64> = rollouts.iter().map(|rollout| rollout.total_reward).collect();
         Ok(Some(EvalResult {
             step: piece.step,
             planner: piece.planner.map(|planner| planner.name.clone()),
             episodes: piece.episodes,
             success,
-            mean_steps: (!successful.is_empty()).then(|| mean(&successful)),
+            mean_steps: mean_success_steps(&rollouts),
             mean_return: Some(mean(&returns)),
         }))
     }

@@ -22,6 +22,7 @@ pub mod chance;
 pub mod demos;
 pub mod nearest;
 pub mod plan;
+mod quantile;
 pub mod refined;
 pub mod rollout;
 pub mod round_trip;

@@ -105,6 +105,13 @@ pub fn success_by_task(rollouts: &[Rollout], n_tasks: usize) -> Vec<f64> {
     (0..n_tasks).map(share).collect()
 }
 
+/// Returns the mean number of steps of the rollouts that succeeded; `None` without a success.
+pub fn mean_success_steps<'a>(rollouts: impl IntoIterator<Item = &'a Rollout>) -> Option<f64> {
+    let successful = rollouts.into_iter().filter(|rollout| rollout.success);
+    let steps: Vec<f64> = successful.map(|rollout| rollout.steps as f64).collect();
+    (!steps.is_empty()).then(|| steps.iter().sum::<f64>() / steps.len() as f64)
+}
+
 /// The number of last checkpoints whose mean success rate OGBench reports.
 pub const LAST_THREE: usize = 3;
 

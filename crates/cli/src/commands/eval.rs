@@ -17,7 +17,7 @@ use isochrone::{
     learn::model::CheckpointSelector,
     plan::{PlannedPolicy, Waypoints as _},
     plot::{Figure, Filmstrip, Frame, Limb, rollout_chart},
-    rollout::{Rollout, RolloutConfig, Success, success_by_task, success_rate},
+    rollout::{Rollout, RolloutConfig, Success, mean_success_steps, success_by_task, success_rate},
 };
 use serde_json::json;
 use std::{io::Write, path::PathBuf};
@@ -75,7 +75,7 @@ pub struct Args {
     /// Controller that needs no training, instead of the policy of a run: evaluates the planner
     /// itself, over --data. Only for environments whose action moves the position, such as point
     /// mazes
-    #[arg(long, value_enum, value_name = "CONTROLLER", requires = "data", conflicts_with_all = ["run", "film", "checkpoints"])]
+    #[arg(long, value_enum, value_name = "CONTROLLER", requires = "data", conflicts_with_all = ["run", "film", "checkpoints", "policy"])]
     controller: Option<ControllerArg>,
 
     /// Plot rollouts of the last checkpoint per task (.svg or .png); successes in blue
@@ -341,13 +341,11 @@ struct CheckpointResult {
 
 impl CheckpointResult {
     fn new(step: u64, rollouts: &[Rollout], n_tasks: usize) -> Self {
-        let lengths: Vec<usize> =
-            rollouts.iter().filter(|rollout| rollout.success).map(|rollout| rollout.steps).collect();
         Self {
             step,
             tasks: success_by_task(rollouts, n_tasks),
             success: success_rate(rollouts),
-            steps: (!lengths.is_empty()).then(|| lengths.iter().sum::<usize>() as f64 / lengths.len() as f64),
+            steps: mean_success_steps(rollouts),
         }
     }
 }

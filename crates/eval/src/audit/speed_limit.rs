@@ -1,5 +1,6 @@
 //! The speed limit: a lower bound on travel time from the largest recorded displacements.
 
+use crate::quantile::at_quantile;
 use isochrone_core::rng;
 use isochrone_data::Dataset;
 
@@ -63,8 +64,7 @@ impl SpeedLimit {
 }
 
 fn quantile(mut values: Vec<f32>) -> f32 {
-    let place = ((values.len() as f64 * QUANTILE) as usize).min(values.len() - 1);
-    *values.select_nth_unstable_by(place, f32::total_cmp).1
+    at_quantile(&mut values, QUANTILE, f32::total_cmp).expect("there are values")
 }
 
 #[cfg(test)]

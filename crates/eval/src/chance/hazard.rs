@@ -26,11 +26,7 @@ impl Hazards {
     /// largest within it.
     pub fn count(jumps: &Jumps, landmarks: &Landmarks, clearance: f32) -> Self {
         let n = landmarks.len();
-        let (mut visits, mut jumped) = (vec![0.0; n], vec![0.0; n]);
-        for (row, (landmark, _)) in landmarks.cells.iter().enumerate() {
-            visits[*landmark as usize] += f64::from(u8::from(jumps.rows.last_rows[row] as usize > row));
-        }
-        jumps.jump_rows.iter().for_each(|&row| jumped[landmarks.cells[row as usize].0 as usize] += 1.0);
+        let (visits, jumped) = jumps.visits(&landmarks.cells, n);
         let mut per_row = vec![0.0; n];
         if !jumps.jump_rows.is_empty() {
             let width = jumps.rows.width;

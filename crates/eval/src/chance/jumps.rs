@@ -2,12 +2,15 @@
 //! places. A fall or a kick is as long, but leads anywhere.
 
 use super::{config::ChanceConfig, error::ChanceError, link};
-use crate::refined::{
-    HopMetric, RefinedError,
-    choice::running_count,
-    jumps,
-    nearest::Points,
-    rows::{Rows, apart},
+use crate::{
+    quantile::at_quantile,
+    refined::{
+        HopMetric, RefinedError,
+        choice::running_count,
+        jumps,
+        nearest::Points,
+        rows::{Rows, apart},
+    },
 };
 use isochrone_core::rng;
 use isochrone_data::Dataset;
@@ -64,9 +67,8 @@ impl Jumps {
         // The first pass finds suspects by column, because the metric is not known yet.
         let limits = jumps::largest_steps(data);
         let suspects_before = running_count(jumps::find(data, &limits));
-        let metric = HopMetric::fit(data, &suspects_before, config.hop_pairs, config.seed)?;
-        let rows = metric.rows(data);
-        let (mut metric, mut rows) = (metric, rows);
+        let mut metric = HopMetric::fit(data, &suspects_before, config.hop_pairs, config.seed)?;
+        let mut rows = metric.rows(data);
         let mut long = long_steps(&rows, config.seed);
         let mut breaks = vec![false; rows.len()];
         long.iter().for_each(|&row| breaks[row as usize + 1] = true);
@@ -125,6 +127,22 @@ impl Jumps {
         (self.n_entries, self.n_exits) = (n_entries, n_exits);
     }
 
+    /// Returns, for each of `n` landmarks, the number of rows with a next row, and the number of
+    /// rows that jump. `cells` has the landmark of every row.
+    pub fn visits(&self, cells: &[(u32, f32)], n: usize) -> (Vec<f64>, Vec<f64>) {
+        let (mut visits, mut jumped) = (vec![0.0; n], vec![0.0; n]);
+        for (row, (landmark, _)) in cells.iter().enumerate() {
+            visits[*landmark as usize] += f64::from(u8::from(self.has_step(row)));
+        }
+        self.jump_rows.iter().for_each(|&row| jumped[cells[row as usize].0 as usize] += 1.0);
+        (visits, jumped)
+    }
+
+    /// Returns whether a row has a next row.
+    pub fn has_step(&self, row: usize) -> bool {
+        self.rows.last_rows[row] as usize > row
+    }
+
     /// Returns the number of jumps from each region to each place, `[entries, exits]`.
     pub fn counts(&self) -> Vec<Vec<u32>> {
         let mut counts = vec![vec![0; self.n_exits]; self.n_entries];
@@ -149,11 +167,7 @@ fn mean_step(rows: &Rows, breaks: &[bool]) -> f32 {
 
 /// Returns the value at a quantile; 0 without values.
 fn quantile(values: &mut [f32], share: f64) -> f32 {
-    if values.is_empty() {
-        return 0.0;
-    }
-    let place = ((values.len() as f64 * share) as usize).min(values.len() - 1);
-    *values.select_nth_unstable_by(place, f32::total_cmp).1
+    at_quantile(values, share, f32::total_cmp).unwrap_or(0.0)
 }
 
 /// Returns the rows from which steps are far longer than the steps of rows nearby.

@@ -58,6 +58,12 @@ impl Landmarks {
     pub fn len(&self) -> usize {
         self.rows.len()
     }
+
+    /// Returns a landmark in the coordinates of the metric.
+    pub fn value(&self, landmark: u32) -> &[f32] {
+        let width = self.values.len() / self.len();
+        &self.values[landmark as usize * width..][..width]
+    }
 }
 
 fn nearest(rows: &Rows, chosen: &[u32]) -> (Points, Vec<(u32, f32)>) {
@@ -68,19 +74,14 @@ fn nearest(rows: &Rows, chosen: &[u32]) -> (Points, Vec<(u32, f32)>) {
 
 /// Returns the rows whose landmarks have both rows that jump and rows that do not.
 fn border_rows(jumps: &Jumps, cells: &[(u32, f32)], n: usize) -> Vec<u32> {
-    let has_step = |row: usize| jumps.rows.last_rows[row] as usize > row;
-    let (mut visits, mut jumped) = (vec![0.0; n], vec![0.0; n]);
-    for row in (0..cells.len()).filter(|&row| has_step(row)) {
-        visits[cells[row].0 as usize] += 1.0;
-    }
-    jumps.jump_rows.iter().for_each(|&row| jumped[cells[row as usize].0 as usize] += 1.0);
+    let (visits, jumped) = jumps.visits(cells, n);
     let is_mixed: Vec<bool> = (0..n)
         .map(|landmark| {
             let share: f64 = jumped[landmark] / f64::max(visits[landmark], 1.0);
             share > MIXED[0] && share < MIXED[1]
         })
         .collect();
-    let rows = (0..cells.len()).filter(|&row| has_step(row) && is_mixed[cells[row].0 as usize]);
+    let rows = (0..cells.len()).filter(|&row| jumps.has_step(row) && is_mixed[cells[row].0 as usize]);
     rows.map(|row| row as u32).collect()
 }
 

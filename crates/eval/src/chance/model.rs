@@ -55,11 +55,11 @@ impl ChanceModel {
         let width = jumps.rows.width;
         let mut moves = moves::recorded(&jumps, &landmarks, &hazards);
         if !jumps.jump_rows.is_empty() {
-            moves::charge_chords(&mut moves, &landmarks, &hazards, width);
+            moves::charge_chords(&mut moves, &landmarks, &hazards);
         }
-        let reversible_share = untested::reversible_share(&moves, &landmarks, &hazards, width);
+        let reversible_share = untested::reversible_share(&moves, &landmarks, &hazards);
         if !config.recorded_only && reversible_share >= untested::MIN_REVERSIBLE {
-            moves.extend(untested::reverses(&moves, &landmarks, &hazards, width));
+            moves.extend(untested::reverses(&moves, &landmarks, &hazards));
             moves.extend(untested::bridges(&moves, &landmarks, &hazards, width));
         }
         let is_entry = hazards.jumped.iter().map(|jumped| *jumped > 0.0).collect();

@@ -73,11 +73,10 @@ pub fn recorded(jumps: &Jumps, landmarks: &Landmarks, hazards: &Hazards) -> Vec<
 
 /// Charges every move with the hazard of its chord, if that is larger: a policy heads straight for
 /// the end of a move, while the recorded segment may have turned around an entry.
-pub fn charge_chords(moves: &mut [Move], landmarks: &Landmarks, hazards: &Hazards, width: usize) {
+pub fn charge_chords(moves: &mut [Move], landmarks: &Landmarks, hazards: &Hazards) {
     let chord = Chord { points: &landmarks.points, hazards: &hazards.per_row, radius: landmarks.radius };
-    let value = |landmark: u32| &landmarks.values[landmark as usize * width..][..width];
     moves.par_iter_mut().for_each(|step| {
-        let straight = chord.hazard(value(step.from), value(step.to)) as f32;
+        let straight = chord.hazard(landmarks.value(step.from), landmarks.value(step.to)) as f32;
         step.hazard = step.hazard.max(straight);
     });
 }

@@ -7,19 +7,11 @@ use super::{
     solve::Choice,
     watch::Watch,
 };
-use crate::plan::{Follower, Waypoints};
+use crate::plan::{Follower, Waypoints, goal_cache::GoalCache};
 use isochrone_core::ShapeError;
 use isochrone_data::Dataset;
 use rayon::prelude::*;
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex},
-};
-
-/// The maximum number of cached goals.
-const MAX_CACHED_GOALS: usize = 4096;
-/// The maximum number of cached goals with a finite horizon, whose values take megabytes.
-const MAX_CACHED_HORIZONS: usize = 64;
+use std::sync::Arc;
 
 /// A planner that minimizes expected steps with a price of failing, or maximizes the probability of
 /// arriving in time. Waypoints are recorded states on the plan; the farthest that can be reached
@@ -31,8 +23,7 @@ pub struct StochasticPlanner {
     model: Arc<ChanceModel>,
     data: Dataset,
     objective: Objective,
-    /// Recent plans, by the bits of the goal.
-    plans: Mutex<HashMap<Vec<u32>, Arc<Plan>>>,
+    plans: GoalCache<Plan>,
 }
 
 /// The forecasts of two plans from the same state to the same goal.
@@ -71,7 +62,10 @@ impl StochasticPlanner {
         if !(value.is_finite() && value > 0.0) {
             return Err(ChanceError::Setting { field, value });
         }
-        Ok(Self { model, data: data.clone(), objective, plans: Mutex::default() })
+        // A finite horizon has values for every number of steps.
+        let layers = if let Objective::WithinSteps(steps) = objective { steps + 1 } else { 1 };
+        let plans = GoalCache::new(model.landmark_rows.len() * layers);
+        Ok(Self { model, data: data.clone(), objective, plans })
     }
 
     /// Returns the model.
@@ -137,22 +131,8 @@ impl StochasticPlanner {
 
     fn plan_to(&self, goal: &[f32]) -> Result<Arc<Plan>, ShapeError> {
         let projected = self.model.project(goal)?;
-        let key: Vec<u32> = projected.iter().map(|x| x.to_bits()).collect();
-        let plans = || self.plans.lock().expect("no thread panics while holding it");
-        if let Some(plan) = plans().get(&key) {
-            return Ok(Arc::clone(plan));
-        }
-        let plan = Arc::new(Plan::new(&self.model, projected, self.objective, &[]));
-        let max = match plan.values {
-            PlanValues::Steady(_) => MAX_CACHED_GOALS,
-            PlanValues::Within(_) => MAX_CACHED_HORIZONS,
-        };
-        let mut plans = plans();
-        if plans.len() >= max {
-            plans.clear();
-        }
-        plans.insert(key, Arc::clone(&plan));
-        Ok(plan)
+        let plan = |goal: &[f32]| vec![Plan::new(&self.model, goal.to_vec(), self.objective, &[])];
+        Ok(self.plans.get(&projected, projected.len(), plan).remove(0))
     }
 
     fn state<'a>(&'a self, aim: Aim, goal: &'a [f32]) -> &'a [f32] {

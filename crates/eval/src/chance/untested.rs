@@ -10,6 +10,7 @@ use super::{
     neighbors,
     problem::{Move, Source},
 };
+use crate::{quantile::at_quantile, refined::rows::apart};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
@@ -30,16 +31,15 @@ const MAX_BRIDGE: f32 = 6.0;
 
 /// Returns the share of near moves between often visited landmarks that are recorded in both
 /// directions; 0 if there are too few.
-pub fn reversible_share(moves: &[Move], landmarks: &Landmarks, hazards: &Hazards, width: usize) -> f64 {
-    let mut sorted = hazards.visits.clone();
-    let place = ((sorted.len() as f64 * OFTEN_QUANTILE) as usize).min(sorted.len() - 1);
-    let often = sorted.select_nth_unstable_by(place, f64::total_cmp).1.min(OFTEN);
+pub fn reversible_share(moves: &[Move], landmarks: &Landmarks, hazards: &Hazards) -> f64 {
+    let often = at_quantile(&mut hazards.visits.clone(), OFTEN_QUANTILE, f64::total_cmp);
+    let often = often.map_or(OFTEN, |visits| visits.min(OFTEN));
     let known = pairs(moves);
     let is_often = |landmark: u32| hazards.visits[landmark as usize] >= often;
     let chosen: Vec<&Move> = moves
         .iter()
         .filter(|step| is_often(step.from) && is_often(step.to))
-        .filter(|step| length(landmarks, step, width) <= NEAR * landmarks.radius)
+        .filter(|step| length(landmarks, step) <= NEAR * landmarks.radius)
         .collect();
     if chosen.len() < MIN_MOVES {
         return 0.0;
@@ -52,16 +52,15 @@ fn pairs(moves: &[Move]) -> BTreeSet<(u32, u32)> {
     moves.iter().map(|step| (step.from, step.to)).collect()
 }
 
-fn length(landmarks: &Landmarks, step: &Move, width: usize) -> f32 {
-    let value = |landmark: u32| &landmarks.values[landmark as usize * width..][..width];
-    crate::refined::rows::apart(value(step.from), value(step.to))
+fn length(landmarks: &Landmarks, step: &Move) -> f32 {
+    apart(landmarks.value(step.from), landmarks.value(step.to))
 }
 
 /// Returns the reverses of near moves that were recorded in one direction only.
-pub fn reverses(moves: &[Move], landmarks: &Landmarks, hazards: &Hazards, width: usize) -> Vec<Move> {
+pub fn reverses(moves: &[Move], landmarks: &Landmarks, hazards: &Hazards) -> Vec<Move> {
     let known = pairs(moves);
     let is_new = |step: &&Move| !known.contains(&(step.to, step.from));
-    let is_near = |step: &&Move| length(landmarks, step, width) <= NEAR * landmarks.radius;
+    let is_near = |step: &&Move| length(landmarks, step) <= NEAR * landmarks.radius;
     let reverse = |step: &Move| Move {
         from: step.to,
         to: step.from,
@@ -77,7 +76,6 @@ pub fn bridges(moves: &[Move], landmarks: &Landmarks, hazards: &Hazards, width: 
     let known = pairs(moves);
     let (radius, values) = (landmarks.radius, &landmarks.values);
     let near = neighbors::within(values, width, MAX_BRIDGE * radius);
-    let value = |landmark: u32| &values[landmark as usize * width..][..width];
     let chord = Chord { points: &landmarks.points, hazards: &hazards.per_row, radius };
     let is_risky = |landmark: u32| hazards.per_row[landmark as usize] > 0.0;
     let of_landmark = |from: usize| {
@@ -86,7 +84,8 @@ pub fn bridges(moves: &[Move], landmarks: &Landmarks, hazards: &Hazards, width: 
         let risk_is_near = is_risky(from) || near[from as usize].iter().any(|(other, _)| is_risky(*other));
         let others = near[from as usize].iter().filter(|(to, _)| !known.contains(&(from, *to)));
         let bridge = |&(to, apart): &(u32, f32)| {
-            let hazard = if risk_is_near { chord.hazard(value(from), value(to)) } else { 0.0 };
+            let hazard =
+                if risk_is_near { chord.hazard(landmarks.value(from), landmarks.value(to)) } else { 0.0 };
             let steps = (2.0 + apart / radius) * apart + 2.0;
             Move { from, to, steps, hazard: hazard as f32, source: Source::Bridge }
         };

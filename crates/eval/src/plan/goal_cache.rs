@@ -6,7 +6,7 @@ use std::{
 };
 
 /// Results of recent goals, by the bits of the goal.
-pub(super) struct GoalCache<T> {
+pub(crate) struct GoalCache<T> {
     known: Mutex<HashMap<Vec<u32>, Arc<T>>>,
     max_goals: usize,
 }

@@ -12,7 +12,7 @@ mod config;
 #[cfg(feature = "nearest")]
 mod edges;
 mod error;
-mod goal_cache;
+pub(crate) mod goal_cache;
 mod graph;
 mod greedy;
 mod latent_states;

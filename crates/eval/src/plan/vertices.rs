@@ -1,7 +1,7 @@
 //! The choice of the dataset states that a planner searches.
 
 use super::Transitions;
-use crate::refined::covering_rows;
+use crate::{quantile::at_quantile, refined::covering_rows};
 use isochrone_core::{TemporalDistance, rng};
 use isochrone_data::Dataset;
 
@@ -79,10 +79,9 @@ fn efficient(distance: &dyn TemporalDistance, data: &Dataset, window_steps: usiz
         return sampled;
     }
     let nats = distance.paired_nats(&from, &to);
-    let mut sorted = nats.clone();
-    let place = ((nats.len() as f64 * FASTEST_QUANTILE) as usize).min(nats.len() - 1);
-    let (_, fastest, _) = sorted.select_nth_unstable_by(place, f32::total_cmp);
-    let is_efficient = |(_, nats): &(usize, f32)| *nats >= *fastest * MIN_EFFICIENCY;
+    let fastest = at_quantile(&mut nats.clone(), FASTEST_QUANTILE, f32::total_cmp);
+    let fastest = fastest.expect("there are windows");
+    let is_efficient = |(_, nats): &(usize, f32)| *nats >= fastest * MIN_EFFICIENCY;
     middles.into_iter().zip(nats).filter(is_efficient).map(|(transition, _)| transition).collect()
 }
 

@@ -3,6 +3,7 @@
 //! are excluded from the fit of the hop metric, whose weights they would change by a factor of a
 //! thousand.
 
+use crate::quantile::at_quantile;
 use isochrone_data::Dataset;
 
 /// A step is a jump if any column changes by more than this factor times the [`QUANTILE`] of its
@@ -46,9 +47,7 @@ pub(crate) fn largest_steps(data: &Dataset) -> Vec<f32> {
         }
     }
     let limit = |mut steps: Vec<f32>| {
-        let place = ((steps.len() as f64 * QUANTILE) as usize).min(steps.len() - 1);
-        let (_, at_quantile, _) = steps.select_nth_unstable_by(place, f32::total_cmp);
-        *at_quantile * FACTOR
+        at_quantile(&mut steps, QUANTILE, f32::total_cmp).expect("there are transitions") * FACTOR
     };
     steps.into_iter().map(limit).collect()
 }

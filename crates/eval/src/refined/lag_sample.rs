@@ -1,6 +1,7 @@
 //! Recorded pairs of rows a few steps apart, to which the hop metric is fitted.
 
 use super::nnls;
+use crate::quantile::at_quantile;
 use isochrone_core::rng;
 use isochrone_data::Dataset;
 
@@ -107,8 +108,7 @@ impl LagSample {
             let pairs = self.lags.iter().enumerate().filter(longest);
             let mut squares: Vec<f64> =
                 pairs.map(|(pair, _)| self.squares[pair * self.width + column]).collect();
-            let place = ((squares.len() as f64 * FASTEST) as usize).min(squares.len().checked_sub(1)?);
-            let (_, fastest, _) = squares.select_nth_unstable_by(place, f64::total_cmp);
+            let fastest = at_quantile(&mut squares, FASTEST, f64::total_cmp)?;
             let limit = fastest.sqrt() / MAX_LAG as f64;
             (limit > 0.0 && self.deviations[column] > SLOW_STEPS * limit).then(|| (column, limit.powi(-2)))
         })

@@ -15,7 +15,7 @@ use isochrone::{
     plan::{PlannedPolicy, RecordedPlanner},
     plot::rollout_chart,
     refined::{RefinedConfig, RefinedDistance},
-    rollout::{Rollout, RolloutConfig},
+    rollout::{Rollout, RolloutConfig, mean_success_steps, success_by_task},
     stats::mean,
     straight::StraightController,
 };
@@ -74,15 +74,10 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if forecasts.is_some() {
         columns.extend(named(["forecast_success", "forecast_steps", "gamble_success", "gamble_steps"]));
     }
-    let success_of = |task: usize| {
-        let own = rollouts.iter().skip(task).step_by(spec.n_tasks);
-        let steps: Vec<f64> =
-            own.clone().filter(|rollout| rollout.success).map(|rollout| rollout.steps as f64).collect();
-        (steps.len() as f64 / own.count() as f64, (!steps.is_empty()).then(|| mean(&steps)))
-    };
-    let tasks: Vec<(f64, Option<f64>)> = (0..spec.n_tasks).map(success_of).collect();
-    let rows = tasks.iter().enumerate().map(|(task, (success, steps))| {
-        let mut row = vec![Field::Count(task + 1), Field::Number(*success, 3), number(*steps, 1)];
+    let tasks = success_by_task(&rollouts, spec.n_tasks);
+    let rows = tasks.iter().enumerate().map(|(task, success)| {
+        let steps = mean_success_steps(rollouts.iter().skip(task).step_by(spec.n_tasks));
+        let mut row = vec![Field::Count(task + 1), Field::Number(*success, 3), number(steps, 1)];
         if let Some(forecasts) = &forecasts {
             for one in [forecasts[task].safe, forecasts[task].gamble] {
                 row.push(Field::Number(one.success, 3));
@@ -91,7 +86,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         }
         row
     });
-    let success = mean(&tasks.iter().map(|(success, _)| *success).collect::<Vec<_>>());
+    let success = mean(&tasks);
     let planner = args.plan.then(|| args.planner.describe());
     let facts = json!({
         "mujoco": mujoco_version(), "env": env_name, "controller": "straight", "data_sha256": data.content_hash(),
