@@ -9,7 +9,7 @@ use crate::{
     learner::{Learner, TensorDistance},
     restore::restore,
     run::{Checkpoint, Checkpoints, Run, RunConfig},
-    scaling::Affine,
+    scaling::{Affine, Scaling},
 };
 use burn::tensor::Tensor;
 use isochrone_core::{
@@ -285,6 +285,14 @@ impl LearnedPolicy {
     /// Creates a policy from its network.
     pub(crate) fn new(actor: Actor, transform: BatchTransform) -> Self {
         Self { actor, transform }
+    }
+
+    pub(crate) fn actor(&self) -> &Actor {
+        &self.actor
+    }
+
+    pub(crate) fn scaling(&self) -> &Scaling {
+        self.transform.scaling()
     }
 
     /// Adds the policy to a graph: rows in the units of the data give actions in those units.

@@ -103,6 +103,17 @@ impl Archive {
         self.arrays.keys().next().map(String::as_str)
     }
 
+    /// Checks that all tensors were taken.
+    ///
+    /// # Errors
+    /// [`StateError::Unused`] with the name of a remaining tensor.
+    pub fn finish(&self) -> Result<(), StateError> {
+        match self.remaining() {
+            None => Ok(()),
+            Some(name) => Err(StateError::Unused { name: name.to_owned() }),
+        }
+    }
+
     /// Returns the name of the first tensor with a non-finite value.
     pub fn first_non_finite(&self) -> Option<&str> {
         let mut arrays = self.arrays.iter();

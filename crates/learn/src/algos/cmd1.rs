@@ -123,20 +123,14 @@ impl Learner for Cmd1 {
         let mut metrics = Metrics::default();
         let contrast = self.contrast(batch);
         metrics.add("critic", &contrast);
-        let continuity =
-            Continuity { weight: self.config.continuity_weight, step: self.context.discount.nats_per_step() };
-        let loss = continuity.add_to(contrast.value, batch, &mut metrics, |states, goals| {
-            let metric = &self.critic.network().metric;
-            metric.rowwise(self.input.states(states), self.input.states(goals))
-        });
+        let continuity = Continuity::in_nats(self.config.continuity_weight, self.context.discount);
+        let metric = &self.critic.network().metric;
+        let loss = continuity.add_to_metric(contrast.value, batch, &mut metrics, metric, self.input);
         self.critic.step(loss);
 
         if let Some(policy) = &mut self.policy {
-            let (metric, goals) = (self.critic.frozen().metric, &batch.goals[1]);
-            let to = self.input.states(goals.observations.clone());
-            let nats = |rows: Tensor<2>| metric.rowwise(rows, to.clone());
-            let input = (self.input, self.context.discount);
-            let loss = policy.extract_from_rows(self.config.extraction, batch, goals, input, nats);
+            let (metric, input) = (self.critic.frozen().metric, (self.input, self.context.discount));
+            let loss = policy.extract_from_metric(self.config.extraction, batch, input, &metric);
             metrics.add("actor", &loss);
         }
         metrics

@@ -109,11 +109,7 @@ impl AlgorithmDef for Cmd2 {
         let contrast = context
             .train_state(contrast, config.contrast_optimizer)
             .map_err(|error| error.inside("contrast_optimizer"))?;
-        let metric = config.critic.init(input.width(), &mut context.initializer(2));
-        let metric = metric.map_err(|error| error.inside("critic"))?;
-        let metric = context
-            .train_state(metric, config.critic_optimizer)
-            .map_err(|error| error.inside("critic_optimizer"))?;
+        let metric = config.critic.train_state(config.critic_optimizer, input, context, 2)?;
         let product =
             PairHeadConfig::InnerProduct.init(config.contrast.embedding, &mut context.initializer(3))?;
         let policy = Policy::new(&config.policy, context)?;
@@ -191,19 +187,14 @@ impl Learner for Cmd2 {
         metrics.put("critic", "lambda", self.dual.lambda());
         let violation = metrics.get("critic/violation").expect("the loss reports it");
         self.dual.update(self.context.processes.mean(violation));
-        let continuity =
-            Continuity { weight: self.config.continuity_weight, step: self.context.discount.nats_per_step() };
-        let loss = continuity.add_to(distilled.value, batch, &mut metrics, |states, goals| {
-            self.metric.network().rowwise(self.input.states(states), self.input.states(goals))
-        });
+        let continuity = Continuity::in_nats(self.config.continuity_weight, self.context.discount);
+        let metric = self.metric.network();
+        let loss = continuity.add_to_metric(distilled.value, batch, &mut metrics, metric, self.input);
         self.metric.step(loss);
 
         if let Some(policy) = &mut self.policy {
-            let (metric, goals) = (self.metric.frozen(), &batch.goals[1]);
-            let to = self.input.states(goals.observations.clone());
-            let nats = |rows: Tensor<2>| metric.rowwise(rows, to.clone());
-            let input = (self.input, self.context.discount);
-            let loss = policy.extract_from_rows(self.config.extraction, batch, goals, input, nats);
+            let (metric, input) = (self.metric.frozen(), (self.input, self.context.discount));
+            let loss = policy.extract_from_metric(self.config.extraction, batch, input, &metric);
             metrics.add("actor", &loss);
         }
         metrics

@@ -143,8 +143,7 @@ impl<L: CrlLoss> Learner for Crl<L> {
         let mut metrics = Metrics::default();
         let contrast = self.contrast(batch);
         metrics.add("critic", &contrast);
-        let continuity =
-            Continuity { weight: self.config.continuity_weight, step: self.context.discount.nats_per_step() };
+        let continuity = Continuity::in_nats(self.config.continuity_weight, self.context.discount);
         let loss = continuity.add_to(contrast.value, batch, &mut metrics, |states, goals| {
             unlikelihood(self.critic.network(), &self.input.states(states), &goals)
         });

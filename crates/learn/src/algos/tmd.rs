@@ -86,11 +86,7 @@ impl AlgorithmDef for Tmd {
         Continuity::check(config.continuity_weight)?;
         config.extraction.check()?;
         let input = CriticInput::new(context);
-        let metric = config.critic.init(input.width(), &mut context.initializer(0));
-        let metric = metric.map_err(|error| error.inside("critic"))?;
-        let metric = context
-            .train_state(metric, config.critic_optimizer)
-            .map_err(|error| error.inside("critic_optimizer"))?;
+        let metric = config.critic.train_state(config.critic_optimizer, input, context, 0)?;
         let policy = Policy::new(&config.policy, context)?;
         Ok(Self { config, context: context.clone(), input, metric, policy })
     }
@@ -131,19 +127,14 @@ impl Learner for Tmd {
         metrics.add("backup", &backup);
         let TmdConfig { invariance_weight, backup_weight, continuity_weight, .. } = self.config;
         let loss = contrast.value + invariance.value * invariance_weight + backup.value * backup_weight;
-        let continuity =
-            Continuity { weight: continuity_weight, step: self.context.discount.nats_per_step() };
-        let loss = continuity.add_to(loss, batch, &mut metrics, |states, goals| {
-            self.metric.network().rowwise(self.input.states(states), self.input.states(goals))
-        });
+        let continuity = Continuity::in_nats(continuity_weight, self.context.discount);
+        let metric = self.metric.network();
+        let loss = continuity.add_to_metric(loss, batch, &mut metrics, metric, self.input);
         self.metric.step(loss);
 
         if let Some(policy) = &mut self.policy {
-            let (metric, goals) = (self.metric.frozen(), &batch.goals[1]);
-            let to = self.input.states(goals.observations.clone());
-            let nats = |rows: Tensor<2>| metric.rowwise(rows, to.clone());
-            let input = (self.input, self.context.discount);
-            let loss = policy.extract_from_rows(self.config.extraction, batch, goals, input, nats);
+            let (metric, input) = (self.metric.frozen(), (self.input, self.context.discount));
+            let loss = policy.extract_from_metric(self.config.extraction, batch, input, &metric);
             metrics.add("actor", &loss);
         }
         metrics

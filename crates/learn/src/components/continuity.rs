@@ -1,8 +1,10 @@
 //! The continuity hinge, an option of every algorithm that learns a distance.
 
+use super::CriticInput;
 use crate::{batch::DeviceBatch, metrics::Metrics};
 use burn::tensor::{Int, Tensor, TensorData};
-use isochrone_nn::{error::ConfigError, loss};
+use isochrone_core::Discount;
+use isochrone_nn::{error::ConfigError, loss, module::Metric};
 
 /// A penalty on distances that change by more than one step within one step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,6 +23,24 @@ impl Continuity {
         }
         let hint = "give 0 for no penalty, or a number like 1";
         Err(ConfigError::new("continuity_weight", weight, "is negative or not a number", hint))
+    }
+
+    /// Returns the penalty of a distance in nats.
+    pub fn in_nats(weight: f64, discount: Discount) -> Self {
+        Self { weight, step: discount.nats_per_step() }
+    }
+
+    /// Adds the penalty to the loss of a quasimetric between rows of a critic.
+    pub fn add_to_metric(
+        self,
+        loss: Tensor<1>,
+        batch: &DeviceBatch,
+        metrics: &mut Metrics,
+        metric: &Metric,
+        input: CriticInput,
+    ) -> Tensor<1> {
+        let distance = |states, goals| metric.rowwise(input.states(states), input.states(goals));
+        self.add_to(loss, batch, metrics, distance)
     }
 
     /// Adds the penalty to the loss of a critic. `distance` returns the distances `[n]` of states

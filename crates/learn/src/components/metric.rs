@@ -1,9 +1,11 @@
 //! The networks of a quasimetric.
 
-use super::Preset;
+use super::{CriticInput, Preset};
+use crate::context::LearnerContext;
 use isochrone_nn::{
     error::ConfigError,
     module::{EncoderConfig, Ensemble, Initializer, Metric, MetricConfig, PairHeadConfig, TrunkConfig},
+    optim::{OptimizerConfig, TrainState},
 };
 use serde::{Deserialize, Serialize};
 
@@ -49,5 +51,22 @@ impl QuasimetricConfig {
         }
         let encoder = EncoderConfig { inputs, outputs: self.latent, trunk: self.trunk };
         MetricConfig { encoder, head: self.head, ensemble: self.ensemble }.init(init)
+    }
+
+    /// Builds the networks for rows of a critic, with parameters of random stream `stream`, and
+    /// their optimizer.
+    ///
+    /// # Errors
+    /// If a setting is out of range; the error names it inside `critic` or `critic_optimizer`.
+    pub fn train_state(
+        &self,
+        optimizer: OptimizerConfig,
+        input: CriticInput,
+        context: &LearnerContext,
+        stream: u32,
+    ) -> Result<TrainState<Metric>, ConfigError> {
+        let metric = self.init(input.width(), &mut context.initializer(stream));
+        let metric = metric.map_err(|error| error.inside("critic"))?;
+        context.train_state(metric, optimizer).map_err(|error| error.inside("critic_optimizer"))
     }
 }

@@ -12,7 +12,7 @@ use isochrone_data::sampling::{GoalDistributionConfig, GoalMixture, MinOffset};
 use isochrone_nn::{
     error::{ConfigError, StateError},
     loss::{Loss, awr, ddpg_bc},
-    module::{Actor, ActorConfig, PolicyDistribution, TrunkConfig},
+    module::{Actor, ActorConfig, Metric, PolicyDistribution, TrunkConfig},
     optim::{OptimizerConfig, TrainState},
     state_dict::StateDict,
 };
@@ -183,6 +183,21 @@ impl Policy {
         let of_action = |actions: Tensor<2>| in_steps(input.state_actions(states.clone(), actions));
         let of_state = || in_steps(input.states(states.clone()));
         self.extract(extraction, batch, goals, of_action, of_state)
+    }
+
+    /// Does one step of extraction from a quasimetric between [`CriticInput`] rows, in nats, for
+    /// the second goals of a batch.
+    pub fn extract_from_metric(
+        &mut self,
+        extraction: Extraction,
+        batch: &DeviceBatch,
+        (input, discount): (CriticInput, Discount),
+        metric: &Metric,
+    ) -> Loss {
+        let goals = &batch.goals[1];
+        let to = input.states(goals.observations.clone());
+        let nats = |rows: Tensor<2>| metric.rowwise(rows, to.clone());
+        self.extract_from_rows(extraction, batch, goals, (input, discount), nats)
     }
 
     /// Does one step of behavior cloning, with the loss `- mean log pi(a|s, g)`.

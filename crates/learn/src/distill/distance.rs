@@ -161,9 +161,7 @@ impl DistilledDistance {
         let mut student = Student::new(about.head, &features, about.knows_unreachable, &mut init)
             .expect("sizes are not zero");
         archive.take_module("network", &mut student)?;
-        if let Some(name) = archive.remaining() {
-            return Err(StateError::Unused { name: name.to_owned() });
-        }
+        archive.finish()?;
         Ok(Self { about, features: Arc::new(features), student, device: device.clone() })
     }
 

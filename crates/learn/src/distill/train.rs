@@ -232,7 +232,7 @@ impl Batch {
     }
 }
 
-fn diverged(step: u64, metric: &str, value: f64) -> LearnError {
+pub(super) fn diverged(step: u64, metric: &str, value: f64) -> LearnError {
     let metric = format!("distillation {metric}");
     Divergence { step, metric, value, last_finite: None, last_checkpoint: None }.into()
 }

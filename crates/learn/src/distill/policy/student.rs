@@ -76,8 +76,6 @@ impl About {
 #[derive(Clone)]
 pub struct DistilledPolicy {
     about: About,
-    actor: Actor,
-    scaling: Scaling,
     policy: LearnedPolicy,
 }
 
@@ -87,9 +85,8 @@ impl DistilledPolicy {
 
     /// Creates a policy from its parts.
     pub(super) fn new(about: About, actor: Actor, scaling: Scaling, device: &Device) -> Self {
-        let transform = BatchTransform::new(&about.context(device), scaling.clone());
-        let policy = LearnedPolicy::new(actor.clone(), transform);
-        Self { about, actor, scaling, policy }
+        let transform = BatchTransform::new(&about.context(device), scaling);
+        Self { about, policy: LearnedPolicy::new(actor, transform) }
     }
 
     /// The teacher, in words.
@@ -117,10 +114,14 @@ impl DistilledPolicy {
         &self.about
     }
 
+    pub(super) fn set_relative_error(&mut self, relative_error: f64) {
+        self.about.relative_error = relative_error;
+    }
+
     pub(super) fn to_archive(&self) -> Archive {
         let mut archive = Archive::default();
-        archive.insert_module("actor", &self.actor);
-        self.scaling.insert_into(&mut archive);
+        archive.insert_module("actor", self.policy.actor());
+        self.policy.scaling().insert_into(&mut archive);
         archive
     }
 
@@ -134,9 +135,7 @@ impl DistilledPolicy {
         let mut actor = about.actor(&mut Initializer::new(0, 0, device)).expect("sizes were checked");
         archive.take_module("actor", &mut actor)?;
         let scaling = Scaling::take_from(&mut archive, [about.observation_width, about.action_width])?;
-        if let Some(name) = archive.remaining() {
-            return Err(StateError::Unused { name: name.to_owned() });
-        }
+        archive.finish()?;
         Ok(Self::new(about, actor, scaling, device))
     }
 }

@@ -3,7 +3,8 @@
 use super::{DistilledPolicy, PolicyDistillConfig, pool::ActionPool, student::About};
 use crate::{
     batch::BatchTransform,
-    error::{Divergence, LearnError},
+    distill::train::diverged,
+    error::LearnError,
     scaling::{Scaling, ScalingConfig},
 };
 use burn::tensor::{Device, Tensor, TensorData};
@@ -76,7 +77,7 @@ pub fn distill_policy(
     rayon::scope(|_| {
         let scaling = Scaling::of(data, ScalingConfig::Standardize)?;
         let pool = ActionPool::draw(teacher, data, config);
-        let mut about = About {
+        let about = About {
             observation_width: spec.observation.width,
             action_width: spec.action.width,
             goal: spec.goal_space(),
@@ -88,9 +89,9 @@ pub fn distill_policy(
             relative_error: f64::NAN,
         };
         let actor = train(&pool, &scaling, &about, config, &device, &mut progress)?;
-        let student = DistilledPolicy::new(about.clone(), actor.clone(), scaling.clone(), &device);
-        about.relative_error = relative_error(&student, &pool);
-        Ok(DistilledPolicy::new(about, actor, scaling, &device))
+        let mut student = DistilledPolicy::new(about, actor, scaling, &device);
+        student.set_relative_error(relative_error(&student, &pool));
+        Ok(student)
     })
 }
 
@@ -128,10 +129,7 @@ fn train(
         let loss = (predicted - actions).square().mean();
         let value = f64::from(loss.clone().into_scalar::<f32>());
         if !value.is_finite() {
-            let metric = "distillation loss".to_owned();
-            let divergence =
-                Divergence { step: update, metric, value, last_finite: None, last_checkpoint: None };
-            return Err(divergence.into());
+            return Err(diverged(update, "loss", value));
         }
         state.step(loss);
         progress(update, value);
