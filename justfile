@@ -15,8 +15,8 @@ quick: (timed "fmt" "lint-quick" "test-quick")
 # Everything that CI runs, cheapest first.
 check: (timed "fmt" "typos" "workflows" "book" "mujoco" "lint" "test" "guards" "examples" "test-mpi" "test-light" "python" "doc" "api" "package")
 
-# Checks that take long or need other packages: licenses, builds from packages, fuzzing, kill tests, the quick study, Python peers. Run it before a release.
-nightly: (timed "deny" "package-verify" "fuzz" "kill-test" "kill-test-mpi" "test-remote" "reproduce-quick" "test-python" "test-onnx" "test-explore" "wheel" "test-ogbench")
+# Checks that take long or need other packages: licenses, builds from packages, fuzzing, simulated faults, kill tests, the quick study, Python peers. Run it before a release.
+nightly: (timed "deny" "package-verify" "fuzz" "faults" "flips" "kill-test" "kill-test-mpi" "test-remote" "reproduce-quick" "test-python" "test-onnx" "test-explore" "wheel" "test-ogbench")
 
 # Run recipes one after another and print the duration of each.
 [private]
@@ -254,6 +254,29 @@ fuzz INPUTS="1000000" SEED="1":
 # Kill KILLS training processes and as many scoring processes at random times and check that they continue; `test` includes a few.
 kill-test KILLS="200":
     ISOCHRONE_KILLS={{ KILLS }} cargo nextest run --workspace {{ features }} --locked --success-output=immediate -E 'test(killed_runs_resume) | test(killed_scores_continue)'
+
+# Fail every call and cut the power after every change of every command that writes, in a simulation of the disk; `test` tries a few of these points.
+faults POINTS="all": mujoco
+    ISOCHRONE_FAULTS={{ POINTS }} cargo nextest run --workspace {{ features }} --locked --no-fail-fast --success-output=immediate -E 'binary(faults)'
+
+# Flip FLIPS bits in each format of data and in each file of a run; `test` flips a few.
+flips FLIPS="1000": mujoco
+    ISOCHRONE_FLIPS={{ FLIPS }} cargo nextest run --workspace {{ features }} --locked --no-fail-fast --success-output=immediate -E 'test(flipped_bit)'
+
+# Compare the weights of every algorithm over instruction sets; needs Debian's qemu-user. Writes docs/results/reliability/hashes.json.
+hashes: mujoco
+    cargo nextest run --workspace {{ features }} --locked --no-run
+    python3 tools/reliability/hashes.py "$PWD/target/debug/isochrone" --out docs/results/reliability
+
+# Check the unsafe code of the kernels with Miri; needs a nightly toolchain with the component miri.
+miri:
+    MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks" cargo +nightly miri test -p isochrone-nn --lib -- kernel::matrix
+
+# Train, query and score for MINUTES, and record memory and file descriptors; writes docs/results/reliability/soak.json.
+soak MINUTES="120": python-install
+    target/python/bin/pip install --quiet --disable-pip-version-check matplotlib pyarrow
+    rm -rf target/soak
+    target/python/bin/python tools/reliability/soak.py "$PWD/target/debug/isochrone" target/soak --minutes {{ MINUTES }} --out docs/results/reliability
 
 # Compare learned and exact distances on ten gridworlds; writes docs/results/ground-truth.md. About half an hour on two cores.
 ground-truth:

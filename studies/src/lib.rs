@@ -19,6 +19,7 @@ mod error;
 mod evaluate;
 mod jobs;
 mod merge;
+mod output_folder;
 mod recipe;
 mod reference;
 mod report;

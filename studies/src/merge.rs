@@ -3,6 +3,7 @@
 use crate::{
     error::StudyError,
     jobs::jobs,
+    output_folder::claim,
     report,
     results::{Results, RunResult, read_json, write_json},
     study::RESULT,
@@ -54,7 +55,7 @@ pub fn merge(shards: &[PathBuf], output: &Path) -> Result<Results, StudyError> {
     }
     let jobs = jobs(&first.recipe, None);
     merged.n_jobs = jobs.len();
-    std::fs::create_dir_all(output).map_err(StudyError::io(output))?;
+    claim(output)?;
     for job in &jobs {
         let mut found: Option<(&Path, RunResult)> = None;
         for (folder, shard) in &read {

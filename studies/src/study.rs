@@ -5,6 +5,7 @@ use crate::{
     error::StudyError,
     evaluate::{Evaluator, SuccessInTraining, pieces},
     jobs::{Job, Shard, jobs},
+    output_folder::claim,
     recipe::{Recipe, VariantRecipe},
     report,
     results::{DatasetInfo, PROTOCOL_VERSION, Provenance, Results, RunResult, read_json, write_json},
@@ -54,12 +55,8 @@ impl Study {
     /// # Errors
     /// If files cannot be read or written, or the folder belongs to something else.
     pub fn open(folder: &Path, recipe: Recipe, shard: Option<Shard>) -> Result<Self, StudyError> {
-        std::fs::create_dir_all(folder).map_err(StudyError::io(folder))?;
+        claim(folder)?;
         let folder = std::path::absolute(folder).map_err(StudyError::io(folder))?;
-        if folder.join("config.toml").exists() {
-            let problem = "the folder is that of a training run".to_owned();
-            return Err(StudyError::Invalid { path: folder, problem, hint: "choose another folder" });
-        }
         let lock = Lock::take(&folder)?;
         let mut study = Self {
             folder,

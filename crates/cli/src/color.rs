@@ -1,8 +1,9 @@
 //! When to color the output.
 
+use crate::plain::plain;
 use anstyle::{AnsiColor, Style};
 use clap::{ColorChoice, builder::Styles};
-use std::ffi::OsString;
+use std::{ffi::OsString, io::Write as _};
 
 /// The styles of help texts.
 pub const STYLES: Styles = Styles::styled()
@@ -42,5 +43,6 @@ pub fn apply(choice: ColorChoice) {
 /// Prints an error, with its first word in red.
 pub fn print_error(message: &str) {
     let style = AnsiColor::Red.on_default().bold();
-    anstream::eprintln!("{style}error:{style:#} {message}");
+    // A full disk behind stderr is no reason to end in another way.
+    let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {}", plain(message));
 }

@@ -3,11 +3,15 @@
 
 mod color;
 mod commands;
+mod plain;
+#[cfg(feature = "learn")]
+mod signals;
 
 use anyhow::{Context as _, bail};
 use clap::{ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use commands::{hints, output::most_similar};
-use isochrone::envs::EnvError;
+use isochrone::{InstructionSet, envs::EnvError};
+use plain::PlainWriter;
 use std::{
     ffi::OsString,
     io::{BufWriter, Write as _},
@@ -23,6 +27,11 @@ struct Cli {
     /// Number of threads; results do not depend on it [default: all cores]
     #[arg(long, global = true, value_name = "N", display_order = 900)]
     threads: Option<usize>,
+
+    /// Vector instructions to use; results depend on them by rounding [default: those of the
+    /// processor]
+    #[arg(long, global = true, value_name = "SET", value_parser = instruction_set, display_order = 900)]
+    instruction_set: Option<InstructionSet>,
 
     /// Color help and messages
     #[arg(long, global = true, value_name = "WHEN", default_value_t = ColorChoice::Auto, display_order = 901)]
@@ -114,7 +123,8 @@ fn print_error(error: &anyhow::Error) {
 
 fn run(cli: Cli) -> anyhow::Result<u8> {
     use_threads(cli.threads)?;
-    let out = &mut BufWriter::new(std::io::stdout().lock());
+    use_instruction_set(cli.instruction_set)?;
+    let out = &mut PlainWriter::new(BufWriter::new(std::io::stdout().lock()));
     let mut code = 0;
     match cli.command {
         #[cfg(feature = "learn")]
@@ -145,7 +155,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Plot(args) => commands::plot::run(&args, out)?,
         Command::Progress(args) => commands::demos::progress::run(&args, out)?,
         #[cfg(feature = "learn")]
-        Command::Reproduce(args) => commands::reproduce::run(&args, out)?,
+        Command::Reproduce(args) => code = commands::reproduce::run(&args, out)?,
         #[cfg(feature = "learn")]
         Command::Runs(args) => commands::runs::run(&args, out)?,
         #[cfg(feature = "learn")]
@@ -155,6 +165,19 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
     }
     out.flush()?;
     Ok(code)
+}
+
+fn instruction_set(name: &str) -> Result<InstructionSet, String> {
+    name.parse()
+}
+
+fn use_instruction_set(wanted: Option<InstructionSet>) -> anyhow::Result<()> {
+    match wanted.map(|set| (set, set.limit())) {
+        Some((wanted, Err(found))) => {
+            bail!("--instruction-set {wanted}: this processor has {found}; hint: give one that it has")
+        }
+        _ => Ok(()),
+    }
 }
 
 fn use_threads(threads: Option<usize>) -> anyhow::Result<()> {

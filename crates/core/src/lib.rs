@@ -23,6 +23,7 @@ mod discount;
 mod distance;
 mod environment;
 pub mod exact;
+mod instruction_set;
 mod latent;
 mod policy;
 pub mod rng;
@@ -32,6 +33,9 @@ pub mod statistics;
 pub use discount::{Discount, DiscountError};
 pub use distance::TemporalDistance;
 pub use environment::{EnvFactory, Environment, StepResult};
+pub use instruction_set::InstructionSet;
+#[doc(hidden)]
+pub use instruction_set::arch as vector_arch;
 pub use latent::{LatentDistance, LatentMetric};
 pub use policy::{EpisodePolicy, GoalPolicy};
 pub use shape::ShapeError;

@@ -40,8 +40,8 @@ pub mod prelude;
 pub mod training;
 
 pub use isochrone_core::{
-    Discount, DiscountError, EnvFactory, Environment, EpisodePolicy, GoalPolicy, LatentDistance,
-    LatentMetric, ShapeError, StepResult, TemporalDistance, exact, rng, statistics,
+    Discount, DiscountError, EnvFactory, Environment, EpisodePolicy, GoalPolicy, InstructionSet,
+    LatentDistance, LatentMetric, ShapeError, StepResult, TemporalDistance, exact, rng, statistics,
 };
 pub use isochrone_data as data;
 pub use isochrone_envs as envs;

@@ -6,8 +6,9 @@ use isochrone_core::Discount;
 use isochrone_data::Spec;
 use isochrone_nn::{
     error::ConfigError,
-    module::Initializer,
+    module::{Initializer, MAX_PARAMETERS},
     optim::{OptimizerConfig, TrainState},
+    store::Archive,
 };
 use std::ops::Range;
 
@@ -30,6 +31,9 @@ pub struct LearnerContext {
     pub device: Device,
     /// The processes that train together.
     pub processes: Processes,
+    /// The number of parameters that a network may have. It is checked before the network is
+    /// built, since a corrupt file may request one that is larger than memory.
+    pub max_parameters: usize,
 }
 
 impl LearnerContext {
@@ -44,6 +48,7 @@ impl LearnerContext {
             steps,
             device: device.clone(),
             processes: Processes::default(),
+            max_parameters: MAX_PARAMETERS,
         }
     }
 
@@ -67,6 +72,14 @@ impl LearnerContext {
     /// Returns the parameter initializer of network `stream`; each network of a learner has its own
     /// stream.
     pub fn initializer(&self, stream: u32) -> Initializer {
-        Initializer::new(self.seed, stream, &self.device)
+        Initializer::new(self.seed, stream, &self.device).limited_to(self.max_parameters)
+    }
+
+    /// Limits networks to a size that a checkpoint with these weights can have. Networks that are
+    /// not stored with the weights are not much larger than those that are.
+    #[must_use]
+    pub(crate) fn limited_by(self, weights: &Archive) -> Self {
+        let stored: usize = weights.iter().map(|(_, values)| values.len()).sum();
+        Self { max_parameters: stored.saturating_mul(16).saturating_add(1 << 20), ..self }
     }
 }

@@ -141,7 +141,7 @@ impl Model {
             }
         };
         let (config, spec) = (run.config(), &run.manifest().data.spec);
-        let context = config.context(spec, &device);
+        let context = config.context(spec, &device).limited_by(&snapshot.weights);
         let mut learner = config.learner.init(&context)?;
         let restored = restore(&mut *learner, Mode::Load, snapshot, &context);
         let scaling = restored.map_err(|problem| checkpoints.mismatch(progress.step, &problem))?;

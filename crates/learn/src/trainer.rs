@@ -20,6 +20,7 @@ use crate::{
     scaling::Scaling,
     shared_state::SharedState,
 };
+use isochrone_core::InstructionSet;
 use isochrone_data::{
     Dataset,
     sampling::{GoalSampler, Loader},
@@ -76,10 +77,8 @@ impl Trainer {
         mut callbacks: Box<dyn Callbacks>,
     ) -> Result<Self, LearnError> {
         let rows = config.rows(processes.size())?;
-        let context =
-            LearnerContext { processes, ..config.context(data.spec(), &device.device.clone().autodiff()) };
-        let mut learner = config.learner.init(&context)?;
-        let sampler = sampler(learner.goals(), data, rows, &context)?;
+        let context = config.context(data.spec(), &device.device.clone().autodiff());
+        let mut context = LearnerContext { processes, ..context };
         let checkpoints = run.as_ref().map(Run::checkpoints);
         let mut latest = None;
         if let Some(checkpoints) = &checkpoints {
@@ -87,6 +86,11 @@ impl Trainer {
             warnings.iter().for_each(|warning| callbacks.on_warning(warning));
             latest = checkpoint.map(|checkpoint| (checkpoints, checkpoint));
         }
+        if let Some((_, checkpoint)) = &latest {
+            context = context.limited_by(&checkpoint.snapshot.weights);
+        }
+        let mut learner = config.learner.init(&context)?;
+        let sampler = sampler(learner.goals(), data, rows, &context)?;
         let (progress, scaling) = match latest {
             None => (Progress::default(), Scaling::of(data, config.data.scaling)?),
             Some((checkpoints, Checkpoint { progress, snapshot })) => {
@@ -172,6 +176,13 @@ impl Trainer {
                 let warning = format!(
                     "the run was started on {started_on} and continues on {}: rounding, and with it the result, differs",
                     device.description
+                );
+                self.callbacks.on_warning(&warning);
+            }
+            let (started_with, used) = (&run.manifest().made_by.instruction_set, InstructionSet::in_use());
+            if !started_with.is_empty() && *started_with != used.name() {
+                let warning = format!(
+                    "the run was started with {started_with} instructions and continues with {used}: rounding, and with it the result, differs"
                 );
                 self.callbacks.on_warning(&warning);
             }

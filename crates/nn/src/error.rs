@@ -81,9 +81,18 @@ pub enum ArchiveError {
     },
 }
 
+impl From<ConfigError> for StateError {
+    fn from(error: ConfigError) -> Self {
+        Self::Network(error.to_string())
+    }
+}
+
 /// A mismatch between a saved state and the learner that it is loaded into.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
+    /// The network that is described cannot be built.
+    #[error("describes a network that cannot be built: {0}")]
+    Network(String),
     /// A tensor is missing.
     #[error("has no tensor {name}")]
     MissingTensor {

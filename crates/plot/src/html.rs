@@ -149,8 +149,10 @@ fn inline(text: &str) -> String {
     html
 }
 
-/// Escapes text for HTML.
+/// Escapes text for HTML. Control characters other than line ends and tabs become spaces.
 pub fn escaped(text: &str) -> String {
+    let is_kept = |c: char| !c.is_control() || c == '\n' || c == '\t';
+    let text: String = text.chars().map(|c| if is_kept(c) { c } else { ' ' }).collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

@@ -9,6 +9,8 @@ pub(super) fn rectangle(x: f64, y: f64, width: f64, height: f64) -> Rectangle {
 }
 
 pub(super) fn text(content: &str, (x, y): Point, size: f64, anchor: &'static str) -> Text {
+    // XML has no control characters, not even escaped ones.
+    let content: String = content.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let text = Text::new(content).set("x", round(x)).set("y", round(y)).set("font-size", round(size));
     text.set("text-anchor", anchor).set("fill", palette::INK)
 }

@@ -196,6 +196,10 @@ impl Request<'_> {
 fn keep(py: Python<'_>, data: &data::Dataset, folder: &Path, name: &str) -> PyResult<PathBuf> {
     std::fs::create_dir_all(folder)?;
     let path = std::path::absolute(folder)?.join(name);
+    if path.symlink_metadata().is_ok() {
+        let problem = format!("{} already exists", path.display());
+        return Err(invalid(&problem, "choose another run folder, or pass the path of the file"));
+    }
     write(py, data, &path)?;
     Ok(path)
 }

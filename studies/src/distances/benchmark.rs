@@ -8,7 +8,7 @@ use super::{
     results::{gpu, read, to_json},
     row::DistanceRow,
 };
-use crate::StudyError;
+use crate::{StudyError, output_folder::claim};
 use isochrone_learn::{ComputeDevice, run::write_file};
 use std::{path::Path, time::Instant};
 
@@ -56,6 +56,7 @@ impl DistanceBenchmark {
         folder: &Path,
         observe: &dyn Fn(&[DistanceRow]),
     ) -> Result<Vec<DistanceRow>, StudyError> {
+        claim(folder)?;
         let kept = folder.join("rows");
         std::fs::create_dir_all(&kept).map_err(StudyError::io(&kept))?;
         let mut rows: Vec<DistanceRow> = Vec::new();

@@ -9,7 +9,7 @@ use super::{
     environment::arm::{Arm, CLEAN},
     results::{gpu, to_json},
 };
-use crate::StudyError;
+use crate::{StudyError, output_folder::claim};
 use isochrone_eval::{
     audit::{AcrossEpisodes, Readings},
     refined::{RefinedConfig, RefinedDistance},
@@ -82,6 +82,7 @@ impl EpisodeLeak {
     /// Trains and measures; `observe` is called with each curve. Writes `results.json` and
     /// `curves.svg` / `.png`.
     pub fn run(&self, folder: &Path, observe: &dyn Fn(&LeakCurve)) -> Result<Vec<LeakCurve>, StudyError> {
+        claim(folder)?;
         let arm = Arc::new(Arm::open(folder)?);
         let (data, held_out) = arm.fold(0)?;
         let recorded = RefinedDistance::fit(&data, &RefinedConfig::default())?;

@@ -1,5 +1,6 @@
 //! Output: tables in three styles, progress bars, figures and notes on stderr.
 
+use crate::plain::plain;
 use anyhow::bail;
 use indicatif::{ProgressBar, ProgressStyle};
 use isochrone::plot::Figure;
@@ -116,17 +117,19 @@ impl Report {
 
     /// Aligned columns: text is left-aligned, numbers are right-aligned.
     fn text(&self) -> String {
-        let rows = self.rows.iter().map(|row| row.iter().map(Field::to_text).collect());
-        let lines: Vec<Vec<String>> = std::iter::once(self.columns.clone()).chain(rows).collect();
+        let rows = self.rows.iter().map(|row| row.iter().map(|field| cell(&field.to_text())).collect());
+        let columns = self.columns.iter().map(|name| cell(name)).collect();
+        let lines: Vec<Vec<String>> = std::iter::once(columns).chain(rows).collect();
         let layout = |column: usize| {
             let widths = lines.iter().map(|line| line[column].chars().count());
             let width = widths.chain(self.min_widths.get(column).copied()).max().unwrap_or(0);
             (width, self.rows.iter().any(|row| matches!(row[column], Field::Text(_))))
         };
         let layout: Vec<(usize, bool)> = (0..self.columns.len()).map(layout).collect();
-        let padded = |(cell, &(width, is_left_aligned)): (&String, &(usize, bool))| match is_left_aligned {
-            true => format!("{cell:<width$}"),
-            false => format!("{cell:>width$}"),
+        let padded = |(cell, &(width, is_left_aligned)): (&String, &(usize, bool))| {
+            // The width of a format argument is limited to 16 bits.
+            let space = " ".repeat(width.saturating_sub(cell.chars().count()));
+            if is_left_aligned { format!("{cell}{space}") } else { format!("{space}{cell}") }
         };
         let line = |cells: &Vec<String>| {
             let cells: Vec<String> = cells.iter().zip(&layout).map(padded).collect();
@@ -177,6 +180,16 @@ impl Report {
             writer.write_record(row.iter().map(Field::to_csv)).expect("writing to memory");
         }
         String::from_utf8(writer.into_inner().expect("writing to memory")).expect("fields are UTF-8")
+    }
+}
+
+/// Returns a text for a table: in one line, and not longer than can be read.
+fn cell(text: &str) -> String {
+    const MAX_CHARACTERS: usize = 200;
+    let text = plain(text).replace(['\n', '\t'], " ");
+    match text.chars().nth(MAX_CHARACTERS) {
+        Some(_) => text.chars().take(MAX_CHARACTERS - 1).chain(['…']).collect(),
+        None => text,
     }
 }
 
@@ -236,11 +249,19 @@ pub fn bar(length: usize, template: &str) -> ProgressBar {
     ProgressBar::new(length as u64).with_style(style)
 }
 
+/// Formats a line and prints it to stderr; see [`note`].
+macro_rules! note_fmt {
+    ($($argument:tt)*) => {
+        $crate::commands::output::note(&format!($($argument)*))
+    };
+}
+pub(crate) use note_fmt;
+
 /// Prints a line to stderr. Write errors are ignored, so that training continues when the pipe is
 /// closed.
 pub fn note(text: &str) {
     use std::io::Write as _;
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", plain(text));
 }
 
 /// Saves a figure and prints its path.

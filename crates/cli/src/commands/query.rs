@@ -183,13 +183,9 @@ impl LoadedRun {
             bail!("{}: no such file; hint: create it with isochrone distill {folder}", path.display());
         }
         let distance = DistilledDistance::load_on(&path, self.device)?;
-        // Queries are about all episodes, including those that are held out.
-        let is_divided = self.run.config().data.hold_out.is_some_and(|one_in| one_in > 0);
-        let data_sha256 = match is_divided {
-            true => self.load(&self.run.config().data.read)?.content_hash().to_owned(),
-            false => self.run.manifest().data.content_hash.clone(),
-        };
-        if distance.data_sha256() != data_sha256 {
+        let data_sha256 = self.data_sha256()?;
+        let width = self.model.spec.observation.width;
+        if distance.data_sha256() != data_sha256 || distance.width() != width {
             bail!(
                 "{}: distilled from other data than the run was trained on; hint: create it again with isochrone distill {}",
                 path.display(),
@@ -197,6 +193,16 @@ impl LoadedRun {
             );
         }
         Ok(distance)
+    }
+
+    /// Returns the hash of the data that queries are about: all episodes, including those that are
+    /// held out.
+    fn data_sha256(&self) -> anyhow::Result<String> {
+        let is_divided = self.run.config().data.hold_out.is_some_and(|one_in| one_in > 0);
+        match is_divided {
+            true => Ok(self.load(&self.run.config().data.read)?.content_hash().to_owned()),
+            false => Ok(self.run.manifest().data.content_hash.clone()),
+        }
     }
 
     /// Loads the policy that the planner was distilled into.
@@ -212,10 +218,12 @@ impl LoadedRun {
         }
         let policy = DistilledPolicy::load_on(&path, self.device)?;
         let spec = &self.model.spec;
-        if (policy.observation_width(), policy.action_width()) != (spec.observation.width, spec.action.width)
+        if policy.data_sha256() != self.data_sha256()?
+            || (policy.observation_width(), policy.action_width())
+                != (spec.observation.width, spec.action.width)
         {
             bail!(
-                "{}: distilled from data with other columns than the run was trained on; hint: create it again with isochrone distill {} --policy",
+                "{}: distilled from other data than the run was trained on; hint: create it again with isochrone distill {} --policy",
                 path.display(),
                 folder.display()
             );

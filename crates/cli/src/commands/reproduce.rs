@@ -1,9 +1,12 @@
 //! `isochrone reproduce`: runs a study end to end.
 
-use crate::commands::{
-    device_args::DeviceArgs,
-    output::{bar, note},
-    train::{parser_of, stop_on_ctrl_c},
+use crate::{
+    commands::{
+        device_args::DeviceArgs,
+        output::{bar, note, note_fmt},
+        train::parser_of,
+    },
+    signals,
 };
 use anyhow::{Context as _, bail};
 use clap::{ArgMatches, Args as _, Command, FromArgMatches, Subcommand, ValueHint};
@@ -310,17 +313,19 @@ impl FromArgMatches for StudyArg {
 }
 
 /// Runs the command; data goes to `out`.
-pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
+/// Runs a study and returns the exit code.
+pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     isochrone::nn::memory::retain_heap();
-    match &args.study {
-        StudyArg::Study { recipe, args } => study(recipe, args, out),
+    let done = match &args.study {
+        StudyArg::Study { recipe, args } => return study(recipe, args, out),
         StudyArg::Merge(args) => {
             let results = merge(&args.shards, &args.output)?;
             print(&args.output, &results, &[], args.json, out)
         }
         StudyArg::Distances(args) => distances(args, out),
         StudyArg::Leak(args) => leak(args, out),
-    }
+    };
+    done.map(|()| 0)
 }
 
 fn distances(args: &DistancesArgs, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -412,7 +417,9 @@ fn distance_line(row: &DistanceRow) -> String {
     )
 }
 
-fn study(recipe: &Recipe, args: &StudyArgs, out: &mut dyn Write) -> anyhow::Result<()> {
+fn study(recipe: &Recipe, args: &StudyArgs, out: &mut dyn Write) -> anyhow::Result<u8> {
+    // Before data are collected, which takes minutes.
+    let stop = signals::stop_handle(true)?;
     let device = args.device.available()?;
     let output = args.output.as_ref().expect("it has a default");
     let folder = output.display();
@@ -426,7 +433,6 @@ fn study(recipe: &Recipe, args: &StudyArgs, out: &mut dyn Write) -> anyhow::Resu
         error => error.into(),
     })?;
     let study = study.on(device);
-    let stop = stop_on_ctrl_c(true)?;
     let bar = bar(study.jobs().len(), "{bar:24} {pos}/{len} runs  {elapsed}  {msg}");
     bar.enable_steady_tick(Duration::from_secs(1));
     let observe = |event: Event<'_>| {
@@ -446,15 +452,14 @@ fn study(recipe: &Recipe, args: &StudyArgs, out: &mut dyn Write) -> anyhow::Resu
         bail!("{folder}: {} runs failed; {run}: {reason}", results.failures.len());
     }
     if !results.is_complete() {
-        bail!(
-            "{folder}: stopped before completion; hint: run the same command to continue; report.md has the finished runs"
-        );
+        note_fmt!("{folder}: stopped; the same command continues; report.md has the finished runs");
+        return Ok(signals::exit_code());
     }
     print(output, &results, &below, args.json, out)?;
     if args.check && !below.is_empty() {
         bail!("{}; hint: check the methods for regressions", below.join("; "));
     }
-    Ok(())
+    Ok(0)
 }
 
 fn print(

@@ -165,7 +165,7 @@ fn curves(runs: &[Run], records: &[Vec<Record>], names: &[String]) -> LineChart 
 /// The name and the first digits of the hash of the dataset that a run learned from.
 pub fn dataset_label(run: &Run) -> String {
     let data = &run.manifest().data;
-    format!("{} ({})", file_name(&data.path), &data.content_hash[..data.content_hash.len().min(12)])
+    format!("{} ({})", file_name(&data.path), data.content_hash.chars().take(12).collect::<String>())
 }
 
 /// Returns the directory name of a run, or its path if another run has the same name.

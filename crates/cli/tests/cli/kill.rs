@@ -123,10 +123,17 @@ fn has_unfinished(run: &Path) -> bool {
     is_unfinished(run) || is_unfinished(&run.join("checkpoints"))
 }
 
-/// Ctrl-C saves a checkpoint of the current step, and the exit code is 130.
+/// A signal saves a checkpoint of the current step, and the exit code names the signal.
 #[cfg(unix)]
 #[test]
 fn interrupted_runs_save_a_checkpoint() {
+    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 143)] {
+        interrupt(signal, code);
+    }
+}
+
+#[cfg(unix)]
+fn interrupt(signal: &str, code: i32) {
     let folder = tempfile::tempdir().unwrap();
     let mut child = start(folder.path(), 1_000_000);
     let path = folder.path().join("r");
@@ -139,11 +146,30 @@ fn interrupted_runs_save_a_checkpoint() {
     }
     let run = Run::open(&path).unwrap();
     assert!(run.is_active());
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(code), "{signal}");
     assert!(!run.is_active());
     let status = run.status().unwrap();
     assert_eq!(status.state, isochrone::learn::run::State::Stopped);
     assert_eq!(run.checkpoints().steps().unwrap().last(), Some(&status.step));
     assert_eq!(run.records().unwrap().last().unwrap().step, status.step);
+}
+
+/// A stopped study is neither done nor an error, even while its data are collected.
+#[cfg(unix)]
+#[test]
+fn interrupted_studies_have_the_code_of_the_signal() {
+    let folder = tempfile::tempdir().unwrap();
+    let recipe = "title = 'Mine'\nsummary = 'mine'\nseeds = 1\ndata_seed = 1\nsteps = 1000000\n\
+        evaluation = { episodes = 1, task_seed = 1 }\ndatasets = { nav2d = {} }\nmethods = { gcbc = {} }\n\
+        [report]\nfigures = ['success']\n";
+    std::fs::write(folder.path().join("mine.toml"), recipe).unwrap();
+    let mut child = command(folder.path(), "reproduce mine.toml -o mine --threads 1").spawn().unwrap();
+    let waiting = Instant::now();
+    while !folder.path().join("mine/lock").exists() {
+        assert!(waiting.elapsed() < Duration::from_secs(60), "not started after 60 s");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(143));
 }

@@ -27,4 +27,5 @@ mod offline;
 mod run;
 mod score_data;
 mod sources;
+mod terminal;
 mod usability;

@@ -5,7 +5,7 @@ use crate::{
     score_data::write_shards,
 };
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
-use std::{collections::BTreeSet, thread};
+use std::{collections::BTreeSet, path::Path, process::Command, thread};
 
 /// Every command, in an order in which each finds what it needs.
 const COMMANDS: &[&str] = &[
@@ -75,8 +75,8 @@ fn leaves() -> BTreeSet<String> {
     leaves.map(|(command, _)| command).collect()
 }
 
-#[test]
-fn no_command_opens_a_socket() {
+/// Creates what the commands need.
+fn prepared() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let examples = workspace().join("examples");
     std::fs::copy(examples.join("walks.csv"), folder.path().join("walks.csv")).unwrap();
@@ -86,7 +86,12 @@ fn no_command_opens_a_socket() {
         evaluation = { episodes = 2, task_seed = 1 }\ndatasets = { nav2d = {} }\nmethods = { gcbc = {} }\n\
         [report]\nfigures = ['success']\n";
     std::fs::write(folder.path().join("mine.toml"), recipe).unwrap();
+    folder
+}
 
+#[test]
+fn no_command_opens_a_socket() {
+    let folder = prepared();
     let mut missing = leaves();
     assert!(missing.contains("train") && missing.contains("data inspect"), "{missing:?}");
     thread::scope(|scope| {
@@ -102,12 +107,52 @@ fn no_command_opens_a_socket() {
     assert!(missing.is_empty(), "commands that were not run without sockets: {missing:?}");
 }
 
-/// The test above would not notice a filter that filters nothing.
+/// Places of the system, which a program may read: libraries, locale, time zone, processors.
+const SYSTEM: [&str; 8] = ["/lib", "/lib64", "/usr", "/etc", "/proc", "/sys", "/dev", "/run"];
+
+/// No command reads a file outside its arguments, its run and the system, such as a configuration
+/// in the home folder or in a folder above; and none writes outside its arguments and its run.
+#[test]
+fn no_command_opens_files_of_others() {
+    let folder = prepared();
+    let inside = folder.path().canonicalize().unwrap();
+    let program = Path::new(env!("CARGO_BIN_EXE_isochrone"));
+    // Libraries of the build: those of the program, and MuJoCo.
+    let built = [program.parent().unwrap().to_owned(), workspace().join(".mujoco")];
+    let mut n_opened = 0;
+    for command in COMMANDS {
+        let trace = tempfile::NamedTempFile::new().unwrap();
+        let mut traced = Command::new("strace");
+        traced.args(["-f", "-qq", "--seccomp-bpf", "-e", "trace=open,openat,creat,execve,%network", "-o"]);
+        traced.arg(trace.path()).arg(program).args(command.split_whitespace()).current_dir(&inside);
+        let output = traced.output().expect("strace is installed; hint: apt-get install strace");
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        let text = std::fs::read_to_string(trace.path()).unwrap();
+        for call in text.lines() {
+            let name = call.split_once(' ').unwrap().1.trim_start().split('(').next().unwrap();
+            let is_open = ["open", "openat", "creat", "execve"].contains(&name);
+            assert!(is_open || !call.contains('('), "{command}: {call}");
+            let Some(path) = call.split('"').nth(1).filter(|_| is_open) else { continue };
+            let path = inside.join(path);
+            let is_ours = path.starts_with(&inside);
+            let is_written = call.contains("O_WRONLY") || call.contains("O_RDWR") || call.contains("O_CREAT");
+            let is_read = built.iter().any(|folder| path.starts_with(folder))
+                || SYSTEM.iter().any(|folder| path.starts_with(folder));
+            let is_device = path.starts_with("/dev") || path.starts_with("/proc/self");
+            let is_allowed = is_ours || if is_written { is_device } else { is_read };
+            assert!(is_allowed, "{command}: {call}");
+            n_opened += usize::from(is_ours);
+        }
+    }
+    assert!(n_opened > 100, "the trace has the files of the commands: {n_opened}");
+}
+
+/// The first test would not notice a filter that filters nothing.
 #[test]
 fn the_filter_kills_a_program_that_opens_a_socket() {
     let status = thread::spawn(|| {
         forbid_sockets();
-        std::process::Command::new("python3").args(["-c", "import socket; socket.socket()"]).status()
+        Command::new("python3").args(["-c", "import socket; socket.socket()"]).status()
     });
     match status.join().unwrap() {
         Ok(status) => assert!(!status.success() && status.code().is_none(), "{status}"),

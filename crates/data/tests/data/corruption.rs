@@ -70,3 +70,59 @@ fn a_file_of_an_earlier_version_is_rejected_in_one_line() {
     let message = Dataset::load(&path, ReadOptions::default()).unwrap_err().to_string();
     assert!(message.contains("earlier version") && !message.contains('\n'), "{message}");
 }
+
+/// Everything that a reader returns: the columns and every value, bit for bit.
+fn everything(data: &Dataset) -> (Spec, Vec<String>) {
+    let episodes = (0..data.n_episodes()).map(|episode| format!("{:?}", data.episode(episode)));
+    (data.spec().clone(), episodes.collect())
+}
+
+/// Files of other programs may have no checksum. A flipped bit that changes what is read also
+/// changes the content hash, which runs record and compare.
+#[test]
+fn no_flipped_bit_changes_data_under_the_same_hash() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let flips: usize = std::env::var("ISOCHRONE_FLIPS").map_or(60, |text| text.parse().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let (arrow, _) = intact_file(folder.path());
+    let columns = ReadOptions { observations: vec!["x".into(), "y".into()], ..ReadOptions::default() };
+    let files = [
+        (arrow, ReadOptions::default()),
+        (fixtures.join("ogbench.npz"), ReadOptions::default()),
+        (fixtures.join("d4rl.hdf5"), ReadOptions::default()),
+        (fixtures.join("d4rl-contiguous.hdf5"), ReadOptions::default()),
+        (fixtures.join("table.csv"), columns.clone()),
+        (fixtures.join("table-snappy.parquet"), columns.clone()),
+        (fixtures.join("table-zstd.parquet"), columns),
+    ];
+    for (file, options) in files {
+        let intact = std::fs::read(&file).unwrap();
+        let name = file.file_name().unwrap().to_str().unwrap();
+        let path = folder.path().join(format!("flipped-{name}"));
+        std::fs::write(&path, &intact).unwrap();
+        let original =
+            Dataset::load(&path, options.clone()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let (hash, contents) = (original.content_hash().to_owned(), everything(&original));
+        drop(original);
+        let (mut refused, mut noticed, mut equal) = (0, 0, 0);
+        let mut random = isochrone_core::rng::stream(9, 0);
+        for _ in 0..flips {
+            let bit = isochrone_core::rng::below(&mut random, 8 * intact.len());
+            let mut bytes = intact.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(&path, bytes).unwrap();
+            match Dataset::load(&path, options.clone()) {
+                Err(_) => refused += 1,
+                Ok(data) if data.content_hash() != hash => noticed += 1,
+                Ok(data) => {
+                    assert!(everything(&data) == contents, "{name}: bit {bit} is used silently");
+                    equal += 1;
+                }
+            }
+        }
+        println!(
+            "{name}: of {flips} flipped bits {refused} were refused, {noticed} changed the hash, {equal} changed nothing"
+        );
+        assert!(refused + noticed > 0, "{name}");
+    }
+}

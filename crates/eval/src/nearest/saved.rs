@@ -75,10 +75,26 @@ pub(super) fn write(
     let text = serde_json::to_vec_pretty(&contents).map_err(|error| io(error.into()))?;
     new.write(CONTENTS, &text).map_err(io)?;
     // An index can be built again: if the process ends between the two, there is none.
-    match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(io(error)),
-        _ => new.commit().map_err(io),
+    remove(folder).map_err(io)?;
+    new.commit().map_err(io)
+}
+
+/// Removes an index, but no other file.
+fn remove(folder: &Path) -> std::io::Result<()> {
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    let is_ours = |name: &str| name == CONTENTS || name.ends_with(".usearch");
+    for entry in entries {
+        let entry = entry?;
+        if !entry.file_type()?.is_file() || !entry.file_name().to_str().is_some_and(is_ours) {
+            let problem = format!("{} is not a part of an index", entry.path().display());
+            return Err(std::io::Error::new(ErrorKind::AlreadyExists, problem));
+        }
+        std::fs::remove_file(entry.path())?;
     }
+    std::fs::remove_dir(folder)
 }
 
 /// Maps the shards of an index; `None` if there is no index, or one of another version, fingerprint

@@ -1,7 +1,7 @@
 //! Landmarks that cover the data, regardless of how unevenly states are visited.
 
 use super::leaves::{LANES, Leaves, NO_POINT};
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -29,7 +29,12 @@ pub(crate) fn cover(rows: &[f32], width: usize, k: usize, enough: f32) -> Vec<(u
     loop {
         let center = &rows[newest * width..][..width];
         let add = |(task, groups): (usize, &mut [Group])| {
-            Arch::new().dispatch(Task { leaves: &leaves, first: task * GROUPS_PER_TASK, groups, center })
+            isochrone_core::vector_arch().dispatch(Task {
+                leaves: &leaves,
+                first: task * GROUPS_PER_TASK,
+                groups,
+                center,
+            })
         };
         // Most centers are near those before them in cost. Results do not depend on the branch.
         n_compared = match n_compared.saturating_mul(LANES * width) >= MIN_PARALLEL {

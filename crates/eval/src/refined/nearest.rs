@@ -1,7 +1,7 @@
 //! Exact nearest-neighbor search.
 
 use super::leaves::{LANES, Leaves, NO_POINT, is_any_within};
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 /// The number of rows per parallel task.
@@ -62,7 +62,7 @@ impl Points {
     /// Appends the `k` nearest points to each row of `[rows, width]`, nearest first, and their
     /// distances.
     pub fn nearest_few_of(&self, rows: &[f32], k: usize, found: &mut Vec<(u32, f32)>) {
-        Arch::new().dispatch(Task { points: self, rows, k, found });
+        isochrone_core::vector_arch().dispatch(Task { points: self, rows, k, found });
     }
 
     /// Finds the `k` nearest points to a row.

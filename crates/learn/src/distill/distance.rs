@@ -158,8 +158,7 @@ impl DistilledDistance {
     ) -> Result<Self, StateError> {
         let features = FeatureMap::take_from(&mut archive, about.columns.clone())?;
         let mut init = Initializer::new(0, 0, device);
-        let mut student = Student::new(about.head, &features, about.knows_unreachable, &mut init)
-            .expect("sizes are not zero");
+        let mut student = Student::new(about.head, &features, about.knows_unreachable, &mut init)?;
         archive.take_module("network", &mut student)?;
         archive.finish()?;
         Ok(Self { about, features: Arc::new(features), student, device: device.clone() })

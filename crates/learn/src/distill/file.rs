@@ -10,7 +10,7 @@ use crate::{device::ComputeDevice, error::LearnError, run::write_file};
 use std::path::Path;
 
 /// The format of the file. It changes whenever a version could misread the files of another.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const KIND: &str = "distilled distance";
 const HINT: &str = "distill again";
 

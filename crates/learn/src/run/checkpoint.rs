@@ -20,6 +20,7 @@ use sha2::{Digest, Sha256};
 use std::{
     collections::BTreeMap,
     fs,
+    io::ErrorKind,
     path::{Path, PathBuf},
 };
 
@@ -251,8 +252,11 @@ impl Checkpoints {
     fn part(&self, step: u64, name: &str) -> Result<Vec<u8>, LearnError> {
         let folder = self.path(step);
         let read = |path: &Path| match fs::read(path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && folder.exists() => {
+            Err(error) if error.kind() == ErrorKind::NotFound && folder.exists() => {
                 Err(LearnError::Corrupt { path: path.into(), problem: "file is missing".into() })
+            }
+            Err(error) if error.kind() == ErrorKind::NotADirectory => {
+                Err(LearnError::Corrupt { path: folder.clone(), problem: "not a folder".into() })
             }
             outcome => outcome.map_err(|error| LearnError::read(path, error)),
         };

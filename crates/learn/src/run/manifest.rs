@@ -1,15 +1,21 @@
 //! The provenance of a run, from which it can be reproduced.
 
 use crate::algorithm::LearnerConfig;
+use isochrone_core::InstructionSet;
 use isochrone_data::{Dataset, Spec};
 use serde::{Deserialize, Serialize};
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::OnceLock,
 };
 
 /// The revision that the program has set.
 static REVISION: OnceLock<&str> = OnceLock::new();
+
+/// Libraries of matrix products and vector instructions. A test compares the versions with
+/// `Cargo.lock`.
+const LIBRARIES: [(&str, &str); 2] = [("gemm", "0.19.0"), ("pulp", "0.22.3")];
 
 /// The provenance of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,6 +44,9 @@ pub struct Provenance {
     pub git_revision: Option<String>,
     /// The version of Burn.
     pub burn: String,
+    /// The versions of the other libraries whose arithmetic training uses.
+    #[serde(default)]
+    pub libraries: BTreeMap<String, String>,
     /// The device; see [`OpenDevice::description`](crate::OpenDevice::description).
     pub device: String,
     /// The number of processes that train together, on which results depend by rounding.
@@ -47,6 +56,10 @@ pub struct Provenance {
     pub threads: usize,
     /// The processor architecture and operating system.
     pub platform: String,
+    /// The vector instructions, on which results depend by rounding; empty for runs before they
+    /// were recorded. See [`InstructionSet`].
+    #[serde(default)]
+    pub instruction_set: String,
     /// The start time in seconds since 1970.
     pub started_at: u64,
 }
@@ -68,6 +81,8 @@ impl Provenance {
             device: "cpu".to_owned(),
             processes: 1,
             threads: rayon::current_num_threads(),
+            libraries: LIBRARIES.map(|(name, version)| (name.to_owned(), version.to_owned())).into(),
+            instruction_set: InstructionSet::in_use().to_string(),
             platform: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
             started_at: now.map_or(0, |since| since.as_secs()),
         }

@@ -4,6 +4,7 @@ use super::{files, plain, tensorboard::EventWriter};
 use crate::error::LearnError;
 use serde_json::{Map, Value, json};
 use std::{
+    collections::HashSet,
     fs::{self, File},
     io::Write,
     path::{Path, PathBuf},
@@ -94,13 +95,9 @@ pub fn curve(records: &[Record], name: &str) -> Vec<(u64, f64)> {
 
 /// Returns the distinct names of metrics, in the order in which they first occur.
 pub fn names<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<&'a str> {
-    let mut names: Vec<&str> = Vec::new();
-    for (name, _) in records.into_iter().flat_map(|record| &record.values) {
-        if !names.contains(&name.as_str()) {
-            names.push(name);
-        }
-    }
-    names
+    let mut seen = HashSet::new();
+    let names = records.into_iter().flat_map(|record| &record.values).map(|(name, _)| name.as_str());
+    names.filter(|name| seen.insert(*name)).collect()
 }
 
 /// Whether a metric is a main one: a loss or an evaluation.

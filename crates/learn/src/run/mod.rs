@@ -42,7 +42,7 @@ use crate::{algorithm::Algorithm, error::LearnError};
 use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, File, TryLockError},
-    io::Write as _,
+    io::{ErrorKind, Write as _},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -178,6 +178,12 @@ impl Run {
             LearnError::malformed(&path, problem, error.hint)
         })?;
         config.check()?;
+        let data = std::iter::once(&manifest.data).chain(&manifest.validation);
+        for hash in data.map(|data| &data.content_hash).chain([&manifest.config_sha256]) {
+            if hash.len() != 64 || !hash.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+                return Err(corrupt(format!("{hash} is not a SHA-256: 64 hexadecimal digits")));
+            }
+        }
         manifest.data.spec.check().map_err(|problem| corrupt(problem.to_string()))?;
         Ok(Self { folder: folder.into(), config, manifest, identity, accepts_edits })
     }
@@ -271,11 +277,20 @@ impl Lock {
             match file.try_lock() {
                 Ok(()) => return Ok(Self { _file: file }),
                 Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
+                Err(TryLockError::Error(error)) if is_without_locks(&error) => {
+                    let problem = format!("its file system has no locks ({error})");
+                    return Err(LearnError::malformed(folder, problem, "train on a local disk"));
+                }
                 Err(TryLockError::Error(error)) => return Err(LearnError::write(&path, error)),
             }
         }
         Err(LearnError::malformed(folder, "another process is training here", "wait for it, or stop it"))
     }
+}
+
+/// Whether a file system cannot lock: "no locks available", "not implemented", "not supported".
+fn is_without_locks(error: &std::io::Error) -> bool {
+    error.kind() == ErrorKind::Unsupported || (cfg!(target_os = "linux") && error.raw_os_error() == Some(37))
 }
 
 impl RunConfig {

@@ -18,7 +18,7 @@ pub const REFINED_FILE: &str = "refined.npz";
 pub const NEAREST_FOLDER: &str = "nearest";
 
 /// The entries of a run's folder, besides event files and unfinished writes.
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 11] = [
     "config.toml",
     "manifest.json",
     "status.json",
@@ -29,6 +29,7 @@ const NAMES: [&str; 10] = [
     REFINED_FILE,
     NEAREST_FOLDER,
     "distilled.safetensors",
+    "distilled-policy.safetensors",
 ];
 
 /// Checks that no entry of a run's folder is a link, a pipe or a device.

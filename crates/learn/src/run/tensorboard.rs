@@ -71,7 +71,7 @@ impl EventWriter {
     /// that step; without, it discards all earlier events. (Its fast loader does so tag by tag,
     /// once the tag is written again.)
     pub fn create(folder: &Path, resumed_after: Option<u64>) -> io::Result<Self> {
-        let seconds = since_epoch()?.as_secs();
+        let seconds = since_epoch().as_secs();
         let mut n = 0_u32;
         let file = loop {
             match File::create_new(folder.join(format!("events.out.tfevents.{seconds}.isochrone.{n}"))) {
@@ -102,7 +102,7 @@ impl EventWriter {
 
     fn event(&mut self, step: u64, what: What) -> io::Result<()> {
         let step = i64::try_from(step).map_err(|error| io::Error::new(ErrorKind::InvalidInput, error))?;
-        let event = Event { wall_time: since_epoch()?.as_secs_f64(), step, what: Some(what) };
+        let event = Event { wall_time: since_epoch().as_secs_f64(), step, what: Some(what) };
         let message = event.encode_to_vec();
         let length = (message.len() as u64).to_le_bytes();
         self.0.write_all(&length)?;
@@ -116,8 +116,9 @@ fn scalar(tag: &str, value: f64) -> Value {
     Value { tag: tag.to_owned(), simple_value: Some(value as f32) }
 }
 
-fn since_epoch() -> io::Result<Duration> {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_err(io::Error::other)
+/// Returns the time since 1970, or none if the clock is wrong: a time in a log is not worth a run.
+fn since_epoch() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
 /// Returns the checksum of a frame, masked because the CRC of data that contains its own CRC is

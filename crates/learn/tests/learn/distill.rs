@@ -1,5 +1,6 @@
 //! Distillation of teachers with distances in closed form.
 
+use crate::support::resealed;
 use isochrone_core::{Discount, ShapeError, TemporalDistance, rng};
 use isochrone_data::Dataset;
 use isochrone_learn::{
@@ -211,7 +212,7 @@ fn corrupt_files_are_errors() {
     let text = std::str::from_utf8(&bytes[8..header]).unwrap();
     // Replacements of equal length, so that offsets remain valid.
     for (original, replacement, expected) in [
-        (r#"\"format\":1"#, r#"\"format\":7"#, "format 7"),
+        (r#"\"format\":2"#, r#"\"format\":7"#, "format 7"),
         (r#"\"width\":3"#, r#"\"width\":1"#, "columns.used"),
         (r#"\"used\":[0,1]"#, r#"\"used\":[1,0]"#, "columns.used"),
         (r#"\"used\":[0,1]"#, r#"\"used\":[0]  "#, "features.shift"),
@@ -230,14 +231,21 @@ fn corrupt_files_are_errors() {
             let end = at + changed[at..].find(',').unwrap();
             changed.remove(end - 1);
         }
-        let bytes = [&bytes[..8], changed.as_bytes(), &bytes[header..]].concat();
-        let error = error(&bytes).unwrap_or_else(|| panic!("{replacement} was accepted"));
+        let changed = [&bytes[..8], changed.as_bytes(), &bytes[header..]].concat();
+        assert!(error(&changed).is_some(), "{replacement} has another checksum");
+        let error = error(&resealed(&changed)).unwrap_or_else(|| panic!("{replacement} was accepted"));
         assert!(error.contains(expected) && error.contains("hint: "), "{replacement}: {error}");
     }
     let mut bytes = bytes;
+    for at in (0..bytes.len()).step_by(bytes.len() / 400) {
+        bytes[at] ^= 1 << (at % 8);
+        assert!(error(&bytes).is_some(), "a flipped bit in byte {at} of {}", bytes.len());
+        bytes[at] ^= 1 << (at % 8);
+    }
+    assert_eq!(error(&bytes), None);
     let last = bytes.len() - 4;
     bytes[last..].copy_from_slice(&f32::NAN.to_le_bytes());
-    assert!(error(&bytes).unwrap().contains("not finite"));
+    assert!(error(&resealed(&bytes)).unwrap().contains("not finite"));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Distillation of a teacher whose actions are known in closed form.
 
+use crate::support::resealed;
 use isochrone_core::GoalPolicy;
 use isochrone_data::Dataset;
 use isochrone_learn::{
@@ -85,6 +86,17 @@ fn a_file_gives_the_same_policy_and_a_damaged_one_an_error() {
     std::fs::write(&path, &bytes).unwrap();
     let error = DistilledPolicy::load_on(&path, ComputeDevice::Cpu).err().expect("another width").to_string();
     assert!(error.contains("hint: distill the planner again"), "{error}");
+    // The checksum fits, but the weights do not.
+    std::fs::write(&path, resealed(&bytes)).unwrap();
+    let error = DistilledPolicy::load_on(&path, ComputeDevice::Cpu).err().expect("another width").to_string();
+    assert!(error.contains("hint: distill the planner again"), "{error}");
+    let mut bytes = policy.to_bytes();
+    for at in (0..bytes.len()).step_by(bytes.len() / 200) {
+        bytes[at] ^= 1 << (at % 8);
+        std::fs::write(&path, &bytes).unwrap();
+        assert!(DistilledPolicy::load_on(&path, ComputeDevice::Cpu).is_err(), "a flipped bit in byte {at}");
+        bytes[at] ^= 1 << (at % 8);
+    }
     std::fs::write(&path, &policy.to_bytes()[..100]).unwrap();
     assert!(DistilledPolicy::load_on(&path, ComputeDevice::Cpu).is_err());
 }

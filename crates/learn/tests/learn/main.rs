@@ -9,6 +9,8 @@ mod distill;
 mod distill_policy;
 mod divergence;
 mod experiments;
+mod flips;
+mod foreign_runs;
 mod ground_truth;
 mod identity;
 mod latent;

@@ -4,10 +4,10 @@ use isochrone_core::rng;
 use isochrone_data::{Dataset, Episode, Spec};
 use isochrone_learn::{
     Algorithm, Callbacks, LearnerConfig, Outcome, Preset, StopHandle, Training,
-    run::{DataConfig, DatasetInfo, Manifest, Run, RunConfig},
+    run::{DataConfig, DatasetInfo, Manifest, Run, RunConfig, checkpoint::sha256},
     settings,
 };
-use isochrone_nn::group::ProcessGroup;
+use isochrone_nn::{group::ProcessGroup, store::Archive};
 use std::{
     path::Path,
     sync::{Arc, Mutex},
@@ -146,4 +146,13 @@ impl Callbacks for StopAfter {
             self.1.stop();
         }
     }
+}
+
+/// Returns a described file with the checksum that fits its contents.
+pub fn resealed(bytes: &[u8]) -> Vec<u8> {
+    let (archive, text) =
+        (Archive::from_bytes(bytes).unwrap(), Archive::description(bytes).unwrap().unwrap());
+    let (fields, _) = text.rsplit_once(",\"sha256\":").unwrap();
+    let sum = sha256(&[fields.as_bytes(), &archive.to_bytes()].concat());
+    archive.to_described_bytes(&format!("{fields},\"sha256\":\"{sum}\"}}"))
 }

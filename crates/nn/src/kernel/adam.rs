@@ -1,7 +1,6 @@
 //! Adam (Kingma and Ba, 2015) in one pass over parameter, gradient and both moments.
 
 use super::vectorize::vectorized;
-use pulp::Arch;
 use rayon::prelude::*;
 
 /// The parameters of one update.
@@ -46,7 +45,7 @@ impl AdamStep {
     pub fn apply(&self, parameter: &mut [f32], gradient: &[f32], first: &mut [f32], second: &mut [f32]) {
         let length = parameter.len();
         assert!(gradient.len() == length && first.len() == length && second.len() == length);
-        let arch = Arch::new();
+        let arch = isochrone_core::vector_arch();
         let correct = [self.beta_1, self.beta_2]
             .map(|beta| 1.0 / (1.0 - f64::from(beta).powi(self.time as i32)) as f32);
         if parameter.len() <= TASK {

@@ -65,7 +65,7 @@ impl<'a> Pairs<'a> {
     /// # Panics
     /// If a slice is empty, or its length is not a multiple of the width.
     pub fn new(form: PairForm, x: &'a [f32], y: &'a [f32], mix: f32) -> Self {
-        Self::with_arch(form, x, y, mix, Arch::new())
+        Self::with_arch(form, x, y, mix, isochrone_core::vector_arch())
     }
 
     pub(super) fn with_arch(form: PairForm, x: &'a [f32], y: &'a [f32], mix: f32, arch: Arch) -> Self {

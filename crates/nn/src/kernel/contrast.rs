@@ -7,7 +7,6 @@ use super::{
     threads::min_tasks,
     vectorize::vectorized,
 };
-use pulp::Arch;
 use rayon::prelude::*;
 use std::{ops::Range, sync::Mutex};
 
@@ -141,7 +140,7 @@ impl Contrast<'_> {
         cache: Option<&mut ForwardCache>,
         log_sums: impl FnOnce(Vec<PartialSum>) -> Vec<f32>,
     ) -> ([f32; 6], LogSums) {
-        let (n, m, arch) = (self.pairs.n(), self.pairs.m(), Arch::new());
+        let (n, m, arch) = (self.pairs.n(), self.pairs.m(), isochrone_core::vector_arch());
         assert!(
             self.first_positive + n <= m && self.potential.len() == m,
             "every row has a positive, and every column a potential"
@@ -172,7 +171,7 @@ impl Contrast<'_> {
         cache: Option<&mut ForwardCache>,
         upstream: f32,
     ) -> (PairGradients, Vec<f32>) {
-        let (m, arch) = (self.pairs.m(), Arch::new());
+        let (m, arch) = (self.pairs.m(), isochrone_core::vector_arch());
         let pack = self.pairs.pack_for_backward();
         let mut gradients = self.pairs.zero_gradients();
         let mut dpotential = vec![0.0; m];

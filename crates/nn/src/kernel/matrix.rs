@@ -58,7 +58,7 @@ pub fn multiply(a: Matrix, b: Matrix) -> Vec<f32> {
 
 /// Returns `a b` as a new row-major matrix, computed by `threads`.
 pub(super) fn multiply_on(threads: Threads, a: Matrix, b: Matrix) -> Vec<f32> {
-    let size = a.rows * b.columns;
+    let size = size_of_product(a, b);
     let mut out = Vec::with_capacity(size);
     product(threads, a, b, out.spare_capacity_mut().as_mut_ptr().cast(), false);
     // SAFETY: `product` has written all `size` elements, and the capacity is sufficient.
@@ -67,6 +67,12 @@ pub(super) fn multiply_on(threads: Threads, a: Matrix, b: Matrix) -> Vec<f32> {
         out.set_len(size);
     }
     out
+}
+
+/// Returns the number of elements of `a b`. A matrix without columns has any number of rows, so the
+/// product of two empty ones can be larger than memory.
+fn size_of_product(a: Matrix, b: Matrix) -> usize {
+    a.rows.checked_mul(b.columns).expect("a product of at most usize::MAX numbers")
 }
 
 /// Computes `out = a b`, or `out += a b` if `add`.
@@ -79,7 +85,7 @@ pub fn multiply_into(a: Matrix, b: Matrix, out: &mut [f32], add: bool) {
 
 /// Computes `out = a b`, or `out += a b` if `add`, by `threads`.
 pub(super) fn multiply_into_on(threads: Threads, a: Matrix, b: Matrix, out: &mut [f32], add: bool) {
-    assert_eq!(out.len(), a.rows * b.columns);
+    assert_eq!(out.len(), size_of_product(a, b));
     product(threads, a, b, out.as_mut_ptr(), add);
 }
 
@@ -88,7 +94,7 @@ pub(super) fn multiply_into_on(threads: Threads, a: Matrix, b: Matrix, out: &mut
 #[expect(unsafe_code)]
 fn product(threads: Threads, a: Matrix, b: Matrix, out: *mut f32, add: bool) {
     assert_eq!(a.columns, b.rows, "inner dimensions of a matrix product");
-    let work = a.rows * a.columns * b.columns;
+    let work = a.rows.saturating_mul(a.columns).saturating_mul(b.columns);
     let parallelism = match threads {
         Threads::All if work > PARALLEL_FROM => gemm::Parallelism::Rayon(0),
         _ => gemm::Parallelism::None,
@@ -118,5 +124,18 @@ fn product(threads: Threads, a: Matrix, b: Matrix, out: *mut f32, add: bool) {
             false,
             parallelism,
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The number of elements overflows, although both factors are empty.
+    #[test]
+    #[should_panic(expected = "usize::MAX")]
+    fn a_product_larger_than_memory_is_refused() {
+        let (a, b) = (Matrix::new(&[], 1 << 33).transposed(), Matrix::new(&[], 1 << 31));
+        multiply_into(a, b, &mut [], false);
     }
 }

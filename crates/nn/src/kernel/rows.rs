@@ -24,7 +24,7 @@ fn operations(form: PairForm) -> usize {
 pub fn rowwise(form: PairForm, x: &[f32], y: &[f32], mix: f32) -> Vec<f32> {
     let width = form.width();
     assert_eq!(x.len(), y.len());
-    let arch = Arch::new();
+    let arch = isochrone_core::vector_arch();
     let mut out = vec![0.0; x.len() / width];
     let rows = x.par_chunks(ROWS * width).zip(y.par_chunks(ROWS * width));
     let rows = rows.zip(out.par_chunks_mut(ROWS)).with_min_len(min_tasks(operations(form) * x.len()));
@@ -40,7 +40,7 @@ pub fn rowwise(form: PairForm, x: &[f32], y: &[f32], mix: f32) -> Vec<f32> {
 /// If a row is shorter than the width of the form.
 pub fn pair(form: PairForm, x: &[f32], y: &[f32], mix: f32) -> f32 {
     let (width, mut out) = (form.width(), [0.0]);
-    values_of_rows(Arch::new(), form, &x[..width], &y[..width], mix, &mut out);
+    values_of_rows(isochrone_core::vector_arch(), form, &x[..width], &y[..width], mix, &mut out);
     out[0]
 }
 
@@ -53,7 +53,7 @@ pub fn rowwise_backward(
     gradient: &[f32],
 ) -> super::PairGradients {
     let width = form.width();
-    let arch = Arch::new();
+    let arch = isochrone_core::vector_arch();
     let (mut dx, mut dy) = (vec![0.0; x.len()], vec![0.0; y.len()]);
     let rows = x.par_chunks(ROWS * width).zip(y.par_chunks(ROWS * width)).zip(gradient.par_chunks(ROWS));
     let outs = dx.par_chunks_mut(ROWS * width).zip(dy.par_chunks_mut(ROWS * width));

@@ -40,8 +40,8 @@ impl Default for TrunkConfig {
     }
 }
 
-/// Larger networks are rejected, because a corrupt file may request one.
-const MAX_PARAMETERS: f64 = 1e9;
+/// Deeper networks are rejected, because a corrupt file may request one.
+const MAX_DEPTH: usize = 256;
 
 /// The configuration of a multilayer perceptron.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,13 +68,18 @@ impl EncoderConfig {
         if depth > 0 {
             at_least_one("trunk.width", width)?;
         }
+        let value = || format!("{depth} x {width}, from {inputs} to {outputs}");
+        if depth > MAX_DEPTH {
+            let problem = format!("has more than {MAX_DEPTH} hidden layers");
+            return Err(ConfigError::new("trunk", value(), &problem, "choose a smaller depth"));
+        }
         let widest = width.max(inputs).max(outputs) as f64;
         let parameters = widest * widest * (depth as f64 + 1.0);
-        if parameters > MAX_PARAMETERS {
-            let value = format!("{depth} x {width}, from {inputs} to {outputs}");
-            let problem = "would have more than a billion parameters";
+        // Approximate, since only networks that are much too large must be rejected.
+        if parameters > init.max_parameters() as f64 {
+            let problem = format!("would have more than {} parameters", init.max_parameters());
             let hint = "choose a smaller width, depth or latent width";
-            return Err(ConfigError::new("trunk", value, problem, hint));
+            return Err(ConfigError::new("trunk", value(), &problem, hint));
         }
         let (mut layers, mut norms) = (Vec::new(), Vec::new());
         for _ in 0..depth {

@@ -15,11 +15,15 @@ use rand_chacha::ChaCha8Rng;
 /// independent of them.
 const PARAMETERS: u64 = 1 << 63;
 
+/// The default limit of the number of parameters of a network.
+pub const MAX_PARAMETERS: usize = 1_000_000_000;
+
 /// Initializes the parameters of a network.
 pub struct Initializer {
     device: Device,
     rng: ChaCha8Rng,
     next_id: u64,
+    max_parameters: usize,
 }
 
 impl Initializer {
@@ -30,7 +34,20 @@ impl Initializer {
         // Every network is created by an initializer, so this runs before the first gradient.
         ignore_configuration_files();
         let rng = rng::stream(seed, PARAMETERS | u64::from(stream));
-        Self { device: device.clone(), rng, next_id: u64::from(stream) << 32 | 1 }
+        let next_id = u64::from(stream) << 32 | 1;
+        Self { device: device.clone(), rng, next_id, max_parameters: MAX_PARAMETERS }
+    }
+
+    /// Sets the number of parameters that a network may have: a file that requests more than it
+    /// contains is corrupt.
+    #[must_use]
+    pub fn limited_to(self, max_parameters: usize) -> Self {
+        Self { max_parameters, ..self }
+    }
+
+    /// Returns the number of parameters that a network may have.
+    pub(super) fn max_parameters(&self) -> usize {
+        self.max_parameters
     }
 
     /// Draws weights `[inputs, outputs]`, uniform with variance `1 / inputs`.

@@ -13,7 +13,7 @@ pub use crate::kernel::Activation;
 pub use actor::{ActionDistribution, Actor, ActorConfig, PolicyDistribution};
 pub use dense::{Dense, Norm};
 pub use encoder::{Encoder, EncoderConfig, Normalization, TrunkConfig};
-pub use init::Initializer;
+pub use init::{Initializer, MAX_PARAMETERS};
 pub use metric::{Ensemble, Metric, MetricConfig, MetricMember};
 pub use mixture::Mixture;
 pub use pair_head::{PairHead, PairHeadConfig};

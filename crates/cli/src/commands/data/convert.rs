@@ -1,7 +1,7 @@
 //! `isochrone data convert`: converts a dataset to another format.
 
 use super::source::Source;
-use crate::commands::output::{count, refuse_existing};
+use crate::commands::output::{count, note_fmt, refuse_existing};
 use anyhow::bail;
 use isochrone::data::{
     DataError, Defect, DefectKind, Ending, EpisodeSink, EpisodeView, Spec, formats::Writer,
@@ -86,14 +86,14 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         )?;
     }
     if !leaves_out.is_empty() {
-        eprintln!("warning: the format of {output} cannot store {}", leaves_out.join(", "));
+        note_fmt!("warning: the format of {output} cannot store {}", leaves_out.join(", "));
     }
     if not_finite > 0 {
-        eprintln!("warning: {not_finite} values are not finite; isochrone data validate lists them");
+        note_fmt!("warning: {not_finite} values are not finite; isochrone data validate lists them");
     }
     if defects > 0 {
         let defects = count(defects, "defect");
-        eprintln!("warning: {defects}, skipped; isochrone data validate lists them");
+        note_fmt!("warning: {defects}, skipped; isochrone data validate lists them");
     }
     Ok(())
 }

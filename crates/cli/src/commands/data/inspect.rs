@@ -3,7 +3,7 @@
 use super::source::Source;
 use crate::commands::{
     hints::in_flags,
-    output::{Field, Report, StyleArgs, count, named, number, save},
+    output::{Field, Report, StyleArgs, count, named, note_fmt, number, save},
 };
 use isochrone::{
     chance::{EntryRegion, ExitPlace, JumpReport},
@@ -71,7 +71,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     write!(out, "{}", report(&spec, &summary, &identity, max_lines).print(&args.style))?;
     if let Some(first) = first_defect {
         let first = in_flags(&first.to_string());
-        eprintln!("warning: {first} (first of {n_defects}; isochrone data validate lists them)");
+        note_fmt!("warning: {first} (first of {n_defects}; isochrone data validate lists them)");
     }
     if let Some(path) = &args.plot {
         save(&figure(&spec, &summary, &identity.name), path)?;

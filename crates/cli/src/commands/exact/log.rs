@@ -4,7 +4,7 @@ use super::{
     Args, solve,
     solve::{MAX_BARS, left_out, quoted},
 };
-use crate::commands::output::{Field, Report, count, most_similar, named, save};
+use crate::commands::output::{Field, Report, count, most_similar, named, note_fmt, save};
 use anyhow::{anyhow, bail};
 use isochrone::{
     data::tabular::{EventLog, LogColumns, read_event_log},
@@ -63,7 +63,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let key = |stats: &ActivityStats| (1e9 * stats.steps_if_reached).round();
     ranked.sort_by(|a, b| key(a).total_cmp(&key(b)).then(a.distance_steps.total_cmp(&b.distance_steps)));
 
-    eprintln!(
+    note_fmt!(
         "{} of {}, {} activities; gamma {}; {}",
         count(log.n_events, "event"),
         count(log.n_cases, "case"),
@@ -74,7 +74,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let report = table(args, &log, &distances, &ranked);
     if let Some(start) = start {
         let from = ranked.iter().find(|stats| stats.state == start).expect("every state is ranked");
-        eprintln!("from {}: {}", log.state_name(start), remark(from));
+        note_fmt!("from {}: {}", log.state_name(start), remark(from));
     }
     if let Some(path) = &args.plot {
         save(&figure(args, &log, &ranked), path)?;

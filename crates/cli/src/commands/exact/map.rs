@@ -1,7 +1,7 @@
 //! Text maps.
 
 use super::{Args, solve};
-use crate::commands::output::{Field, Report, count, named, save};
+use crate::commands::output::{Field, Report, count, named, note_fmt, save};
 use anyhow::{Context, anyhow, bail};
 use isochrone::{
     data::tabular::read_map,
@@ -94,7 +94,7 @@ impl Solved<'_> {
     /// Prints a summary to stderr.
     fn print_summary(&self) {
         let grid = &self.grid;
-        eprintln!(
+        note_fmt!(
             "{} x {} map, {}, slip {}, gamma {}; {}",
             grid.height(),
             grid.width(),
@@ -108,20 +108,20 @@ impl Solved<'_> {
         let finite = self.cells().filter(|&(_, state)| can_reach(state));
         let farthest = finite.max_by(|a, b| self.distances.nats(a.1).total_cmp(&self.distances.nats(b.1)));
         if let Some((cell, state)) = farthest {
-            eprintln!("farthest: {} at {}", cell_name(cell), self.steps_text(state));
+            note_fmt!("farthest: {} at {}", cell_name(cell), self.steps_text(state));
         }
         let n_unreachable =
             self.cells().filter(|&(_, state)| self.distances.nats(state).is_infinite()).count();
         if n_unreachable > 0 {
-            eprintln!("no path to the goal from {}", count(n_unreachable, "cell"));
+            note_fmt!("no path to the goal from {}", count(n_unreachable, "cell"));
         }
         if let Some((cell, state)) = self.start {
             let name = cell_name(cell);
             match self.path.len() {
-                0 => eprintln!("start {name}: the goal cannot be reached"),
+                0 => note_fmt!("start {name}: the goal cannot be reached"),
                 cells => {
                     let (steps, moves) = (self.steps_text(state), count(cells - 1, "move"));
-                    eprintln!("start {name}: {steps}; best path of {moves}");
+                    note_fmt!("start {name}: {steps}; best path of {moves}");
                 }
             }
         }

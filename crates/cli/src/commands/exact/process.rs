@@ -4,7 +4,7 @@ use super::{
     Args, solve,
     solve::{MAX_BARS, left_out, quoted},
 };
-use crate::commands::output::{Field, Report, count, named, save};
+use crate::commands::output::{Field, Report, count, named, note_fmt, save};
 use anyhow::{anyhow, bail};
 use isochrone::{
     data::tabular::{NamedMdp, read_mdp_json, read_mdp_npz},
@@ -24,7 +24,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     }
     let (goals, start) = args.ends(|flag, name| find(&process, flag, name))?;
     let distances = solve::to_goal_set(args, &process.mdp, &goals)?;
-    eprintln!(
+    note_fmt!(
         "{}, {}; {}",
         count(process.mdp.n_states(), "state"),
         count(process.mdp.n_transitions(), "transition"),
@@ -32,7 +32,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     );
     let n_unreachable = distances.all_nats().iter().filter(|nats| nats.is_infinite()).count();
     if n_unreachable > 0 {
-        eprintln!("no path to the goal from {}", count(n_unreachable, "state"));
+        note_fmt!("no path to the goal from {}", count(n_unreachable, "state"));
     }
     let goal_names: Vec<String> = goals.iter().map(|&goal| process.state_name(goal)).collect();
     let mut report = table(args, &process, &distances);
@@ -88,8 +88,8 @@ fn add_start(report: &mut Report, process: &NamedMdp, distances: &GoalDistances,
     let path: Vec<String> = path.map(|state| process.state_name(state)).collect();
     let (name, steps) = (process.state_name(start), distances.steps(start));
     match path.is_empty() {
-        true => eprintln!("from {name}: the goal cannot be reached"),
-        false => eprintln!("from {name}: {steps:.2} steps; {}", path.join(" -> ")),
+        true => note_fmt!("from {name}: the goal cannot be reached"),
+        false => note_fmt!("from {name}: {steps:.2} steps; {}", path.join(" -> ")),
     }
     report.facts.insert("start".into(), json!({"state": name, "steps": steps, "path": path}));
 }

@@ -1,7 +1,7 @@
 //! The solver, and the output shared by all kinds of input.
 
 use super::{Args, MethodArg};
-use crate::commands::output::{Field, Report, bar, count, named};
+use crate::commands::output::{Field, Report, bar, count, named, note_fmt};
 use anyhow::{Context, bail};
 use isochrone::exact::{ExactSolver, GoalDistances, Method, TabularMdp};
 use serde_json::{Value, json};
@@ -64,7 +64,7 @@ fn warn_if_loose(bound: f64, args: &Args) {
         } else {
             "the solver did not converge, try a smaller --gamma"
         };
-        eprintln!(
+        note_fmt!(
             "warning: the certified error is {bound:.1e}, above the tolerance {:.1e}; hint: {hint}",
             args.tolerance
         );
@@ -98,7 +98,7 @@ pub fn all_pairs(
     let goals: Vec<usize> = (0..n).collect();
     let bar = bar(n, "{bar:32} {pos}/{len} goals, {eta} left");
     if bar.is_hidden() {
-        eprintln!("solving {n} goals");
+        note_fmt!("solving {n} goals");
     }
     let columns = solver.map_goals(&goals, |distances| {
         bar.inc(1);
@@ -106,7 +106,7 @@ pub fn all_pairs(
     })?;
     bar.finish_and_clear();
     let bound = columns.iter().map(|&(bound, _)| bound).fold(0.0, f64::max);
-    eprintln!("{}; every distance within {bound:.1e} (relative)", count(n * n, "pair"));
+    note_fmt!("{}; every distance within {bound:.1e} (relative)", count(n * n, "pair"));
     warn_if_loose(bound, args);
     let discount = args.discount()?;
     let steps_between = |from: usize, to: usize| discount.steps_from_nats(columns[to].1[from]);

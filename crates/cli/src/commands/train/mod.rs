@@ -9,20 +9,19 @@ use crate::{
         choice::{Choice, one_of},
         device_args::DeviceArgs,
         distill,
-        output::note,
         planner_args::PlannerArgs,
         query::{LoadedRun, open_run},
         read_args::{ReadArgs, read_spinner},
         remote::{found, local},
     },
-    print_error,
+    print_error, signals,
 };
 use anyhow::{Context as _, bail};
 use clap::builder::TypedValueParser;
 use isochrone::{
     data::{Dataset, formats},
     learn::{
-        Algorithm, ComputeDevice, Outcome, Preset, SettingInfo, StopHandle, Training, TrainingResult,
+        Algorithm, ComputeDevice, Outcome, Preset, SettingInfo, Training, TrainingResult,
         error::LearnError,
         model::CheckpointSelector,
         run::{DataConfig, Run, RunConfig},
@@ -189,7 +188,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
         }
     }
     job.leave();
-    Ok(if result.outcome == Outcome::Finished { 0 } else { INTERRUPTED })
+    Ok(if result.outcome == Outcome::Finished { 0 } else { signals::exit_code() })
 }
 
 /// Distills the default planner over the last checkpoint of a run.
@@ -227,7 +226,7 @@ fn lead(args: &Args, job: &Job, has_started: &Arc<AtomicBool>) -> anyhow::Result
     let Prepared { training, folder, config, data, validation } = job.agree(prepared)?;
     let training = with_evaluations(training, &data, validation.as_ref());
     let progress = TrainingProgress::new(&folder, &config.data.path, &data, has_started);
-    let training = training.device(args.device.device).callbacks(progress).stop(stop_on_ctrl_c(true)?);
+    let training = training.device(args.device.device).callbacks(progress).stop(signals::stop_handle(true)?);
     train(training, job, &data).map_err(|error| match (error, &config.data.validation) {
         (error @ LearnError::ValidationWidths { .. }, Some(path)) => {
             anyhow::anyhow!("{}: {error} (--validation, --data)", path.display())
@@ -247,7 +246,7 @@ fn follow(job: &Job) -> anyhow::Result<TrainingResult> {
         Ok(config.data.held_out(&data)?.map_or(data, |(training, _)| training))
     };
     let data = job.agree(load())?;
-    let stop = stop_on_ctrl_c(false)?;
+    let stop = signals::stop_handle(false)?;
     Ok(train(Training::from_config(config).stop(stop), job, &data)?)
 }
 
@@ -257,9 +256,6 @@ fn train(training: Training, job: &Job, data: &Dataset) -> Result<TrainingResult
         None => training.train(data),
     }
 }
-
-/// The exit code of a process ended by Ctrl-C.
-const INTERRUPTED: u8 = 130;
 
 fn list_settings(args: &Args, out: &mut dyn Write) -> std::io::Result<()> {
     let settings = args.algorithm.unwrap_or(Algorithm::Cmd1).settings(args.size);
@@ -391,23 +387,6 @@ fn load(path: &Path, config: &DataConfig) -> anyhow::Result<Dataset> {
     let data = Dataset::load(path, &config.read);
     bar.finish_and_clear();
     Ok(data?)
-}
-
-/// Returns a handle that Ctrl-C (or SIGTERM) stops. The second signal ends the process immediately.
-pub fn stop_on_ctrl_c(is_announced: bool) -> anyhow::Result<StopHandle> {
-    let stop = StopHandle::default();
-    let handle = stop.clone();
-    ctrlc::set_handler(move || {
-        if handle.is_stopped() {
-            std::process::exit(i32::from(INTERRUPTED));
-        }
-        handle.stop();
-        if is_announced {
-            note("stopping after this step; press Ctrl-C again to stop immediately");
-        }
-    })
-    .context("cannot install the signal handler")?;
-    Ok(stop)
 }
 
 fn report(args: &Args, run: &Run, outcome: Outcome, out: &mut dyn Write) -> anyhow::Result<()> {

@@ -24,7 +24,7 @@ impl<'a> Field<'a> {
     pub(super) fn new(table: &'a ActionTable, search: &ReverseSearch) -> Self {
         let n = search.order.len();
         let mut field = Self {
-            arch: Arch::new(),
+            arch: crate::instruction_set::arch(),
             table,
             nodes: Vec::with_capacity(n),
             successors: Vec::with_capacity(n),

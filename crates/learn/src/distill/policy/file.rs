@@ -5,7 +5,7 @@ use crate::{device::ComputeDevice, distill::described, error::LearnError, run::w
 use std::path::Path;
 
 /// The format of the file. It changes whenever a version could misread the files of another.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const KIND: &str = "distilled policy";
 const HINT: &str = "distill the planner again";
 

@@ -51,6 +51,7 @@ impl About {
             steps: self.updates,
             device: device.clone(),
             processes: Processes::default(),
+            max_parameters: isochrone_nn::module::MAX_PARAMETERS,
         }
     }
 
@@ -132,7 +133,7 @@ impl DistilledPolicy {
         mut archive: Archive,
         device: &Device,
     ) -> Result<Self, StateError> {
-        let mut actor = about.actor(&mut Initializer::new(0, 0, device)).expect("sizes were checked");
+        let mut actor = about.actor(&mut Initializer::new(0, 0, device))?;
         archive.take_module("actor", &mut actor)?;
         let scaling = Scaling::take_from(&mut archive, [about.observation_width, about.action_width])?;
         archive.finish()?;

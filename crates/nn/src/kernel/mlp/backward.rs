@@ -53,7 +53,7 @@ impl Mlp<'_> {
         of_parameters: bool,
     ) -> MlpGradients {
         let plan = self.plan(x.len() / self.inputs());
-        let arch = Arch::new();
+        let arch = isochrone_core::vector_arch();
         let mut dx = vec![0.0; if of_x { x.len() } else { 0 }];
         let mut dx_blocks = dx.chunks_mut(plan.block_rows * self.inputs());
         let blocks = tape.blocks.iter().zip(gradient.chunks_mut(plan.block_rows * self.outputs()));

@@ -66,7 +66,7 @@ impl Mlp<'_> {
         let plan = self.plan(x.len() / inputs);
         let mut out = vec![0.0; x.len() / inputs * outputs];
         let tasks = x.chunks(plan.block_rows * inputs).zip(out.chunks_mut(plan.block_rows * outputs));
-        let arch = Arch::new();
+        let arch = isochrone_core::vector_arch();
         let blocks = map_tasks(tasks.collect(), plan.blocks_in_parallel, |(x, out)| {
             self.forward_block(arch, x, out, plan.inside)
         });

@@ -1,0 +1,141 @@
+//! Faults of the disk: what is left of a command that fails or is cut off at any point can be
+//! continued, with the results of an undisturbed one.
+//!
+//! Every test run tries some points; `just faults` tries all of them.
+#![cfg(target_os = "linux")]
+
+mod disk;
+mod journal;
+mod scenarios;
+
+use disk::{Disk, Loss};
+use isochrone::rng;
+use scenarios::{SCENARIOS, Scenario, lasting_contents};
+use std::{
+    collections::HashSet,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    path::Path,
+};
+
+/// Returns how many points of each command are tried; `None` for all of them.
+fn limit() -> Option<usize> {
+    match std::env::var("ISOCHRONE_FAULTS").as_deref() {
+        Ok("all") => None,
+        Ok(text) => Some(text.parse().unwrap()),
+        Err(_) => Some(4),
+    }
+}
+
+/// Returns `limit` of the points in a fixed random order.
+fn some<T>(mut points: Vec<T>, seed: u64) -> Vec<T> {
+    let Some(limit) = limit() else { return points };
+    let mut random = rng::stream(seed, 0);
+    let n = limit.min(points.len());
+    for at in 0..n {
+        let other = at + rng::below(&mut random, points.len() - at);
+        points.swap(at, other);
+    }
+    points.truncate(n);
+    points
+}
+
+/// The files of an undisturbed command, and what it did to the disk.
+struct Undisturbed {
+    before: Disk,
+    journal: journal::Journal,
+    expected: disk::Tree,
+}
+
+fn undisturbed(scenario: &Scenario) -> Undisturbed {
+    let folder = tempfile::tempdir().unwrap();
+    scenario.prepare(folder.path());
+    let before = Disk::read(folder.path());
+    let journal = journal::record(folder.path(), &scenario.arguments());
+    assert_eq!(journal.code, Some(0), "{}: {}", scenario.name, journal.stderr);
+    let seen = before.after_crash(&journal.changes, journal.changes.len(), Loss::Nothing);
+    assert!(seen.tree() == Disk::read(folder.path()).tree(), "{}: the journal is complete", scenario.name);
+    Undisturbed { before, journal, expected: lasting_contents(folder.path()) }
+}
+
+/// Continues a command in `folder`, and compares its files with those of an undisturbed one.
+fn assert_recovers(scenario: &Scenario, folder: &Path, expected: &disk::Tree, point: &str) {
+    let name = scenario.name;
+    if let Err(problem) = scenario.recover(folder) {
+        panic!("{name}, {point}: {problem}");
+    }
+    let found = lasting_contents(folder);
+    let differing: Vec<_> =
+        expected.keys().chain(found.keys()).filter(|path| expected.get(*path) != found.get(*path)).collect();
+    assert!(differing.is_empty(), "{name}, {point}: these files differ: {differing:?}");
+}
+
+/// The power fails after any change. What was not synced is lost, kept, or kept in part.
+#[test]
+fn commands_recover_from_power_failures() {
+    let (mut n_changes, mut n_states, mut n_points) = (0, 0, 0);
+    for scenario in SCENARIOS {
+        let Undisturbed { before, journal, expected } = undisturbed(scenario);
+        let cuts = journal.changes.len() + 1;
+        let losses: Vec<Loss> = [Loss::Nothing, Loss::Everything]
+            .into_iter()
+            .chain((0..3).map(|seed| Loss::Random { seed }))
+            .collect();
+        let points: Vec<(usize, Loss)> =
+            (0..cuts).flat_map(|cut| losses.iter().map(move |&loss| (cut, loss))).collect();
+        n_points += points.len();
+        let mut tried = HashSet::new();
+        for (cut, loss) in some(points, 1) {
+            let state = before.after_crash(&journal.changes, cut, loss);
+            let mut hasher = DefaultHasher::new();
+            state.tree().hash(&mut hasher);
+            // Most losses at neighboring points leave the same files.
+            if !tried.insert(hasher.finish()) {
+                continue;
+            }
+            let folder = tempfile::tempdir().unwrap();
+            state.write(folder.path());
+            assert_recovers(scenario, folder.path(), &expected, &format!("{loss:?} after change {cut}"));
+        }
+        n_changes += journal.changes.len();
+        n_states += tried.len();
+        println!("{}: {} changes, {} different disks", scenario.name, journal.changes.len(), tried.len());
+    }
+    println!("{n_changes} changes, {n_points} points, {n_states} different disks recovered");
+}
+
+/// Each system call that opens, changes or syncs a file fails once.
+#[test]
+fn commands_recover_from_failed_calls() {
+    let (mut fired, mut survived) = (0, 0);
+    for scenario in SCENARIOS {
+        let Undisturbed { before, journal, expected } = undisturbed(scenario);
+        for call in some(journal.calls, 2) {
+            let folder = tempfile::tempdir().unwrap();
+            before.write(folder.path());
+            let trace = tempfile::NamedTempFile::new().unwrap();
+            let full = ["write", "pwrite64", "openat", "mkdir", "rename", "ftruncate", "link"];
+            let error = if full.contains(&call.name.as_str()) { "ENOSPC" } else { "EIO" };
+            let rules = [
+                format!("trace={}", call.name),
+                format!("inject={}:error={error}:when={}", call.name, call.number),
+            ];
+            let mut command = journal::strace(&["-e", &rules[0], "-e", &rules[1]], trace.path());
+            let output = command.args(scenario.arguments()).current_dir(folder.path()).output().unwrap();
+            let has_fired = std::fs::read_to_string(trace.path()).unwrap().contains("(INJECTED)");
+            assert!(has_fired, "{}: {call:?} was not made again", scenario.name);
+            fired += 1;
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            let point = format!("{error} in {} number {}", call.name, call.number);
+            match output.status.code() {
+                Some(0) => survived += 1,
+                Some(2) => {
+                    let last = stderr.lines().last().unwrap_or_default();
+                    assert!(last.contains("hint:"), "{}, {point}: {stderr}", scenario.name);
+                }
+                _ => panic!("{}, {point}: {}: {stderr}", scenario.name, output.status),
+            }
+            assert_recovers(scenario, folder.path(), &expected, &point);
+        }
+    }
+    println!("{fired} calls failed; {survived} times the command went on");
+}

@@ -1,0 +1,225 @@
+//! Commands that write, and how each is continued after a crash.
+
+use crate::disk::{Disk, Tree};
+use isochrone::data::tables::{Column, write_parquet};
+use serde_json::Value;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+/// A command that writes.
+#[derive(Debug)]
+pub struct Scenario {
+    pub name: &'static str,
+    /// Commands that were run before it, undisturbed.
+    pub before: &'static [&'static str],
+    pub command: &'static str,
+    /// What is run after a crash.
+    pub recovery: Recovery,
+}
+
+/// How a command is continued.
+#[derive(Debug, Clone, Copy)]
+pub enum Recovery {
+    /// It is run again.
+    Again,
+    /// It is run again if its output is missing; an output that is there is complete.
+    IfMissing(&'static str),
+    /// It is run again if there is no run, and resumed otherwise.
+    Resume,
+}
+
+const TRAIN: &str = "train --data walks.csv --observations x,y --size small --threads 1 --run r steps=6 batch_size=16 metrics.every=1 metrics.evaluate_every=3 checkpoints.every=2 checkpoints.keep_last=2 learner.critic.width=8 learner.critic.latent=16 learner.policy.width=8";
+const RESUME: &str = "train --resume r --threads 1";
+
+/// All commands that write files.
+pub const SCENARIOS: &[Scenario] = &[
+    Scenario { name: "train", before: &[], command: TRAIN, recovery: Recovery::Resume },
+    Scenario {
+        name: "resume",
+        // As if training had ended after step 4.
+        before: &[TRAIN, "remove r/checkpoints/step-000000000006"],
+        command: RESUME,
+        recovery: Recovery::Resume,
+    },
+    Scenario {
+        name: "convert-arrow",
+        before: &[],
+        command: "data convert walks.csv --observations x,y -o out.arrow",
+        recovery: Recovery::IfMissing("out.arrow"),
+    },
+    Scenario {
+        name: "convert-npz",
+        before: &[],
+        command: "data convert walks.csv --observations x,y --actions action_x,action_y -o out.npz",
+        recovery: Recovery::IfMissing("out.npz"),
+    },
+    Scenario {
+        name: "convert-minari",
+        before: &[],
+        command: "data convert walks.csv --observations x,y --actions action_x,action_y -o out",
+        recovery: Recovery::IfMissing("out"),
+    },
+    Scenario {
+        name: "convert-shards",
+        before: &[],
+        command: "data convert walks.csv --observations x,y --shard-rows 1000 -o out",
+        recovery: Recovery::IfMissing("out"),
+    },
+    Scenario {
+        name: "generate",
+        before: &[],
+        command: "envs generate nav2d --episodes 10 -o out.npz",
+        recovery: Recovery::IfMissing("out.npz"),
+    },
+    Scenario {
+        name: "score",
+        before: &[TRAIN],
+        command: "score logs out --run r --to last --distance learned --threads 1",
+        recovery: Recovery::Again,
+    },
+    Scenario {
+        name: "progress",
+        before: &[],
+        command: "progress walks.csv --observations x,y --threads 1 -o out.parquet",
+        recovery: Recovery::IfMissing("out.parquet"),
+    },
+    Scenario {
+        name: "distill",
+        before: &[TRAIN],
+        command: "distill r --updates 20 --threads 1",
+        recovery: Recovery::Again,
+    },
+    Scenario {
+        name: "query",
+        before: &[TRAIN],
+        command: "distance r --from 0,0 --to 1,1 --threads 1",
+        recovery: Recovery::Again,
+    },
+    Scenario {
+        name: "figure",
+        before: &[],
+        command: "exact map.txt --plot out.svg",
+        recovery: Recovery::IfMissing("out.svg"),
+    },
+    Scenario {
+        name: "explore",
+        before: &[TRAIN],
+        command: "explore r -o out.html",
+        recovery: Recovery::IfMissing("out.html"),
+    },
+    Scenario {
+        name: "export",
+        before: &[TRAIN],
+        command: "export r -o out.onnx",
+        recovery: Recovery::IfMissing("out.onnx"),
+    },
+    Scenario {
+        name: "study",
+        before: &[],
+        command: "reproduce mine.toml -o mine --threads 1",
+        recovery: Recovery::Again,
+    },
+];
+
+impl Scenario {
+    /// Creates what the command needs in an empty folder.
+    pub fn prepare(&self, folder: &Path) {
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+        fs::copy(examples.join("walks.csv"), folder.join("walks.csv")).unwrap();
+        fs::write(folder.join("map.txt"), "S..\n.#G\n").unwrap();
+        let recipe = "title = 'Mine'\nsummary = 'mine'\nseeds = 1\ndata_seed = 1\ndata_share = 0.02\nsteps = 4\n\
+            evaluation = { episodes = 1, task_seed = 1 }\ndatasets = { nav2d = {} }\nmethods = { gcbc = {} }\n\
+            [report]\nfigures = ['success']\n";
+        fs::write(folder.join("mine.toml"), recipe).unwrap();
+        fs::create_dir(folder.join("logs")).unwrap();
+        for shard in 0..3 {
+            let column =
+                |scale: f64| Column::Numbers((0..200).map(|row| scale * f64::from(row % 40)).collect());
+            let columns = [
+                ("episode", Column::Numbers((0..200).map(|row| f64::from(row / 40)).collect())),
+                ("x", column(0.1)),
+                ("y", column(0.2)),
+            ];
+            write_parquet(&folder.join(format!("logs/{shard}.parquet")), &columns).unwrap();
+        }
+        for command in self.before {
+            match command.strip_prefix("remove ") {
+                Some(path) => fs::remove_dir_all(folder.join(path)).unwrap(),
+                None => {
+                    let done = run(folder, command);
+                    assert!(done.status.success(), "{command}: {}", String::from_utf8_lossy(&done.stderr));
+                }
+            }
+        }
+    }
+
+    /// Returns the program and its arguments.
+    pub fn arguments(&self) -> Vec<String> {
+        let program = env!("CARGO_BIN_EXE_isochrone").to_owned();
+        std::iter::once(program).chain(self.command.split_whitespace().map(str::to_owned)).collect()
+    }
+
+    /// Continues after a crash as a user would, and returns what went wrong.
+    pub fn recover(&self, folder: &Path) -> Result<(), String> {
+        let command = match self.recovery {
+            Recovery::IfMissing(output) if folder.join(output).exists() => return Ok(()),
+            Recovery::Resume if folder.join("r/config.toml").exists() => RESUME,
+            _ => self.command,
+        };
+        let output = run(folder, command);
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(format!("`{command}` fails: {}", String::from_utf8_lossy(&output.stderr))),
+        }
+    }
+}
+
+/// Runs `isochrone` with arguments separated by spaces.
+pub fn run(folder: &Path, arguments: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_isochrone"));
+    command.args(arguments.split_whitespace()).current_dir(folder).output().unwrap()
+}
+
+/// Returns the files of a folder without what differs between two undisturbed processes: times, the
+/// list of processes, and event files, whose names have a time.
+pub fn lasting_contents(folder: &Path) -> Tree {
+    let is_lasting = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        !(name.contains("tfevents") || ["sessions.jsonl", "SHA256SUMS", "lock"].contains(&&*name))
+    };
+    let tree = Disk::read(folder).tree().into_iter();
+    tree.filter(|(path, _)| is_lasting(path))
+        .map(|(path, bytes)| {
+            let is_json =
+                path.extension().is_some_and(|extension| extension == "json" || extension == "jsonl");
+            let bytes = bytes.map(|bytes| if is_json { without_times(&bytes) } else { bytes });
+            (path, bytes)
+        })
+        .collect()
+}
+
+/// Removes times from JSON values that follow each other.
+fn without_times(bytes: &[u8]) -> Vec<u8> {
+    fn clean(value: &mut Value) {
+        match value {
+            Value::Object(entries) => {
+                entries.retain(|name, _| {
+                    !["seconds", "started", "created"].iter().any(|time| name.contains(time))
+                });
+                entries.values_mut().for_each(clean);
+            }
+            Value::Array(values) => values.iter_mut().for_each(clean),
+            _ => {}
+        }
+    }
+    let values = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
+    let lines = values.map(|value| {
+        let mut value = value.expect("a recovered file is valid");
+        clean(&mut value);
+        format!("{value}\n")
+    });
+    lines.collect::<String>().into_bytes()
+}
