@@ -14,7 +14,7 @@ use scenarios::{SCENARIOS, Scenario, lasting_contents};
 use std::{
     collections::HashSet,
     hash::{DefaultHasher, Hash as _, Hasher as _},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 /// Returns how many points of each command are tried; `None` for all of them.
@@ -41,20 +41,31 @@ fn some<T>(mut points: Vec<T>, seed: u64) -> Vec<T> {
 
 /// The files of an undisturbed command, and what it did to the disk.
 struct Undisturbed {
+    /// The folder of all disks, at the same path, since runs record the paths of their data.
+    place: tempfile::TempDir,
     before: Disk,
     journal: journal::Journal,
     expected: disk::Tree,
 }
 
 fn undisturbed(scenario: &Scenario) -> Undisturbed {
-    let folder = tempfile::tempdir().unwrap();
-    scenario.prepare(folder.path());
-    let before = Disk::read(folder.path());
-    let journal = journal::record(folder.path(), &scenario.arguments());
+    let place = tempfile::tempdir().unwrap();
+    let folder = empty_disk(&place);
+    scenario.prepare(&folder);
+    let before = Disk::read(&folder);
+    let journal = journal::record(&folder, &scenario.arguments());
     assert_eq!(journal.code, Some(0), "{}: {}", scenario.name, journal.stderr);
     let seen = before.after_crash(&journal.changes, journal.changes.len(), Loss::Nothing);
-    assert!(seen.tree() == Disk::read(folder.path()).tree(), "{}: the journal is complete", scenario.name);
-    Undisturbed { before, journal, expected: lasting_contents(folder.path()) }
+    assert!(seen.tree() == Disk::read(&folder).tree(), "{}: the journal is complete", scenario.name);
+    Undisturbed { before, journal, expected: lasting_contents(&folder), place }
+}
+
+/// Returns the folder of a disk without files.
+fn empty_disk(place: &tempfile::TempDir) -> PathBuf {
+    let folder = place.path().join("disk");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir(&folder).unwrap();
+    folder
 }
 
 /// Continues a command in `folder`, and compares its files with those of an undisturbed one.
@@ -74,7 +85,7 @@ fn assert_recovers(scenario: &Scenario, folder: &Path, expected: &disk::Tree, po
 fn commands_recover_from_power_failures() {
     let (mut n_changes, mut n_states, mut n_points) = (0, 0, 0);
     for scenario in SCENARIOS {
-        let Undisturbed { before, journal, expected } = undisturbed(scenario);
+        let Undisturbed { place, before, journal, expected } = undisturbed(scenario);
         let cuts = journal.changes.len() + 1;
         let losses: Vec<Loss> = [Loss::Nothing, Loss::Everything]
             .into_iter()
@@ -92,9 +103,9 @@ fn commands_recover_from_power_failures() {
             if !tried.insert(hasher.finish()) {
                 continue;
             }
-            let folder = tempfile::tempdir().unwrap();
-            state.write(folder.path());
-            assert_recovers(scenario, folder.path(), &expected, &format!("{loss:?} after change {cut}"));
+            let folder = empty_disk(&place);
+            state.write(&folder);
+            assert_recovers(scenario, &folder, &expected, &format!("{loss:?} after change {cut}"));
         }
         n_changes += journal.changes.len();
         n_states += tried.len();
@@ -108,10 +119,10 @@ fn commands_recover_from_power_failures() {
 fn commands_recover_from_failed_calls() {
     let (mut fired, mut survived) = (0, 0);
     for scenario in SCENARIOS {
-        let Undisturbed { before, journal, expected } = undisturbed(scenario);
+        let Undisturbed { place, before, journal, expected } = undisturbed(scenario);
         for call in some(journal.calls, 2) {
-            let folder = tempfile::tempdir().unwrap();
-            before.write(folder.path());
+            let folder = empty_disk(&place);
+            before.write(&folder);
             let trace = tempfile::NamedTempFile::new().unwrap();
             let full = ["write", "pwrite64", "openat", "mkdir", "rename", "ftruncate", "link"];
             let error = if full.contains(&call.name.as_str()) { "ENOSPC" } else { "EIO" };
@@ -120,7 +131,7 @@ fn commands_recover_from_failed_calls() {
                 format!("inject={}:error={error}:when={}", call.name, call.number),
             ];
             let mut command = journal::strace(&["-e", &rules[0], "-e", &rules[1]], trace.path());
-            let output = command.args(scenario.arguments()).current_dir(folder.path()).output().unwrap();
+            let output = command.args(scenario.arguments()).current_dir(&folder).output().unwrap();
             let has_fired = std::fs::read_to_string(trace.path()).unwrap().contains("(INJECTED)");
             assert!(has_fired, "{}: {call:?} was not made again", scenario.name);
             fired += 1;
@@ -134,7 +145,7 @@ fn commands_recover_from_failed_calls() {
                 }
                 _ => panic!("{}, {point}: {}: {stderr}", scenario.name, output.status),
             }
-            assert_recovers(scenario, folder.path(), &expected, &point);
+            assert_recovers(scenario, &folder, &expected, &point);
         }
     }
     println!("{fired} calls failed; {survived} times the command went on");
