@@ -3,7 +3,7 @@
 use crate::{
     DataError, atomic,
     catch_panics::catch_panic,
-    formats::{cells, parquet::check_sizes},
+    formats::{cells, parquet::check_sizes, parquet_footer},
 };
 use arrow_array::{
     Array as _, ArrayRef, FixedSizeListArray, Float32Array, Int64Array, RecordBatch, UInt64Array,
@@ -13,10 +13,7 @@ use arrow_array::{
 use arrow_schema::{DataType, Field};
 use bytes::Bytes;
 use parquet::{
-    arrow::{
-        ArrowWriter,
-        arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder},
-    },
+    arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder},
     basic::{Compression, ZstdLevel},
     file::{metadata::KeyValue, properties::WriterProperties},
 };
@@ -145,8 +142,7 @@ impl NumberTable {
     pub fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Self, DataError> {
         let fail = |problem: String| DataError::malformed(path, problem, cells::HINT);
         let (size, bytes) = (bytes.len() as u64, Bytes::from(bytes));
-        let metadata = catch_panic(|| ArrowReaderMetadata::load(&bytes, ArrowReaderOptions::new()))
-            .map_err(|error| fail(format!("not a readable Parquet file: {error}")))?;
+        let metadata = parquet_footer::load(&bytes).map_err(fail)?;
         check_sizes(&metadata, size).map_err(fail)?;
         let texts = metadata.metadata().file_metadata().key_value_metadata().into_iter().flatten();
         let texts = texts.map(|text| (text.key.clone(), text.value.clone().unwrap_or_default())).collect();

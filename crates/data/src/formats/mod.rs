@@ -6,6 +6,7 @@
 pub(crate) mod arrow;
 pub(crate) mod cells;
 pub(crate) mod columns;
+mod compact_thrift;
 mod csv;
 mod d4rl;
 mod flat;
@@ -15,6 +16,7 @@ mod minari;
 mod npz;
 pub(crate) mod options;
 pub(crate) mod parquet;
+pub(crate) mod parquet_footer;
 pub(crate) mod shard_manifest;
 mod shard_writer;
 pub(crate) mod shards;

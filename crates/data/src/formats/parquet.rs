@@ -3,13 +3,12 @@
 use super::{
     ReadOptions, cells,
     columns::{self, Table, TableColumn, Visit},
+    parquet_footer,
 };
 use crate::{DataError, EpisodeSink, catch_panics::catch_panic};
 use parquet::arrow::{
     ProjectionMask,
-    arrow_reader::{
-        ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
-    },
+    arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder},
 };
 use std::{
     fmt::Display,
@@ -43,8 +42,7 @@ impl ParquetTable {
         let fail = |problem: String| DataError::malformed(path, problem, cells::HINT);
         let file = File::open(path).map_err(DataError::read(path))?;
         let size = file.metadata().map_err(DataError::read(path))?.len();
-        let metadata = catch_panic(|| ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()))
-            .map_err(|error| fail(format!("not a readable Parquet file: {error}")))?;
+        let metadata = parquet_footer::load(&file).map_err(fail)?;
         check_sizes(&metadata, size).map_err(fail)?;
         Ok(metadata)
     }
