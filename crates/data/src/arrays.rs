@@ -3,10 +3,10 @@
 use crate::{
     DataError, atomic,
     npy::{self, Rows},
+    regular_file,
     tables::Matrix,
 };
 use std::{
-    fs::File,
     io::{BufReader, BufWriter, Read as _, Write as _},
     path::Path,
 };
@@ -46,7 +46,7 @@ pub fn write(path: &Path, arrays: &[(&str, Matrix)]) -> Result<(), DataError> {
 /// Returns an error if the file cannot be read, is not such an archive, or is corrupt.
 pub fn read(path: &Path) -> Result<Vec<(String, Matrix)>, DataError> {
     let fail = |problem: String| DataError::malformed(path, problem, HINT);
-    let file = File::open(path).map_err(DataError::read(path))?;
+    let file = regular_file::open(path).map_err(DataError::read(path))?;
     let bytes = file.metadata().map_err(DataError::read(path))?.len();
     let mut archive = ZipArchive::new(BufReader::new(file))
         .map_err(|error| fail(format!("not an npz archive: {error}")))?;

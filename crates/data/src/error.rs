@@ -1,6 +1,6 @@
 //! The error type of this crate: every error names the file or setting and ends with a hint.
 
-use crate::{EpisodeError, Hint, remote::RemoteError};
+use crate::{EpisodeError, Hint, regular_file, remote::RemoteError};
 use std::{
     fmt::Display,
     path::{Path, PathBuf},
@@ -127,11 +127,7 @@ impl Defect {
 impl DataError {
     /// Converts an I/O error while reading.
     pub(crate) fn read(path: &Path) -> impl Fn(std::io::Error) -> Self + Copy {
-        move |source| Self::Io {
-            path: path.into(),
-            source,
-            hint: "check that the path is correct and readable",
-        }
+        move |source| Self::Io { path: path.into(), hint: regular_file::hint(&source), source }
     }
 
     /// Converts an I/O error while writing.

@@ -1,6 +1,6 @@
 //! Datasets of the Hugging Face hub that are on this machine, by their ids: `org/name`.
 
-use crate::DataError;
+use crate::{DataError, regular_file};
 use std::{
     borrow::Cow,
     env,
@@ -9,6 +9,8 @@ use std::{
 
 /// The extensions of files that are never ids.
 const FILES: [&str; 8] = ["arrow", "feather", "ipc", "npz", "hdf5", "h5", "parquet", "csv"];
+/// The maximum size of a file that names a revision by its hash.
+const MAX_REVISION_BYTES: u64 = 4096;
 
 /// The folders in which datasets of the hub are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +86,8 @@ fn id(path: &Path) -> Option<(&str, &str)> {
 /// Returns the snapshot of the revision `main` or, without one, the snapshot that was written last.
 fn snapshot(repository: &Path) -> Option<PathBuf> {
     let snapshots = repository.join("snapshots");
-    let main = std::fs::read_to_string(repository.join("refs/main")).ok();
+    let main = regular_file::read_at_most(&repository.join("refs/main"), MAX_REVISION_BYTES).ok();
+    let main = main.and_then(|revision| String::from_utf8(revision).ok());
     let main = main.map(|commit| snapshots.join(commit.trim())).filter(|folder| folder.is_dir());
     main.or_else(|| {
         let folders = std::fs::read_dir(&snapshots).ok()?.flatten().map(|entry| entry.path());

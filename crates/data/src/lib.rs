@@ -17,6 +17,7 @@ mod named_enum;
 pub mod arrays;
 #[doc(hidden)]
 pub mod atomic;
+mod bounded_records;
 mod catch_panics;
 mod column_buffers;
 mod content_hash;
@@ -42,6 +43,8 @@ mod mapping;
 mod npy;
 mod number_table;
 mod progress_file;
+#[doc(hidden)]
+pub mod regular_file;
 pub mod remote;
 pub mod sampling;
 pub mod shards;

@@ -1,6 +1,6 @@
 //! Memory-mapped files, of which only a bounded part is resident.
 
-use crate::DataError;
+use crate::{DataError, regular_file};
 use bytes::Bytes;
 use memmap2::{Advice, Mmap, UncheckedAdvice};
 use std::{
@@ -45,7 +45,7 @@ impl AsRef<[u8]> for Owner {
 
 impl MappedFile {
     pub fn open(path: &Path) -> Result<Self, DataError> {
-        Self::of(&File::open(path).map_err(DataError::read(path))?, path)
+        Self::of(&regular_file::open(path).map_err(DataError::read(path))?, path)
     }
 
     /// Maps an open file; `path` is its name in errors.

@@ -4,6 +4,7 @@ use crate::{
     DataError, atomic,
     catch_panics::catch_panic,
     formats::{cells, parquet::check_sizes, parquet_footer},
+    regular_file,
 };
 use arrow_array::{
     Array as _, ArrayRef, FixedSizeListArray, Float32Array, Int64Array, RecordBatch, UInt64Array,
@@ -18,6 +19,9 @@ use parquet::{
     file::{metadata::KeyValue, properties::WriterProperties},
 };
 use std::{collections::BTreeMap, path::Path, sync::Arc};
+
+/// The maximum size of a file, which is read into memory.
+const MAX_FILE_BYTES: u64 = 8 << 30;
 
 /// A table of numbers that is exact to the bit in a Parquet file.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -132,7 +136,8 @@ impl NumberTable {
     /// # Errors
     /// If the file cannot be read, or has columns of other types.
     pub fn read(path: &Path) -> Result<Self, DataError> {
-        Self::from_bytes(path, std::fs::read(path).map_err(DataError::read(path))?)
+        let bytes = regular_file::read_at_most(path, MAX_FILE_BYTES).map_err(DataError::read(path))?;
+        Self::from_bytes(path, bytes)
     }
 
     /// Reads the bytes of a file; errors name `path`.

@@ -3,7 +3,9 @@
 pub use crate::number_table::{NumberTable, Numbers};
 use crate::{
     DataError, atomic,
+    bounded_records::{BoundedRecords, check_columns},
     npy::{self, Rows},
+    regular_file,
 };
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use parquet::{
@@ -12,7 +14,6 @@ use parquet::{
     file::properties::WriterProperties,
 };
 use std::{
-    fs::File,
     io::{BufReader, BufWriter, Write as _},
     path::Path,
     sync::Arc,
@@ -71,7 +72,7 @@ impl Matrix {
         let fail = |problem: String| {
             DataError::malformed(path, problem, "save a plain array [rows, columns] of numbers with np.save")
         };
-        let file = File::open(path).map_err(DataError::read(path))?;
+        let file = regular_file::open(path).map_err(DataError::read(path))?;
         let bytes = file.metadata().map_err(DataError::read(path))?.len();
         let mut rows = Rows::open(BufReader::with_capacity(1 << 16, file)).map_err(fail)?;
         if rows.width == 0 {
@@ -97,11 +98,16 @@ impl Matrix {
                 "every line of a table has numbers, except for the first, which may name the columns",
             )
         };
-        let file = File::open(path).map_err(DataError::read(path))?;
-        let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(BufReader::new(file));
-        let mut matrix = Self::default();
-        for (line, record) in reader.records().enumerate() {
-            let record = record.map_err(|error| fail(error.to_string()))?;
+        let file = regular_file::open(path).map_err(DataError::read(path))?;
+        let records = BoundedRecords::new(BufReader::new(file));
+        let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(records);
+        let (mut matrix, mut record) = (Self::default(), csv::StringRecord::new());
+        for line in 0.. {
+            if !reader.read_record(&mut record).map_err(|error| fail(error.to_string()))? {
+                break;
+            }
+            reader.get_mut().next_record();
+            check_columns(record.len()).map_err(fail)?;
             matrix.width = record.len();
             let numbers: Option<Vec<f64>> = record.iter().map(|field| field.trim().parse().ok()).collect();
             match numbers {

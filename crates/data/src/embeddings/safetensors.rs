@@ -1,11 +1,10 @@
 //! Safetensors files: a header in JSON, then the numbers of all tensors.
 
 use super::rows::{HINT, Visit, check_width};
-use crate::DataError;
+use crate::{DataError, regular_file};
 use serde::Deserialize;
 use std::{
     collections::BTreeMap,
-    fs::File,
     io::{Read as _, Seek as _, SeekFrom},
     path::Path,
 };
@@ -25,7 +24,7 @@ struct Tensor {
 /// of frames.
 pub(super) fn read(path: &Path, visit: Visit<'_>) -> Result<(), DataError> {
     let fail = |problem: String| DataError::malformed(path, problem, HINT);
-    let mut file = File::open(path).map_err(DataError::read(path))?;
+    let mut file = regular_file::open(path).map_err(DataError::read(path))?;
     let size = file.metadata().map_err(DataError::read(path))?.len();
     let mut length = [0; 8];
     file.read_exact(&mut length).map_err(DataError::read(path))?;

@@ -8,8 +8,9 @@ use crate::{
     DataError,
     formats::{cells, columns::TableColumn, parquet::ParquetTable},
     npy::Rows,
+    regular_file,
 };
-use std::{fs::File, io::BufReader, path::Path};
+use std::{io::BufReader, path::Path};
 
 const BATCH_ROWS: usize = 1024;
 /// Passes all rows of a file to `visit`.
@@ -17,7 +18,7 @@ pub(super) fn read(path: &Path, visit: Visit<'_>) -> Result<(), DataError> {
     let fail = |problem: String| DataError::malformed(path, problem, HINT);
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("npy") => {
-            let file = File::open(path).map_err(DataError::read(path))?;
+            let file = regular_file::open(path).map_err(DataError::read(path))?;
             let mut rows = Rows::open(BufReader::new(file)).map_err(fail)?;
             check_width(path, rows.width)?;
             let mut row = Vec::with_capacity(rows.width);

@@ -4,7 +4,11 @@ use super::{
     ReadOptions,
     columns::{self, Chunk, Table, TableColumn, Visit},
 };
-use crate::{DataError, EpisodeSink, Hint, Remedy};
+use crate::{
+    DataError, EpisodeSink, Hint, Remedy,
+    bounded_records::{BoundedRecords, check_columns},
+    regular_file,
+};
 use csv::{Reader, ReaderBuilder, StringRecord};
 use std::{
     fs::File,
@@ -29,17 +33,19 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
 
 struct CsvTable {
     path: PathBuf,
-    reader: Reader<File>,
+    reader: Reader<BoundedRecords<File>>,
     columns: Vec<TableColumn>,
     first: Option<StringRecord>,
 }
 
 impl CsvTable {
     fn open(path: &Path) -> Result<Self, DataError> {
-        let file = File::open(path).map_err(DataError::read(path))?;
-        let mut reader = ReaderBuilder::new().from_reader(file);
+        let file = regular_file::open(path).map_err(DataError::read(path))?;
+        let mut reader = ReaderBuilder::new().from_reader(BoundedRecords::new(file));
         let fail = |error: csv::Error| DataError::malformed(path, error.to_string(), hint());
         let names = reader.headers().map_err(fail)?.clone();
+        check_columns(names.len()).map_err(|problem| DataError::malformed(path, problem, hint()))?;
+        reader.get_mut().next_record();
         let mut first = StringRecord::new();
         let first = reader.read_record(&mut first).map_err(fail)?.then_some(first);
         let first_field = |at: usize| first.as_ref().and_then(|record| record.get(at));
@@ -93,6 +99,7 @@ impl Table for CsvTable {
             if chunk.rows == CHUNK_ROWS {
                 rows(&std::mem::replace(&mut chunk, empty()))?;
             }
+            self.reader.get_mut().next_record();
             has_record = self
                 .reader
                 .read_record(&mut record)

@@ -19,7 +19,7 @@ const HINT: &str = "a D4RL file has observations, actions, rewards, terminals an
 
 /// Returns whether an HDF5 file looks like D4RL.
 pub(super) fn is_d4rl(path: &Path) -> bool {
-    File::open_streaming(path).is_ok_and(|file| file.dataset("observations").is_ok())
+    path.is_file() && File::open_streaming(path).is_ok_and(|file| file.dataset("observations").is_ok())
 }
 
 /// Reads a file in windows of rows.

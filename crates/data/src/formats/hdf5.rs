@@ -1,7 +1,7 @@
 //! The part that the two HDF5 formats share: columns of numbers, read in windows of rows.
 
 use super::ReadOptions;
-use crate::DataError;
+use crate::{DataError, regular_file};
 use hdf5_pure::{DType, Dataset as H5Dataset, File, FileAccessProperties, MetadataCacheConfig};
 use std::path::Path;
 
@@ -11,7 +11,7 @@ const MAX_EXPANSION: u64 = 1040;
 pub(super) const WINDOW_ROWS: u64 = 4096;
 
 pub(super) fn open(path: &Path, hint: &str) -> Result<File, DataError> {
-    std::fs::File::open(path).map_err(DataError::read(path))?;
+    regular_file::open(path).map_err(DataError::read(path))?;
     let access = FileAccessProperties::new().with_metadata_cache(MetadataCacheConfig::new(16 << 20));
     File::open_streaming_with_options(path, access)
         .map_err(|error| DataError::malformed(path, format!("not a readable HDF5 file: {error}"), hint))

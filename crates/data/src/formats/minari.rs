@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Bounds, DataError, Defect, DefectKind, Episode, EpisodeSink, EpisodeView, Feature, Spec,
-    atomic::AtomicFolder, episode::Ending, formats::flat::MAX_EPISODE_BYTES,
+    atomic::AtomicFolder, episode::Ending, formats::flat::MAX_EPISODE_BYTES, regular_file,
 };
 use hdf5_pure::{
     AttrValue, EnumTypeBuilder, File, FileAccessProperties, FileBuilder, Group, SyncPolicy, make_i8_type,
@@ -24,6 +24,8 @@ use std::{
 
 const HINT: &str = "a Minari dataset is a folder with data/main_data.hdf5 and data/metadata.json";
 const MAIN_FILE: &str = "main_data.hdf5";
+/// The maximum size of metadata, which are read into memory.
+const MAX_METADATA_BYTES: u64 = 64 << 20;
 
 /// Returns the HDF5 file of a path: the path itself, or the file in that folder or in its `data`
 /// folder.
@@ -255,8 +257,7 @@ fn describe_actions(metadata: &Value, spec: &mut Spec) {
 
 /// Reads a text file, unless it is larger than any metadata.
 pub(super) fn read_small(path: &Path) -> Option<String> {
-    let length = std::fs::metadata(path).ok()?.len();
-    (length <= 64 << 20).then(|| std::fs::read_to_string(path).ok()).flatten()
+    String::from_utf8(regular_file::read_at_most(path, MAX_METADATA_BYTES).ok()?).ok()
 }
 
 /// Writes a dataset, committing episodes to the file as they arrive.

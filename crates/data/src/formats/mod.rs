@@ -27,6 +27,7 @@ pub use options::{EmbeddingOptions, Ends, Extras, ReadOptions};
 use crate::{
     ContentHasher, DataError, EpisodeSink, EpisodeView, Remedy, Spec,
     embeddings::{FrameIndex, Join},
+    regular_file,
 };
 use arrow::ArrowWriter;
 use minari::MinariWriter;
@@ -61,7 +62,9 @@ impl Format {
     pub fn detect(path: &Path) -> Result<Self, DataError> {
         let extension =
             path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
-        std::fs::metadata(path).map_err(DataError::read(path))?;
+        if !path.is_dir() {
+            regular_file::open(path).map_err(DataError::read(path))?;
+        }
         match extension.as_deref() {
             _ if lerobot::is_lerobot(path) => Ok(Self::LeRobot),
             _ if path.is_dir() && minari::main_file(path).is_some() => Ok(Self::Minari),

@@ -16,6 +16,7 @@ use crate::{
     content_hash::little_endian,
     episode::Ending,
     npy::{Header, Rows},
+    regular_file,
 };
 use std::{
     fs::File,
@@ -35,7 +36,7 @@ const MAX_ARRAYS: usize = 64;
 type Archive = ZipArchive<BufReader<File>>;
 
 fn open(path: &Path) -> Result<Archive, DataError> {
-    let file = File::open(path).map_err(DataError::read(path))?;
+    let file = regular_file::open(path).map_err(DataError::read(path))?;
     ZipArchive::new(BufReader::new(file))
         .map_err(|error| DataError::malformed(path, format!("not an npz archive: {error}"), HINT))
 }

@@ -5,14 +5,13 @@ use super::{
     columns::{self, Table, TableColumn, Visit},
     parquet_footer,
 };
-use crate::{DataError, EpisodeSink, catch_panics::catch_panic};
+use crate::{DataError, EpisodeSink, catch_panics::catch_panic, regular_file};
 use parquet::arrow::{
     ProjectionMask,
     arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder},
 };
 use std::{
     fmt::Display,
-    fs::File,
     ops::Range,
     path::{Path, PathBuf},
 };
@@ -40,7 +39,7 @@ impl ParquetTable {
     /// Reads the footer of a file, and checks the sizes that it declares.
     pub fn load(path: &Path) -> Result<ArrowReaderMetadata, DataError> {
         let fail = |problem: String| DataError::malformed(path, problem, cells::HINT);
-        let file = File::open(path).map_err(DataError::read(path))?;
+        let file = regular_file::open(path).map_err(DataError::read(path))?;
         let size = file.metadata().map_err(DataError::read(path))?.len();
         let metadata = parquet_footer::load(&file).map_err(fail)?;
         check_sizes(&metadata, size).map_err(fail)?;
@@ -76,7 +75,7 @@ impl ParquetTable {
         chosen: &[usize],
         batch_rows: usize,
     ) -> Result<ParquetRecordBatchReader, DataError> {
-        let file = File::open(&self.path).map_err(DataError::read(&self.path))?;
+        let file = regular_file::open(&self.path).map_err(DataError::read(&self.path))?;
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), chosen.iter().copied());
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
         let builder = builder.with_row_groups(groups.collect()).with_projection(mask);

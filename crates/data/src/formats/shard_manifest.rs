@@ -1,6 +1,6 @@
 //! The list of the shards of a dataset, stored beside them.
 
-use crate::DataError;
+use crate::{DataError, regular_file};
 use serde::{Deserialize, Serialize};
 use std::path::{Component, Path};
 
@@ -40,14 +40,8 @@ impl ShardManifest {
     /// Reads the manifest of a folder, if there is one.
     pub fn of_folder(folder: &Path) -> Result<Option<Self>, DataError> {
         let path = folder.join(Self::NAME);
-        match std::fs::metadata(&path) {
-            Ok(file) if file.len() > MAX_BYTES => {
-                Err(DataError::malformed(&path, format!("it has {} bytes", file.len()), HINT))
-            }
-            Ok(_) => {
-                let text = std::fs::read(&path).map_err(DataError::read(&path))?;
-                Self::parse(&path, &text).map(Some)
-            }
+        match regular_file::read_at_most(&path, MAX_BYTES) {
+            Ok(text) => Self::parse(&path, &text).map(Some),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(DataError::read(&path)(error)),
         }

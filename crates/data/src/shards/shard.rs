@@ -1,9 +1,8 @@
 //! A file of a dataset.
 
-use crate::{DataError, content_hash::hexadecimal, formats::parquet::ParquetTable};
+use crate::{DataError, content_hash::hexadecimal, formats::parquet::ParquetTable, regular_file};
 use sha2::{Digest as _, Sha256};
 use std::{
-    fs::File,
     io::{Read as _, Seek as _, SeekFrom},
     path::{Path, PathBuf},
 };
@@ -49,7 +48,7 @@ impl Shard {
 
 /// Returns the size of a file and the hash of its footer.
 fn footer(path: &Path) -> std::io::Result<(u64, String)> {
-    let mut file = File::open(path)?;
+    let mut file = regular_file::open(path)?;
     let bytes = file.metadata()?.len();
     let mut tail = [0; TAIL as usize];
     file.seek(SeekFrom::Start(bytes.saturating_sub(TAIL)))?;

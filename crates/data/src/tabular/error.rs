@@ -1,6 +1,6 @@
 //! The error type of the readers: every error names the file and the problem.
 
-use crate::Hint;
+use crate::{Hint, regular_file};
 use isochrone_core::exact::{EventChainError, MapError, MdpError};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -10,7 +10,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum TabularError {
     /// The file could not be read.
-    #[error("{}: {source}; hint: check that the path is correct and the file readable", path.display())]
+    #[error("{}: {source}; hint: {}", path.display(), regular_file::hint(source))]
     Read {
         /// The file.
         path: PathBuf,

@@ -1,7 +1,11 @@
 //! Event logs: one row per event, with columns for the case, the activity and the time.
 
 use super::TabularError;
-use crate::{Remedy, formats::cells};
+use crate::{
+    Remedy,
+    bounded_records::{BoundedRecords, check_columns},
+    formats::cells,
+};
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use isochrone_core::exact::{Event, EventChain};
@@ -66,19 +70,25 @@ const MAX_SECONDS: f64 = 1e11;
 /// events at the same time keep the order of the file.
 pub fn read_event_log(path: &Path, columns: &LogColumns) -> Result<EventLog, TabularError> {
     let bytes = super::read(path)?;
+    let records = BoundedRecords::new(&bytes[..]);
     let mut reader =
-        csv::ReaderBuilder::new().delimiter(delimiter(&bytes)).trim(csv::Trim::All).from_reader(&bytes[..]);
+        csv::ReaderBuilder::new().delimiter(delimiter(&bytes)).trim(csv::Trim::All).from_reader(records);
     let not_csv = |error: &csv::Error| {
         let hint = "save it as CSV in UTF-8 with one header row";
         TabularError::malformed(path, format!("not a table: {error}"), hint)
     };
     let headers = reader.headers().map_err(|error| not_csv(&error))?.clone();
+    check_columns(headers.len())
+        .map_err(|problem| TabularError::malformed(path, problem, "keep the columns of events only"))?;
     let names: Vec<&str> = headers.iter().collect();
     let [case_column, activity_column, timestamp_column] = find_columns(path, &names, columns)?;
 
-    let mut events = Collector::default();
-    for record in reader.records() {
-        let record = record.map_err(|error| not_csv(&error))?;
+    let (mut events, mut record) = (Collector::default(), csv::StringRecord::new());
+    loop {
+        reader.get_mut().next_record();
+        if !reader.read_record(&mut record).map_err(|error| not_csv(&error))? {
+            break;
+        }
         let line = record.position().map_or(0, csv::Position::line);
         let field = |column: usize| match record.get(column).filter(|field| !field.is_empty()) {
             Some(field) => Ok(field),

@@ -14,8 +14,12 @@ pub use event_log::{EventLog, LogColumns, read_event_log};
 pub use mdp_json::read_mdp_json;
 pub use mdp_npz::read_mdp_npz;
 
+use crate::regular_file;
 use isochrone_core::exact::{GridWorld, TabularMdp};
 use std::path::Path;
+
+/// The maximum size of a file, which is read into memory.
+const MAX_FILE_BYTES: u64 = 8 << 30;
 
 /// An MDP with the names of its states and actions, if the file has any.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,5 +62,6 @@ pub fn read_map(path: &Path) -> Result<GridWorld, TabularError> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, TabularError> {
-    std::fs::read(path).map_err(|source| TabularError::Read { path: path.into(), source })
+    let read = regular_file::read_at_most(path, MAX_FILE_BYTES);
+    read.map_err(|source| TabularError::Read { path: path.into(), source })
 }

@@ -1,0 +1,13 @@
+//! Hostile files: small ones that declare much, and paths that are no files. Every reader refuses
+//! them, or reads them within a fixed amount of memory.
+
+#[path = "../fuzz/allocation.rs"]
+mod allocation;
+
+#[cfg(unix)]
+mod not_regular;
+mod records;
+mod support;
+
+#[global_allocator]
+static ALLOCATOR: allocation::Counting = allocation::Counting;
