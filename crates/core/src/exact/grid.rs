@@ -99,6 +99,19 @@ pub enum MapError {
         /// The digit.
         digit: u8,
     },
+    /// Too many cells have the same digit: every entrance leads to every exit.
+    #[error(
+        "the {cells} cells of teleporter '{digit}' lead to more than {limit} transitions; hint: use fewer cells \
+         with the same digit, or other digits for some of them"
+    )]
+    TooManyTeleporters {
+        /// The digit with the most transitions.
+        digit: u8,
+        /// The number of its cells.
+        cells: usize,
+        /// The maximum number of transitions of all teleporters.
+        limit: usize,
+    },
     /// The slip probability is not in [0, 1].
     #[error("slip = {0} is not in [0, 1]; hint: with 0.1, one move in ten goes sideways")]
     Slip(f64),
@@ -106,6 +119,9 @@ pub enum MapError {
     #[error(transparent)]
     Mdp(#[from] MdpError),
 }
+
+/// The maximum number of transitions that teleporters may have (100 MiB of them).
+const MAX_TELEPORTER_TRANSITIONS: usize = 1 << 23;
 
 /// A rectangular map of cells. Coordinates are `(row, column)` from 0 at the top left.
 #[derive(Debug, Clone, PartialEq)]
@@ -237,6 +253,7 @@ impl GridWorld {
                 exits[digit as usize].push(state);
             }
         }
+        self.check_teleporters(&exits, if slip > 0.0 { 3 } else { 1 })?;
         let mut writer = RowWriter::new(self.n_states());
         let mut outcomes = Vec::new();
         for state in 0..self.n_states() {
@@ -250,6 +267,29 @@ impl GridWorld {
             }
         }
         Ok(writer.finish()?)
+    }
+
+    /// Refuses maps whose teleporters have too many transitions: their number grows with the square
+    /// of the cells that share a digit, so a small map could take all memory. A move can enter
+    /// `directions` cells.
+    fn check_teleporters(&self, exits: &[Vec<usize>], directions: usize) -> Result<(), MapError> {
+        let mut transitions = [0usize; 10];
+        for state in 0..self.n_states() {
+            let (row, column) = self.position(state);
+            for direction in Direction::ALL {
+                let Some((row, column)) = self.neighbor(row, column, direction) else { continue };
+                if let Cell::Teleporter(digit) = self.cell(row, column) {
+                    let others = exits[digit as usize].len() - 1;
+                    transitions[digit as usize] += directions * others;
+                }
+            }
+        }
+        if transitions.iter().sum::<usize>() <= MAX_TELEPORTER_TRANSITIONS {
+            return Ok(());
+        }
+        let digit = (0..10u8).max_by_key(|&digit| transitions[digit as usize]).unwrap_or(0);
+        let (cells, limit) = (exits[digit as usize].len(), MAX_TELEPORTER_TRANSITIONS);
+        Err(MapError::TooManyTeleporters { digit, cells, limit })
     }
 
     fn push_outcomes(
@@ -321,6 +361,23 @@ mod tests {
         // Three cells: entering one leads to either of the others, and one of those is a dead end.
         let fork = steps(".1#1.\n###1#", 0.0, (0, 0), (0, 4));
         assert!(fork > 2.0 && fork.is_finite());
+    }
+
+    #[test]
+    fn many_teleporters_of_one_digit_are_refused() {
+        let map =
+            |side: usize| format!("{}G{}", ("0".repeat(side) + "\n").repeat(side - 1), "0".repeat(side - 1));
+        for (side, slip) in [(60, 0.0), (100, 0.0), (1000, 0.0), (30, 0.1)] {
+            let error = GridWorld::parse(&map(side)).unwrap().to_mdp(slip).unwrap_err();
+            assert!(
+                matches!(error, MapError::TooManyTeleporters { digit: 0, cells, .. } if cells == side * side - 1),
+                "{side}: {error}"
+            );
+        }
+        GridWorld::parse(&map(30)).unwrap().to_mdp(0.0).unwrap();
+        // Ten digits share the cells: a tenth of the transitions.
+        let row: String = (0..60).map(|cell| char::from(b'0' + cell as u8 % 10)).collect();
+        GridWorld::parse(&(row + "\n").repeat(60)).unwrap().to_mdp(0.0).unwrap();
     }
 
     #[test]
