@@ -3,10 +3,11 @@
 
 use super::{
     Extras, ReadOptions,
+    finished_episodes::FinishedEpisodes,
     flat::{Assembler, Row},
 };
 use crate::{DataError, DefectKind, EpisodeSink, Feature, Remedy, Spec, episode::Ending};
-use std::{collections::HashSet, path::Path};
+use std::path::Path;
 
 /// A column of a table, with `width` numbers in every row.
 #[derive(Debug, Clone, PartialEq)]
@@ -273,7 +274,7 @@ pub(super) struct TableReader<'a> {
     widths: Vec<usize>,
     assembler: Assembler<'a>,
     current: Option<String>,
-    finished: HashSet<String>,
+    finished: FinishedEpisodes,
     next_frame: f64,
 }
 
@@ -288,7 +289,7 @@ impl<'a> TableReader<'a> {
         let chosen = choice.all();
         let widths = chosen.iter().map(|&at| columns[at].width).collect();
         let assembler = Assembler::begin(path, sink, spec)?;
-        let finished = HashSet::new();
+        let finished = FinishedEpisodes::default();
         Ok(Self { choice, chosen, widths, assembler, current: None, finished, next_frame: 0.0 })
     }
 
@@ -360,7 +361,9 @@ impl<'a> TableReader<'a> {
             let hint = "sort the table by episode and time, and give every episode its own identifier";
             self.assembler.defect(DefectKind::Ends, Some(0), problem, hint.into())?;
         }
-        self.finished.extend(self.current.replace(episode.to_owned()));
+        if let Some(last) = self.current.replace(episode.to_owned()) {
+            self.finished.insert(&last);
+        }
         Ok(())
     }
 

@@ -7,6 +7,9 @@ use std::path::Path;
 /// endless episode.
 pub(crate) const MAX_EPISODE_BYTES: usize = 1 << 30;
 
+/// The number of episodes without a transition that are reported, if nearly all are such.
+const MAX_EMPTY: usize = 100_000;
+
 /// Assembles rows into episodes, for formats that store a row per state. The last row of an episode
 /// is a state without a successor: its action and reward, whatever their values, are dropped.
 pub(crate) struct Assembler<'a> {
@@ -16,6 +19,8 @@ pub(crate) struct Assembler<'a> {
     episode: Episode,
     rows: usize,
     number: usize,
+    /// The number of episodes without a transition.
+    empty: usize,
     is_broken: bool,
 }
 
@@ -34,7 +39,7 @@ impl<'a> Assembler<'a> {
     pub fn begin(path: &'a Path, sink: &'a mut dyn EpisodeSink, spec: &'a Spec) -> Result<Self, DataError> {
         sink.begin(spec)?;
         let episode = Episode { extras: vec![Vec::new(); spec.extras.len()], ..Episode::default() };
-        Ok(Self { path, sink, spec, episode, rows: 0, number: 0, is_broken: false })
+        Ok(Self { path, sink, spec, episode, rows: 0, number: 0, empty: 0, is_broken: false })
     }
 
     /// Returns the number of rows of the current episode so far.
@@ -116,6 +121,8 @@ impl<'a> Assembler<'a> {
             let problem = "it has a single state and no transition".to_owned();
             let hint = "remove it, or mark the end of the episode on its last row only";
             self.defect(DefectKind::Empty, Some(0), problem, hint.into())?;
+            self.empty += 1;
+            self.check_empty()?;
         } else if !self.is_broken {
             let view = self.episode.view(self.spec).expect("rows of the spec's widths");
             self.sink.episode(&view.numbered(self.number))?;
@@ -125,6 +132,19 @@ impl<'a> Assembler<'a> {
         self.is_broken = false;
         self.number += 1;
         Ok(())
+    }
+
+    /// Gives up if nearly all episodes are empty: a small file can have millions of them, and a
+    /// report of so many helps nobody.
+    fn check_empty(&self) -> Result<(), DataError> {
+        let (empty, all) = (self.empty, self.number + 1);
+        if empty < MAX_EMPTY || empty < all - all / 10 {
+            return Ok(());
+        }
+        let problem = format!("{empty} of its first {all} episodes have a single state and no transition");
+        let hint =
+            "name the column that is equal in all rows of an episode, or the one that marks their ends";
+        Err(DataError::malformed(self.path, problem, hint))
     }
 
     /// Reports a defect of the current episode to the sink. If the sink continues, it does not

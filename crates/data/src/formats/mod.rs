@@ -9,6 +9,7 @@ pub(crate) mod columns;
 mod compact_thrift;
 mod csv;
 mod d4rl;
+mod finished_episodes;
 mod flat;
 mod hdf5;
 pub mod lerobot;

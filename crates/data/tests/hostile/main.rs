@@ -4,8 +4,10 @@
 #[path = "../fuzz/allocation.rs"]
 mod allocation;
 
+mod episodes;
 #[cfg(unix)]
 mod not_regular;
+mod parquet_files;
 mod records;
 mod support;
 

@@ -2,7 +2,7 @@
 
 use crate::allocation;
 use isochrone_data::{
-    DataError, Dataset, DatasetBuilder,
+    DataError, Dataset, DatasetBuilder, Defect, EpisodeSink, EpisodeView, Spec,
     formats::{Format, ReadOptions},
 };
 use std::{
@@ -23,6 +23,23 @@ pub fn within_memory<T>(what: &str, run: impl FnOnce() -> T) -> T {
     println!("{what}: {} KiB, {:.2} s", peak >> 10, began.elapsed().as_secs_f64());
     assert!(peak <= MAX_BYTES, "{what}: {peak} bytes");
     result
+}
+
+/// A sink that accepts everything, as a validator does, and holds nothing.
+pub struct Tolerant;
+
+impl EpisodeSink for Tolerant {
+    fn begin(&mut self, _: &Spec) -> Result<(), DataError> {
+        Ok(())
+    }
+
+    fn episode(&mut self, _: &EpisodeView<'_>) -> Result<(), DataError> {
+        Ok(())
+    }
+
+    fn defect(&mut self, _: Defect) -> Result<(), DataError> {
+        Ok(())
+    }
 }
 
 /// Reads a file into memory, in the detected format.

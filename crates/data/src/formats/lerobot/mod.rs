@@ -9,6 +9,7 @@ mod annotate;
 mod cameras;
 mod files;
 mod frame_numbers;
+mod listing;
 mod names;
 mod strings;
 mod subtasks;
@@ -84,6 +85,7 @@ fn declared_lengths(folder: &Path) -> Result<BTreeMap<usize, usize>, DataError> 
     }
     for file in parquet_files(folder)? {
         let mut table = ParquetTable::open(&file)?;
+        listing::check(&file, &table.metadata)?;
         let find = |name: &str| table.columns().iter().position(|column| column.name == name);
         let (Some(episode), Some(length)) = (find("episode_index"), find("length")) else { continue };
         let chosen = [episode.min(length), episode.max(length)];

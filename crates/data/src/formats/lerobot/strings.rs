@@ -1,6 +1,9 @@
 //! Columns of a Parquet file with all their digits: strings, and integers as strings.
 
-use super::super::{cells, parquet::ParquetTable};
+use super::{
+    super::{cells, parquet::ParquetTable},
+    listing,
+};
 use crate::DataError;
 use arrow_array::{Array as _, ArrayRef, cast::AsArray};
 use arrow_schema::DataType;
@@ -23,6 +26,14 @@ impl TextTable {
     /// Returns the number of a column, if the file has it.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.table.metadata.schema().fields().iter().position(|field| field.name() == name)
+    }
+
+    /// Opens a file that lists something, such as episodes or tasks, of which all is read into
+    /// memory.
+    pub fn open_listing(path: &Path) -> Result<Self, DataError> {
+        let table = Self::open(path)?;
+        listing::check(path, &table.table.metadata)?;
+        Ok(table)
     }
 
     /// Returns all rows of some columns.
@@ -59,27 +70,30 @@ impl TextTable {
         Ok(Some(found))
     }
 
-    /// Passes the entries of a column of lists of structures, with one list per row, to `each`:
-    /// the number of the row and the named fields of its list as strings, or `None` for a missing
-    /// list. Does nothing if the column has another type.
+    /// Passes the entries of a column of lists of structures, with one list per row, to `each`,
+    /// where the identifier in another column changes: the identifier and the named fields of the
+    /// list as strings, or `None` for a missing list. Does nothing if the column has another type.
     pub fn visit_entries<const N: usize>(
         &self,
-        column: usize,
+        [column, identifier]: [usize; 2],
         fields: [&str; N],
-        mut each: impl FnMut(usize, Option<[Vec<String>; N]>),
+        mut each: impl FnMut(String, Option<[Vec<String>; N]>),
     ) -> Result<(), DataError> {
-        let mut row = 0;
         let is_entry = |kind: &DataType| matches!(kind, DataType::List(item) if matches!(item.data_type(), DataType::Struct(_)));
         if !is_entry(self.table.metadata.schema().field(column).data_type()) {
             return Ok(());
         }
-        self.visit([column], |_, array| {
-            for list in array.as_list::<i32>() {
+        self.visit_batches([column, identifier], |[array, identifiers]| {
+            // Nothing is held for the other rows of an episode.
+            for row in cells::changes(identifiers)? {
+                let identifier = cells::strings(&identifiers.slice(row, 1))?.pop().unwrap_or_default();
+                let lists = array.as_list::<i32>();
+                let list = lists.is_valid(row).then(|| lists.value(row));
                 let entries = list.as_ref().map(AsArray::as_struct);
                 let field = |name: &str| cells::strings(entries?.column_by_name(name)?).ok();
                 let found = fields.map(field);
-                each(row, found.iter().all(Option::is_some).then(|| found.map(Option::unwrap_or_default)));
-                row += 1;
+                let is_complete = found.iter().all(Option::is_some);
+                each(identifier, is_complete.then(|| found.map(Option::unwrap_or_default)));
             }
             Ok(())
         })
@@ -91,15 +105,22 @@ impl TextTable {
         columns: [usize; N],
         mut each: impl FnMut(usize, &ArrayRef) -> Result<(), String>,
     ) -> Result<(), DataError> {
+        let mut each = |(at, array): (usize, &ArrayRef)| each(at, array);
+        self.visit_batches(columns, |arrays| arrays.into_iter().enumerate().try_for_each(&mut each))
+    }
+
+    /// Passes the arrays of some columns to `each`, some rows at a time.
+    fn visit_batches<const N: usize>(
+        &self,
+        columns: [usize; N],
+        mut each: impl FnMut([&ArrayRef; N]) -> Result<(), String>,
+    ) -> Result<(), DataError> {
         let groups = 0..self.table.metadata.metadata().num_row_groups();
         let mut batches = self.table.batches_of(groups, &columns, BATCH_ROWS)?;
         // A batch has the chosen columns in the order of the file.
-        let mut order: Vec<usize> = (0..N).collect();
-        order.sort_by_key(|&at| columns[at]);
+        let place = |column: usize| columns.iter().filter(|&&other| other < column).count();
         while let Some(batch) = self.table.run(|| batches.next().transpose())? {
-            for (&at, array) in order.iter().zip(batch.columns()) {
-                self.table.run(|| each(at, array))?;
-            }
+            self.table.run(|| each(columns.map(|column| batch.column(place(column)))))?;
         }
         Ok(())
     }

@@ -45,7 +45,7 @@ impl Subtasks {
         let folder = dataset.join("meta/episodes");
         if folder.is_dir() {
             for file in parquet_files(&folder)? {
-                subtasks.append(&TextTable::open(&file)?)?;
+                subtasks.append(&TextTable::open_listing(&file)?)?;
             }
         }
         if subtasks.names.is_empty() {
@@ -63,14 +63,14 @@ impl Subtasks {
             let (Some(language), Some(index)) = (table.find(LANGUAGE), table.find("episode_index")) else {
                 return Ok(());
             };
-            let [episodes] = table.read([index])?;
-            table.visit_entries(language, ["style", "content", "timestamp"], |row, entries| {
-                let is_first = last.as_ref() != episodes.get(row);
-                if !is_first {
+            let fields = ["style", "content", "timestamp"];
+            table.visit_entries([language, index], fields, |identifier, entries| {
+                // The episode of the rows before may go on.
+                if last.as_ref() == Some(&identifier) {
                     return;
                 }
                 episode += usize::from(last.is_some());
-                last = episodes.get(row).cloned();
+                last = Some(identifier);
                 let [styles, names, times] = entries.unwrap_or_default();
                 for ((style, name), time) in styles.into_iter().zip(names).zip(times) {
                     if let (STYLE, Ok(seconds)) = (style.as_str(), time.parse::<f64>()) {
@@ -123,9 +123,18 @@ impl Subtasks {
     /// Returns the number of the subtask at each frame of an episode, as an index of the names.
     pub fn of_frames(&self, episode: usize, frames: usize) -> Vec<f32> {
         let mut numbers = vec![NONE; frames];
-        for part in self.parts.get(&episode).into_iter().flatten() {
-            let end = part.last.saturating_add(1).min(frames);
-            numbers[part.first.min(end)..end].fill(part.name as f32);
+        let mut parts = self.parts.get(&episode).into_iter().flatten().peekable();
+        // The parts that have started, the latest at the end. Each enters and leaves once, so that
+        // many long parts take no longer than short ones.
+        let mut started: Vec<&Part> = Vec::new();
+        for (frame, number) in numbers.iter_mut().enumerate() {
+            while let Some(part) = parts.next_if(|part| part.first <= frame) {
+                started.push(part);
+            }
+            while started.pop_if(|part| part.last < frame).is_some() {}
+            if let Some(part) = started.last() {
+                *number = part.name as f32;
+            }
         }
         numbers
     }
@@ -146,5 +155,25 @@ mod tests {
         assert_eq!(subtasks.of_frames(0, 6), [-1.0, 1.0, 1.0, 0.0, 0.0, 0.0]);
         assert_eq!(subtasks.of_frames(1, 2), [-1.0; 2]);
         assert_eq!(subtasks.of_frames(2, 2), [-1.0; 2], "a part whose end is before its start");
+    }
+
+    #[test]
+    fn a_longer_part_has_the_frames_after_a_shorter_one() {
+        let mut subtasks = Subtasks::default();
+        subtasks.add(0, "all".into(), 0, 5);
+        subtasks.add(0, "some".into(), 1, 3);
+        subtasks.add(0, "one".into(), 2, 2);
+        assert_eq!(subtasks.sorted().of_frames(0, 7), [0.0, 1.0, 2.0, 1.0, 0.0, 0.0, -1.0]);
+    }
+
+    /// Filling every part would take 10^11 steps.
+    #[test]
+    fn many_overlapping_parts_take_no_longer_than_few() {
+        let mut subtasks = Subtasks::default();
+        for part in 0..300_000 {
+            subtasks.add(0, (part % 7).to_string(), part, usize::MAX);
+        }
+        let numbers = subtasks.sorted().of_frames(0, 300_000);
+        assert!(numbers.iter().enumerate().all(|(frame, number)| *number == (frame % 7) as f32));
     }
 }

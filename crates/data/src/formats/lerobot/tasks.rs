@@ -23,7 +23,7 @@ pub(super) fn read(dataset: &Path) -> Result<Vec<String>, DataError> {
 }
 
 fn of_table(path: &Path) -> Result<Vec<String>, DataError> {
-    let table = TextTable::open(path)?;
+    let table = TextTable::open_listing(path)?;
     let name = NAMES.iter().find_map(|name| table.find(name));
     let (Some(index), Some(name)) = (table.find("task_index"), name) else {
         return Err(DataError::malformed(path, "no columns 'task_index' and 'task'", HINT));

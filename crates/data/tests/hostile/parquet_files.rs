@@ -1,0 +1,46 @@
+//! Parquet files that the tests write, as small as their numbers allow.
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use parquet::{
+    arrow::ArrowWriter,
+    basic::{Compression, Encoding, ZstdLevel},
+    file::properties::{EnabledStatistics, WriterProperties},
+};
+use std::{path::Path, sync::Arc};
+
+/// Writes columns of integers, of which the rows `n` has `value(n)`. Numbers with a fixed distance
+/// take nearly no room.
+pub fn write_integers(path: &Path, rows: i64, columns: &[(&str, fn(i64) -> i64)]) {
+    const CHUNK_ROWS: i64 = 1 << 20;
+    let properties = WriterProperties::builder()
+        .set_dictionary_enabled(false)
+        .set_encoding(Encoding::DELTA_BINARY_PACKED)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(9).unwrap()))
+        .set_data_page_size_limit(64 << 20)
+        .set_data_page_row_count_limit(1 << 30)
+        .set_max_row_group_row_count(Some(1 << 30))
+        .build();
+    let batch = |first: i64| {
+        let last = rows.min(first + CHUNK_ROWS);
+        let column = |value: fn(i64) -> i64| -> ArrayRef {
+            Arc::new(Int64Array::from_iter_values((first..last).map(value)))
+        };
+        RecordBatch::try_from_iter(columns.iter().map(|(name, value)| (*name, column(*value)))).unwrap()
+    };
+    let file = std::fs::File::create(path).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch(0).schema(), Some(properties)).unwrap();
+    for first in (0..rows).step_by(CHUNK_ROWS as usize) {
+        writer.write(&batch(first)).unwrap();
+    }
+    writer.close().unwrap();
+}
+
+/// Appends bytes before the footer, so that the file seems large enough for what it declares.
+pub fn pad(path: &Path, bytes: usize) {
+    let file = std::fs::read(path).unwrap();
+    let end = file.len() - 8;
+    let footer = end - u32::from_le_bytes(file[end..end + 4].try_into().unwrap()) as usize;
+    let padded = [&file[..footer], &vec![0; bytes], &file[footer..]].concat();
+    std::fs::write(path, padded).unwrap();
+}
