@@ -14,26 +14,28 @@ use super::{
 };
 use crate::npy::{Header, Kind, NumberType};
 use std::{
-    io::{Cursor, Read},
+    io::{BufReader, Cursor, Read},
     path::Path,
 };
 
 const HINT: &str = "write the file with scipy.sparse.save_npz(name, vstack([P_0, P_1, ...]).tocsr())";
-/// The maximum size of an unpacked array. Deflate expands by up to a factor of 1032.
-const MAX_ARRAY_BYTES: u64 = 4 << 30;
+/// A file that declares more than this multiple of its size plus `FREE_NUMBERS` is rejected.
+/// Numbers of a transition matrix compress well, but hardly into two bits each.
+const MAX_NUMBERS_PER_BYTE: u64 = 4;
+const FREE_NUMBERS: u64 = 1 << 22;
 
 type Archive = zip::ZipArchive<Cursor<Vec<u8>>>;
 
 /// Reads an MDP from an `.npz` file.
 pub fn read_mdp_npz(path: &Path) -> Result<NamedMdp, TabularError> {
     let bytes = super::read(path)?;
+    let file_bytes = bytes.len() as u64;
     let mut archive = zip::ZipArchive::new(Cursor::new(bytes))
         .map_err(|error| TabularError::malformed(path, format!("not an npz archive: {error}"), HINT))?;
-    let mut reader = Reader { path, archive: &mut archive };
+    let mut reader = Reader { path, archive: &mut archive, file_bytes };
     reader.check_format()?;
-    let shape = reader.integers("shape")?;
-    let (indptr, indices) = (reader.integers("indptr")?, reader.integers("indices")?);
-    let matrix = Csr { indptr, indices, data: reader.floats("data")? };
+    // What comes first bounds what follows, before memory is allocated for it.
+    let shape = reader.integers("shape", 2)?;
     let &[n_rows, n_states] = shape.as_slice() else {
         return Err(reader.fail(format!("shape has {} entries, not 2", shape.len())));
     };
@@ -41,6 +43,10 @@ pub fn read_mdp_npz(path: &Path) -> Result<NamedMdp, TabularError> {
         let problem = format!("shape is ({n_rows}, {n_states}), but rows must be a multiple of columns");
         return Err(reader.fail(problem));
     }
+    let indptr = reader.integers("indptr", n_rows as u64 + 1)?;
+    let transitions = u64::try_from(indptr.last().copied().unwrap_or(0)).unwrap_or(0);
+    let indices = reader.integers("indices", transitions)?;
+    let matrix = Csr { indptr, indices, data: reader.floats("data", transitions)? };
     matrix.check(path, "", n_rows as u64)?;
     let (n_states, n_actions) = (n_states as usize, (n_rows / n_states) as usize);
     let mdp = mdp_from_rows(path, n_states, n_actions, |action, state| (&matrix, action * n_states + state))?;
@@ -50,6 +56,7 @@ pub fn read_mdp_npz(path: &Path) -> Result<NamedMdp, TabularError> {
 struct Reader<'a> {
     path: &'a Path,
     archive: &'a mut Archive,
+    file_bytes: u64,
 }
 
 impl Reader<'_> {
@@ -60,8 +67,14 @@ impl Reader<'_> {
     /// Checks the name of the layout that SciPy stores: reading columns as rows would silently give
     /// a wrong result.
     fn check_format(&mut self) -> Result<(), TabularError> {
-        let bytes = self.array_bytes("format")?;
-        let (header, values) = self.open("format", &bytes)?;
+        let (header, values) = self
+            .with_array("format", |header, values| {
+                // The name of a layout has three letters.
+                let mut bytes = Vec::new();
+                values.take(64).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+                Ok((header, bytes))
+            })
+            .map_err(|problem| self.fail(problem))?;
         let length: Option<usize> =
             header.descr.strip_prefix("'|S").and_then(|text| text.strip_suffix('\'')?.parse().ok());
         let is_single = header.shape.iter().all(|&length| length == 1);
@@ -74,12 +87,14 @@ impl Reader<'_> {
         }
     }
 
-    fn integers(&mut self, name: &str) -> Result<Vec<i64>, TabularError> {
-        self.numbers(name, (Kind::Int, "int32 or int64"), |number, bytes| number.read_integer(bytes))
+    fn integers(&mut self, name: &str, expected: u64) -> Result<Vec<i64>, TabularError> {
+        let kind = (Kind::Int, "int32 or int64");
+        self.numbers(name, kind, expected, |number, bytes| number.read_integer(bytes))
     }
 
-    fn floats(&mut self, name: &str) -> Result<Vec<f64>, TabularError> {
-        self.numbers(name, (Kind::Float, "float64 or float32"), |number, bytes| number.read(bytes))
+    fn floats(&mut self, name: &str, expected: u64) -> Result<Vec<f64>, TabularError> {
+        let kind = (Kind::Float, "float64 or float32");
+        self.numbers(name, kind, expected, |number, bytes| number.read(bytes))
     }
 
     /// Returns the elements of an array of four or eight bytes each. Collects those that exist; the
@@ -87,47 +102,50 @@ impl Reader<'_> {
     fn numbers<T>(
         &mut self,
         name: &str,
-        (kind, expected): (Kind, &str),
-        next: impl Fn(NumberType, &mut &[u8]) -> std::io::Result<T>,
+        (kind, kinds): (Kind, &str),
+        expected: u64,
+        next: impl Fn(NumberType, &mut &mut dyn Read) -> std::io::Result<T>,
     ) -> Result<Vec<T>, TabularError> {
-        let bytes = self.array_bytes(name)?;
-        let (header, mut rest) = self.open(name, &bytes)?;
-        let number = NumberType::parse(&header.descr).filter(|number| number.kind == kind);
-        let Some(number) = number.filter(|number| matches!(number.bytes, 4 | 8)) else {
-            return Err(self.fail(format!("{name} has type {}, not {expected}", header.descr)));
+        let limit = self.file_bytes.saturating_mul(MAX_NUMBERS_PER_BYTE).saturating_add(FREE_NUMBERS);
+        let read = |header: Header, mut values: &mut dyn Read| {
+            let number = NumberType::parse(&header.descr).filter(|number| number.kind == kind);
+            let Some(number) = number.filter(|number| matches!(number.bytes, 4 | 8)) else {
+                return Err(format!("{name} has type {}, not {kinds}", header.descr));
+            };
+            let declared = header.shape.iter().product::<u64>();
+            if declared != expected {
+                return Err(format!("{name} has {declared} entries, not {expected}"));
+            }
+            if declared > limit {
+                return Err(format!("{name} has {declared} entries, more than the file can hold"));
+            }
+            let mut found = Vec::new();
+            for _ in 0..declared {
+                let value = next(number, &mut values);
+                found.push(value.map_err(|error| {
+                    format!("array '{name}' ends after {} elements: {error}", found.len())
+                })?);
+            }
+            // The checksum is verified at the end.
+            match std::io::copy(&mut values.take(1), &mut std::io::sink()) {
+                Ok(0) => Ok(found),
+                Ok(_) => Err(format!("array '{name}' has more than its {declared} elements")),
+                Err(error) => Err(format!("array '{name}' is corrupt: {error}")),
+            }
         };
-        let mut values = Vec::new();
-        for _ in 0..header.shape.iter().product::<u64>() {
-            values.push(next(number, &mut rest).map_err(|error| {
-                self.fail(format!("array '{name}' ends after {} elements: {error}", values.len()))
-            })?);
-        }
-        Ok(values)
+        self.with_array(name, read).map_err(|problem| self.fail(problem))
     }
 
-    /// Returns the unpacked bytes of an array, whatever length the archive declares.
-    fn array_bytes(&mut self, name: &str) -> Result<Vec<u8>, TabularError> {
-        unpack(self.archive, name).map_err(|problem| self.fail(problem))
+    /// Passes the header of an array and its numbers to `read` while they are unpacked.
+    fn with_array<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(Header, &mut dyn Read) -> Result<T, String>,
+    ) -> Result<T, String> {
+        let entry = self.archive.by_name(&format!("{name}.npy"));
+        let entry = entry.map_err(|_| format!("no readable array '{name}'"))?;
+        let mut values = BufReader::with_capacity(1 << 16, entry);
+        let header = Header::read(&mut values).map_err(|problem| format!("array '{name}': {problem}"))?;
+        read(header, &mut values)
     }
-
-    /// Returns the header of an array and the bytes after it.
-    fn open<'b>(&self, name: &str, mut bytes: &'b [u8]) -> Result<(Header, &'b [u8]), TabularError> {
-        let header = Header::read(&mut bytes);
-        header
-            .map(|header| (header, bytes))
-            .map_err(|problem| self.fail(format!("array '{name}': {problem}")))
-    }
-}
-
-fn unpack(archive: &mut Archive, name: &str) -> Result<Vec<u8>, String> {
-    let entry = archive.by_name(&format!("{name}.npy")).map_err(|_| format!("no readable array '{name}'"))?;
-    let mut bytes = Vec::new();
-    entry
-        .take(MAX_ARRAY_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| format!("array '{name}' is corrupt: {error}"))?;
-    if bytes.len() as u64 > MAX_ARRAY_BYTES {
-        return Err(format!("array '{name}' unpacks to more than {} GiB", MAX_ARRAY_BYTES >> 30));
-    }
-    Ok(bytes)
 }

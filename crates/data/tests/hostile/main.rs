@@ -4,6 +4,7 @@
 #[path = "../fuzz/allocation.rs"]
 mod allocation;
 
+mod archives;
 mod episodes;
 #[cfg(unix)]
 mod not_regular;
