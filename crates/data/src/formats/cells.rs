@@ -93,6 +93,10 @@ pub(crate) fn strings(array: &ArrayRef) -> Result<Vec<String>, String> {
         DataType::Utf8View => of(array.as_string_view().iter()),
         DataType::Int64 => of(array.as_primitive::<Int64Type>().iter()),
         DataType::UInt64 => of(array.as_primitive::<UInt64Type>().iter()),
+        // There is no key to normalize.
+        DataType::Dictionary(..) if array.as_any_dictionary().values().is_empty() => {
+            vec![String::new(); array.len()]
+        }
         DataType::Dictionary(..) => {
             let (dictionary, values) =
                 (array.as_any_dictionary(), strings(array.as_any_dictionary().values())?);

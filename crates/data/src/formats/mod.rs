@@ -10,6 +10,7 @@ mod compact_thrift;
 mod csv;
 mod d4rl;
 mod finished_episodes;
+mod fixed_sizes;
 mod flat;
 mod hdf5;
 pub mod lerobot;

@@ -3,7 +3,7 @@
 use super::{
     ReadOptions, cells,
     columns::{self, Table, TableColumn, Visit},
-    parquet_footer,
+    fixed_sizes, parquet_footer,
 };
 use crate::{DataError, EpisodeSink, catch_panics::catch_panic, regular_file};
 use parquet::arrow::{
@@ -79,6 +79,7 @@ impl ParquetTable {
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), chosen.iter().copied());
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
         let builder = builder.with_row_groups(groups.collect()).with_projection(mask);
+        let batch_rows = fixed_sizes::batch_rows(&self.metadata, chosen, batch_rows);
         self.run(|| builder.with_batch_size(batch_rows).build())
     }
 
@@ -110,7 +111,7 @@ pub(crate) fn check_sizes(metadata: &ArrowReaderMetadata, file_bytes: u64) -> Re
             }
         }
     }
-    Ok(())
+    fixed_sizes::check(metadata, limit)
 }
 
 impl Table for ParquetTable {
@@ -124,8 +125,7 @@ impl Table for ParquetTable {
             // The reader and the chosen columns both keep the order of the file.
             let columns = chosen.iter().zip(batch.columns());
             let columns = columns.map(|(&at, array)| (&self.columns[at], array, Some(at) == episodes));
-            let chunk = cells::chunk(batch.num_rows(), columns)
-                .map_err(|problem| DataError::malformed(&self.path, problem, cells::HINT))?;
+            let chunk = self.run(|| cells::chunk(batch.num_rows(), columns))?;
             rows(&chunk)?;
         }
         Ok(())

@@ -51,10 +51,14 @@ impl LastStates {
         let mut episode = self.ends.partition_point(|end| *end <= first);
         let mut states = Vec::with_capacity(n * width);
         for row in first..first + n as u64 {
-            while self.ends[episode] <= row {
+            while self.ends.get(episode).is_some_and(|end| *end <= row) {
                 episode += 1;
             }
-            states.extend(&self.states[episode * width..][..width]);
+            match self.states.get(episode * width..(episode + 1) * width) {
+                Some(last) => states.extend(last),
+                // A row after the last episode: there is none, unless the file changed meanwhile.
+                None => states.resize(states.len() + width, f32::NAN),
+            }
         }
         states
     }

@@ -48,7 +48,7 @@ pub struct RowReader<'a> {
     columns: &'a StateColumns,
     /// The next shard to open, and its first row group to read.
     next: (usize, usize),
-    open: Option<(ShardReader, Vec<usize>, usize, ParquetRecordBatchReader)>,
+    open: Option<(ShardReader, Vec<usize>, usize, Batches)>,
     /// The episode of the row before.
     episode: Option<String>,
 }
@@ -72,10 +72,9 @@ impl<'a> RowReader<'a> {
                     let chosen = reader.chosen(observations, Some(*episode));
                     let states = reader.vectors(&batch, &chosen, observations)?;
                     let ids = batch.column(place(&chosen, *episode));
-                    let fail = |problem: String| DataError::malformed(reader.path(), problem, cells::HINT);
-                    let mut starts = cells::changes(ids).map_err(fail)?;
+                    let mut starts = reader.table.run(|| cells::changes(ids))?;
                     let id = |row: usize| cells::strings(&ids.slice(row, 1)).map(|mut one| one.pop());
-                    let id = |row: usize| id(row).map_err(fail);
+                    let id = |row: usize| reader.table.run(|| id(row));
                     if batch.num_rows() > 0 {
                         if self.episode.is_some() && self.episode == id(0)? {
                             starts.remove(0);
@@ -113,6 +112,15 @@ fn place(chosen: &[usize], column: usize) -> usize {
 pub(super) struct ShardReader {
     table: ParquetTable,
     batch_rows: usize,
+    group_rows: Vec<u64>,
+}
+
+/// Batches of some row groups. The rows that a footer declares and those that its pages hold can
+/// differ, and everything else relies on those that are declared.
+pub(super) struct Batches {
+    batches: ParquetRecordBatchReader,
+    declared_rows: u64,
+    rows: u64,
 }
 
 impl ShardReader {
@@ -122,7 +130,7 @@ impl ShardReader {
         let bytes: u64 = groups.iter().map(|group| u64::try_from(group.total_byte_size()).unwrap_or(0)).sum();
         let row_bytes = bytes / shard.n_rows().max(1) + 1;
         let batch_rows = (BATCH_BYTES / row_bytes).clamp(1, BATCH_ROWS) as usize;
-        Ok(Self { table, batch_rows })
+        Ok(Self { table, batch_rows, group_rows: shard.group_rows.clone() })
     }
 
     pub fn path(&self) -> &Path {
@@ -183,19 +191,25 @@ impl ShardReader {
         chosen
     }
 
-    pub fn batches(
-        &self,
-        groups: Range<usize>,
-        chosen: &[usize],
-    ) -> Result<ParquetRecordBatchReader, DataError> {
-        self.table.batches_of(groups, chosen, self.batch_rows)
+    pub fn batches(&self, groups: Range<usize>, chosen: &[usize]) -> Result<Batches, DataError> {
+        let declared_rows = self.group_rows.iter().take(groups.end).skip(groups.start);
+        let declared_rows = declared_rows.copied().fold(0, u64::saturating_add);
+        let batches = self.table.batches_of(groups, chosen, self.batch_rows)?;
+        Ok(Batches { batches, declared_rows, rows: 0 })
     }
 
-    pub fn next_batch(
-        &self,
-        batches: &mut ParquetRecordBatchReader,
-    ) -> Result<Option<RecordBatch>, DataError> {
-        self.table.run(|| batches.next().transpose())
+    /// Returns the next batch; after the last, there were as many rows as the footer declares.
+    pub fn next_batch(&self, from: &mut Batches) -> Result<Option<RecordBatch>, DataError> {
+        let batch = self.table.run(|| from.batches.next().transpose())?;
+        from.rows += batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
+        let (declared, rows) = (from.declared_rows, from.rows);
+        if rows > declared || (batch.is_none() && rows < declared) {
+            let found = if rows > declared { "more" } else { "fewer" };
+            let problem = format!("its footer declares {declared} rows, but its pages have {found} ({rows})");
+            let hint = "the file is corrupt; write it again";
+            return Err(DataError::malformed(self.path(), problem, hint));
+        }
+        Ok(batch)
     }
 
     /// Returns the vectors of a batch of the chosen columns, `[n, width]`.
@@ -206,8 +220,7 @@ impl ShardReader {
         columns: &[usize],
     ) -> Result<Vec<f32>, DataError> {
         let column = |&at: &usize| (self.column(at), batch.column(place(chosen, at)));
-        cells::rows_f32(batch.num_rows(), columns.iter().map(column))
-            .map_err(|problem| DataError::malformed(self.path(), problem, cells::HINT))
+        self.table.run(|| cells::rows_f32(batch.num_rows(), columns.iter().map(column)))
     }
 
     fn column(&self, at: usize) -> &TableColumn {

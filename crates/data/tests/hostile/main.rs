@@ -5,11 +5,14 @@
 mod allocation;
 
 mod archives;
+mod categories;
 mod episodes;
+mod fixed_sizes;
 #[cfg(unix)]
 mod not_regular;
 mod parquet_files;
 mod records;
+mod row_counts;
 mod support;
 
 #[global_allocator]
