@@ -5,12 +5,13 @@ use crate::{
     npy::{self, Rows},
     regular_file,
     tables::Matrix,
+    zip_archive,
 };
 use std::{
     io::{BufReader, BufWriter, Read as _, Write as _},
     path::Path,
 };
-use zip::{CompressionMethod, ZipArchive, ZipWriter, write::SimpleFileOptions};
+use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 const HINT: &str = "the file is corrupt or was not written by isochrone; remove it";
 /// The maximum number of arrays in an archive.
@@ -48,8 +49,7 @@ pub fn read(path: &Path) -> Result<Vec<(String, Matrix)>, DataError> {
     let fail = |problem: String| DataError::malformed(path, problem, HINT);
     let file = regular_file::open(path).map_err(DataError::read(path))?;
     let bytes = file.metadata().map_err(DataError::read(path))?.len();
-    let mut archive = ZipArchive::new(BufReader::new(file))
-        .map_err(|error| fail(format!("not an npz archive: {error}")))?;
+    let mut archive = zip_archive::open(BufReader::new(file)).map_err(fail)?;
     if archive.len() > MAX_ARRAYS {
         return Err(fail(format!("it has {} arrays, more than {MAX_ARRAYS}", archive.len())));
     }
@@ -65,8 +65,12 @@ pub fn read(path: &Path) -> Result<Vec<(String, Matrix)>, DataError> {
         let mut contents = Vec::with_capacity(entry.size() as usize);
         entry.take(bytes).read_to_end(&mut contents).map_err(|error| wrong(&error))?;
         let mut rows = Rows::open(&contents[..]).map_err(|problem| wrong(&problem))?;
+        // Shorter numbers would take up to eight times their bytes as float64.
+        if !rows.is_float64() {
+            return Err(wrong(&"its numbers are not float64"));
+        }
         let declared = rows.rows.saturating_mul(rows.width as u64);
-        if declared > contents.len() as u64 {
+        if declared.saturating_mul(8) > contents.len() as u64 {
             return Err(wrong(&"the array is truncated"));
         }
         let values = (0..declared).map(|_| rows.next_value()).collect::<std::io::Result<Vec<f64>>>();
@@ -79,6 +83,19 @@ pub fn read(path: &Path) -> Result<Vec<(String, Matrix)>, DataError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn arrays_of_short_numbers_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("arrays.npz");
+        let mut archive = ZipWriter::new(std::fs::File::create(&path).unwrap());
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+        archive.start_file("a.npy", options).unwrap();
+        npy::Header::row_major("|i1", &[1000]).write(&mut archive).unwrap();
+        archive.write_all(&[0; 1000]).unwrap();
+        archive.finish().unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains("array 0: its numbers are not float64"));
+    }
 
     #[test]
     fn arrays_round_trip_and_corruption_is_detected() {

@@ -55,6 +55,7 @@ mod summary;
 pub mod tables;
 pub mod tabular;
 pub mod validate;
+mod zip_archive;
 
 pub use catch_panics::is_catching_panics;
 pub use content_hash::ContentHasher;

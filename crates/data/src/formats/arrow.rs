@@ -25,7 +25,7 @@ use crate::{
     dataset::{Block, Columns},
     dataset_hash,
     episode::Ending,
-    formats::{ReadOptions, flat::MAX_EPISODE_BYTES, shards},
+    formats::{ReadOptions, arrow_layout, flat::MAX_EPISODE_BYTES, shards},
     join::Join,
     mapping::{MappedFile, Mapping},
 };
@@ -337,16 +337,19 @@ fn parse(path: &Path, bytes: Buffer) -> Result<(Columns, Declared), DataError> {
     let schema: SchemaRef = Arc::new(schema);
     let decoder = FileDecoder::new(schema, footer.version()).with_require_alignment(true);
     let (mut blocks, mut steps, mut first_state) = (Vec::new(), Vec::new(), 0);
+    let mut places = Vec::new();
     for (number, place) in footer.recordBatches().iter().flatten().enumerate() {
         let broken = |problem: String| fail(format!("record batch {number}: {problem}"));
         let message = checked_message(&bytes[..footer_start], place).map_err(broken)?;
         let data = bytes.slice_with_length(place.offset() as usize, message);
+        places.push(place.offset() as usize..place.offset() as usize + message);
         let batch = catch_panic(|| decoder.read_record_batch(place, &data)).map_err(broken)?;
         let batch = batch.ok_or_else(|| fail(format!("record batch {number} is empty")))?;
         let first_episode = steps.len();
         blocks.push(block_of(&spec, &batch, first_episode, first_state, &mut steps).map_err(broken)?);
         first_state += steps[first_episode..].iter().map(|&steps| steps as u64 + 1).sum::<u64>();
     }
+    arrow_layout::check(&bytes, footer_start..end, &places).map_err(fail)?;
     let index = EpisodeIndex::new(steps.into_iter());
     Ok((Columns { spec, blocks, index, content_hash: String::new(), mapping: None }, declared))
 }

@@ -4,6 +4,7 @@
 //! declares; see `docs/guides/data.md` for the multiples and the fuzzing that checks them.
 
 pub(crate) mod arrow;
+mod arrow_layout;
 pub(crate) mod cells;
 pub(crate) mod columns;
 mod compact_thrift;

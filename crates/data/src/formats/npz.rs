@@ -16,7 +16,7 @@ use crate::{
     content_hash::little_endian,
     episode::Ending,
     npy::{Header, Rows},
-    regular_file,
+    regular_file, zip_archive,
 };
 use std::{
     fs::File,
@@ -37,8 +37,7 @@ type Archive = ZipArchive<BufReader<File>>;
 
 fn open(path: &Path) -> Result<Archive, DataError> {
     let file = regular_file::open(path).map_err(DataError::read(path))?;
-    ZipArchive::new(BufReader::new(file))
-        .map_err(|error| DataError::malformed(path, format!("not an npz archive: {error}"), HINT))
+    zip_archive::open(BufReader::new(file)).map_err(|problem| DataError::malformed(path, problem, HINT))
 }
 
 /// Reads all columns of an archive in parallel, so that at most one episode is in memory.

@@ -36,6 +36,11 @@ impl<'a> Rows<'a> {
         Ok(Self { reader: Box::new(reader), number, left, rows, width })
     }
 
+    /// Returns whether the numbers have the type that is returned.
+    pub fn is_float64(&self) -> bool {
+        (self.number.kind, self.number.bytes) == (Kind::Float, 8)
+    }
+
     /// Reads the next row into `row`, replacing its contents.
     pub fn next_into(&mut self, row: &mut Vec<f32>) -> std::io::Result<()> {
         row.clear();

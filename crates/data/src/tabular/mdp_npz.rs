@@ -12,7 +12,10 @@ use super::{
     NamedMdp, TabularError,
     csr::{Csr, mdp_from_rows},
 };
-use crate::npy::{Header, Kind, NumberType};
+use crate::{
+    npy::{Header, Kind, NumberType},
+    zip_archive,
+};
 use std::{
     io::{BufReader, Cursor, Read},
     path::Path,
@@ -30,8 +33,8 @@ type Archive = zip::ZipArchive<Cursor<Vec<u8>>>;
 pub fn read_mdp_npz(path: &Path) -> Result<NamedMdp, TabularError> {
     let bytes = super::read(path)?;
     let file_bytes = bytes.len() as u64;
-    let mut archive = zip::ZipArchive::new(Cursor::new(bytes))
-        .map_err(|error| TabularError::malformed(path, format!("not an npz archive: {error}"), HINT))?;
+    let mut archive = zip_archive::open(Cursor::new(bytes))
+        .map_err(|problem| TabularError::malformed(path, problem, HINT))?;
     let mut reader = Reader { path, archive: &mut archive, file_bytes };
     reader.check_format()?;
     // What comes first bounds what follows, before memory is allocated for it.

@@ -11,6 +11,7 @@ mod fixed_sizes;
 #[cfg(unix)]
 mod not_regular;
 mod parquet_files;
+mod polyglots;
 mod records;
 mod row_counts;
 mod support;
