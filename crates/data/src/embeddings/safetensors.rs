@@ -52,11 +52,18 @@ pub(super) fn read(path: &Path, visit: Visit<'_>) -> Result<(), DataError> {
         let [begin, end] = tensor.data_offsets;
         let declared = n_rows.checked_mul(width).and_then(|values| values.checked_mul(bytes));
         let is_inside = end.checked_add(8 + header_bytes).is_some_and(|end| end <= size);
-        if declared != end.checked_sub(begin) || !is_inside {
+        let fits = declared.is_some_and(|declared| begin.checked_add(declared) == Some(end));
+        if !fits || !is_inside {
             return Err(fail(format!("tensor '{name}' does not fit its place in the file")));
         }
         check_width(path, usize::try_from(width).unwrap_or(usize::MAX))?;
         rows.push((first, n_rows, width as usize, tensor, 8 + header_bytes + begin));
+    }
+    // A few bytes could otherwise be the embeddings of millions of frames.
+    rows.sort_by_key(|(.., begin)| *begin);
+    let end = |(.., tensor, _): &(_, _, _, Tensor, _)| 8 + header_bytes + tensor.data_offsets[1];
+    if rows.windows(2).any(|pair| end(&pair[0]) > pair[1].4) {
+        return Err(fail("its tensors overlap".into()));
     }
     // Names are sorted as texts, frames as numbers.
     rows.sort_by_key(|(first, ..)| *first);
@@ -163,6 +170,10 @@ mod tests {
             r#"{"x":{"dtype":"F32","shape":[2,2],"data_offsets":[8,24]}}"#,
             r#"{"x":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}}"#,
             r#"{"x":{"dtype":"F32","shape":[1,2],"data_offsets":[18446744073709551608,0]}}"#,
+            // Neither the size nor the place can be computed.
+            r#"{"x":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[18446744073709551610,4]}}"#,
+            r#"{"0":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"1":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}}"#,
+            r#"{"0":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"1":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}"#,
             r#"{"x":{"dtype":"I64","shape":[1,1],"data_offsets":[0,8]}}"#,
             r#"{"x":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}"#,
             r#"{"x":{"dtype":"F32","shape":[5,0],"data_offsets":[0,0]}}"#,
