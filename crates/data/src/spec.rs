@@ -8,6 +8,8 @@ use thiserror::Error;
 /// The maximum number of values of an observation, an action, or a state's extra columns, since
 /// memory is allocated for each of them.
 const MAX_WIDTH: usize = 1 << 16;
+/// The maximum number of tasks or subtasks: their numbers are exact in float32 up to here.
+const MAX_NAMES: usize = 1 << 24;
 
 /// The shape and meaning of every episode of a dataset.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -89,6 +91,40 @@ pub enum SpecError {
         /// The name of the column.
         name: String,
     },
+    /// The number of states per second is not positive.
+    #[error("frames_per_second is {rate}, not a positive number")]
+    FrameRate {
+        /// The number, as text.
+        rate: String,
+    },
+    /// Something that each dimension of a column has is given for another number of dimensions.
+    #[error("column '{name}' has {width} dimensions, but {found} {what}")]
+    Dimensions {
+        /// The name of the column.
+        name: String,
+        /// The number of values per row.
+        width: usize,
+        /// What each dimension has.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+    },
+    /// A weight is negative or not finite.
+    #[error("a weight of column '{name}' is {weight}, not a number from 0")]
+    Weight {
+        /// The name of the column.
+        name: String,
+        /// The weight, as text.
+        weight: String,
+    },
+    /// There are more tasks or subtasks than a column of float32 can number.
+    #[error("it has {found} {what}, more than {MAX_NAMES}")]
+    TooManyNames {
+        /// What is named.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+    },
     /// The goal space is empty or not part of an observation.
     #[error("goal space {}..{} does not fit observations of {width} dimensions", goal.start, goal.end)]
     GoalSpace {
@@ -110,6 +146,11 @@ impl SpecError {
             Self::TooWide { .. } => extras("select fewer columns, or exclude some with"),
             Self::DuplicateColumn { .. } => extras("rename one, or exclude both with"),
             Self::EmptyColumn { .. } => extras("exclude it with"),
+            Self::FrameRate { .. } => Remedy::FrameRate.hint(|option| format!("set the rate with {option}")),
+            Self::Dimensions { .. } | Self::Weight { .. } => {
+                "the metadata contradict each other; write the file again".into()
+            }
+            Self::TooManyNames { .. } => "give several tasks the same name".into(),
             Self::GoalSpace { .. } => {
                 "give the first dimension and the one after the last, such as 0..2".into()
             }
@@ -128,6 +169,19 @@ impl Feature {
     /// Creates a column without names of dimensions and bounds.
     pub fn new(name: impl Into<String>, width: usize) -> Self {
         Self { name: name.into(), width, ..Self::default() }
+    }
+
+    /// Rejects names, bounds and weights that do not belong to the dimensions.
+    fn check(&self) -> Result<(), SpecError> {
+        let Self { name, width, dimensions, bounds, weights } = self;
+        let lengths = [("names", dimensions.len()), ("bounds", bounds.len()), ("weights", weights.len())];
+        if let Some((what, found)) = lengths.into_iter().find(|(_, found)| ![0, *width].contains(found)) {
+            return Err(SpecError::Dimensions { name: name.clone(), width: *width, what, found });
+        }
+        match weights.iter().find(|weight| !(weight.is_finite() && **weight >= 0.0)) {
+            Some(weight) => Err(SpecError::Weight { name: name.clone(), weight: weight.to_string() }),
+            None => Ok(()),
+        }
     }
 
     /// Returns the name of a dimension: its own, or the name of the column with an index.
@@ -186,6 +240,17 @@ impl Spec {
         if let Some(extra) = self.extras.iter().find(|extra| extra.width == 0) {
             return Err(SpecError::EmptyColumn { name: extra.name.clone() });
         }
+        if let Some(rate) = self.frames_per_second.filter(|rate| !(rate.is_finite() && *rate > 0.0)) {
+            return Err(SpecError::FrameRate { rate: rate.to_string() });
+        }
+        for feature in [&self.observation, &self.action].into_iter().chain(&self.extras) {
+            feature.check()?;
+        }
+        for (what, names) in [("tasks", &self.tasks), ("subtasks", &self.subtasks)] {
+            if names.len() > MAX_NAMES {
+                return Err(SpecError::TooManyNames { what, found: names.len() });
+            }
+        }
         match &self.goal {
             Some(goal) if goal.start >= goal.end || goal.end > self.observation.width => {
                 Err(SpecError::GoalSpace { goal: goal.clone(), width: self.observation.width })
@@ -200,5 +265,35 @@ impl Spec {
         let per_state = 4 * per_state + if self.has_timestamps { 8 } else { 0 };
         let per_step = 4 * (self.action.width + usize::from(self.has_rewards));
         (steps + 1).saturating_mul(per_state).saturating_add(steps.saturating_mul(per_step))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_that_contradict_each_other_are_refused() {
+        let changed = |change: fn(&mut Spec)| {
+            let mut spec = Spec::new(2, 1);
+            spec.extras.push(Feature::new("x", 1));
+            spec.check().unwrap();
+            change(&mut spec);
+            let error = spec.check().unwrap_err();
+            assert!(!error.hint().to_string().is_empty());
+            error.to_string()
+        };
+        for rate in [0.0, -5.0, f64::NAN, f64::INFINITY] {
+            let spec = Spec { frames_per_second: Some(rate), ..Spec::new(2, 1) };
+            assert!(matches!(spec.check(), Err(SpecError::FrameRate { .. })), "{rate}");
+        }
+        let names = changed(|spec| spec.observation.dimensions = vec!["a".into()]);
+        assert_eq!(names, "column 'observations' has 2 dimensions, but 1 names");
+        let bounds = changed(|spec| spec.action.bounds = vec![Bounds { low: None, high: None }; 2]);
+        assert_eq!(bounds, "column 'actions' has 1 dimensions, but 2 bounds");
+        let weights = changed(|spec| spec.extras[0].weights = vec![1.0; 3]);
+        assert_eq!(weights, "column 'x' has 1 dimensions, but 3 weights");
+        let weight = changed(|spec| spec.observation.weights = vec![1.0, -1.0]);
+        assert_eq!(weight, "a weight of column 'observations' is -1, not a number from 0");
     }
 }
