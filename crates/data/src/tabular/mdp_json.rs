@@ -59,6 +59,9 @@ pub fn read_mdp_json(path: &Path) -> Result<NamedMdp, TabularError> {
         (Some(transitions), None) => {
             from_transitions(path, n_states, &state_numbers, &action_numbers, transitions)?
         }
+        (None, Some(matrices)) if matrices.is_empty() => {
+            return Err(TabularError::malformed(path, "'csr' has no matrix", EXAMPLE));
+        }
         (None, Some(matrices)) => {
             for (action, matrix) in matrices.iter().enumerate() {
                 matrix.check(path, &format!("csr[{action}]: "), n_states as u64)?;

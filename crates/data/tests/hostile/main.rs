@@ -12,6 +12,7 @@ mod fixed_sizes;
 mod not_regular;
 mod parquet_files;
 mod polyglots;
+mod processes;
 mod records;
 mod row_counts;
 mod support;
