@@ -3,7 +3,11 @@
 //!
 //! If a writer is interrupted, its destination is either unchanged or complete. Results have the
 //! permissions of ordinary files: `0666` and `0777` without the bits of the process's umask.
+//!
+//! What is being written is locked, so that the next writer of the same destination can tell what a
+//! killed process left, which it removes, from what another process is writing.
 
+use crate::unfinished;
 use std::{
     fs::File,
     io::{Error, ErrorKind, Result, Write},
@@ -14,31 +18,31 @@ use tempfile::{Builder, NamedTempFile, TempDir};
 /// The prefix of temporary names. Whatever a killed process left under such a name can be deleted.
 pub const UNFINISHED: &str = ".unfinished-";
 
-/// Writes a file atomically.
+/// Writes a file atomically. It does not look for what killed processes left, which would take long
+/// in a folder of many small files.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut file = create(path)?;
+    let mut file = create_named(path)?;
     file.write_all(bytes)?;
     commit(file, path)
 }
 
 /// Creates a file under a temporary name in the folder of its destination. It is removed unless it
-/// is committed.
+/// is committed. Removes what killed processes left of this destination.
 pub(crate) fn create(destination: &Path) -> Result<NamedTempFile> {
-    temporary(0o666).tempfile_in(folder_of(destination)).map_err(without_path)
+    unfinished::sweep(destination);
+    create_named(destination)
 }
 
-/// Like [`create`], with the name of the destination in the temporary name, so that what a killed
-/// process left can be attributed.
+/// Like [`create`], but removes nothing.
 pub(crate) fn create_named(destination: &Path) -> Result<NamedTempFile> {
-    let prefix = unfinished_prefix(destination);
-    temporary(0o666).prefix(&prefix).tempfile_in(folder_of(destination)).map_err(without_path)
-}
-
-/// Returns how the temporary names of [`create_named`] start; a random suffix without hyphens
-/// follows.
-pub(crate) fn unfinished_prefix(destination: &Path) -> String {
-    let name = destination.file_name().unwrap_or_default().to_string_lossy();
-    format!("{UNFINISHED}{name}-")
+    let prefix = unfinished::prefix(destination);
+    loop {
+        let file = temporary(0o666).prefix(&prefix).tempfile_in(folder_of(destination));
+        let file = file.map_err(without_path)?;
+        if unfinished::lock(file.as_file(), file.path()) {
+            return Ok(file);
+        }
+    }
 }
 
 /// Makes a file durable and visible: syncs its contents, renames it, and syncs its folder.
@@ -53,13 +57,25 @@ pub(crate) fn commit(file: NamedTempFile, destination: &Path) -> Result<()> {
 pub struct AtomicFolder {
     destination: PathBuf,
     folder: TempDir,
+    /// Shows other processes that the folder is in use.
+    _lock: Option<File>,
 }
 
 impl AtomicFolder {
-    /// Creates a folder under a temporary name.
+    /// Creates a folder under a temporary name. Removes what killed processes left of this
+    /// destination.
     pub fn create(destination: &Path) -> Result<Self> {
-        let folder = temporary(0o777).tempdir_in(folder_of(destination)).map_err(without_path)?;
-        Ok(Self { destination: destination.into(), folder })
+        unfinished::sweep(destination);
+        let prefix = unfinished::prefix(destination);
+        loop {
+            let folder = temporary(0o777).prefix(&prefix).tempdir_in(folder_of(destination));
+            let folder = folder.map_err(without_path)?;
+            // Other systems cannot open a folder as a file.
+            let lock = if cfg!(unix) { File::open(folder.path()).ok() } else { None };
+            if lock.as_ref().is_none_or(|lock| unfinished::lock(lock, folder.path())) {
+                return Ok(Self { destination: destination.into(), folder, _lock: lock });
+            }
+        }
     }
 
     /// Returns the path of the folder under its temporary name.

@@ -54,6 +54,7 @@ mod success;
 mod summary;
 pub mod tables;
 pub mod tabular;
+mod unfinished;
 pub mod validate;
 mod zip_archive;
 

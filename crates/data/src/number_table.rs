@@ -18,7 +18,7 @@ use parquet::{
     basic::{Compression, ZstdLevel},
     file::{metadata::KeyValue, properties::WriterProperties},
 };
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{collections::BTreeMap, io::Write as _, path::Path, sync::Arc};
 
 /// The maximum size of a file, which is read into memory.
 const MAX_FILE_BYTES: u64 = 8 << 30;
@@ -90,7 +90,13 @@ impl NumberTable {
     /// # Errors
     /// If the file cannot be written, or columns have different numbers of rows.
     pub fn write(&self, path: &Path) -> Result<(), DataError> {
-        atomic::write(path, &self.to_bytes(path)?).map_err(DataError::write(path))
+        let bytes = self.to_bytes(path)?;
+        let write = || {
+            let mut file = atomic::create(path)?;
+            file.write_all(&bytes)?;
+            atomic::commit(file, path)
+        };
+        write().map_err(DataError::write(path))
     }
 
     /// Returns the bytes of the file; errors name `path`.

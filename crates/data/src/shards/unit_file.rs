@@ -1,6 +1,6 @@
 //! The file of a unit: written atomically, identified by what it was computed from.
 
-use crate::{DataError, atomic, formats::parquet::ParquetTable};
+use crate::{DataError, atomic, formats::parquet::ParquetTable, unfinished};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use parquet::{
@@ -37,21 +37,16 @@ pub(super) fn keys(path: &Path) -> Result<Option<BTreeMap<String, String>>, Data
 /// Removes what killed processes left of these files.
 pub(super) fn remove_unfinished(paths: &[PathBuf]) -> Result<(), DataError> {
     let folders: BTreeSet<&Path> = paths.iter().map(|path| atomic::folder_of(path)).collect();
-    let prefixes: BTreeSet<String> = paths.iter().map(|path| atomic::unfinished_prefix(path)).collect();
+    let prefixes: BTreeSet<String> = paths.iter().map(|path| unfinished::prefix(path)).collect();
     for folder in folders {
         for entry in std::fs::read_dir(folder).map_err(DataError::read(folder))? {
             let entry = entry.map_err(DataError::read(folder))?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            let is_ours =
-                name.rsplit_once('-').is_some_and(|(before, _)| prefixes.contains(&format!("{before}-")));
-            if is_ours {
-                match std::fs::remove_file(entry.path()) {
-                    // Another process may have finished or removed it.
-                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                        return Err(DataError::write(&entry.path())(error));
-                    }
-                    _ => {}
-                }
+            let prefix = name.rsplit_once('-').map(|(before, _)| format!("{before}-"));
+            let prefix = prefix.filter(|prefix| prefixes.contains(prefix));
+            // Another process may be writing the same file.
+            if prefix.is_some_and(|prefix| unfinished::has_prefix(&name, &prefix)) {
+                unfinished::remove_if_abandoned(&entry.path());
             }
         }
     }

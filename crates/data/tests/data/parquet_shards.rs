@@ -223,8 +223,8 @@ fn leftovers_are_removed_and_the_output_is_no_input() {
     let (input, output) = (folder.path().join("in"), folder.path().join("out"));
     let shards = shards(&input);
     std::fs::create_dir_all(output.join("sub")).unwrap();
-    let left = [format!("{UNFINISHED}a.parquet-xyz"), format!("sub/{UNFINISHED}d.parquet-xyz")];
-    let others = [format!("{UNFINISHED}other.parquet-xyz"), "note.txt".into()];
+    let left = [format!("{UNFINISHED}a.parquet-xyz123"), format!("sub/{UNFINISHED}d.parquet-xyz123")];
+    let others = [format!("{UNFINISHED}other.parquet-xyz123"), "note.txt".into()];
     for name in left.iter().chain(&others) {
         std::fs::write(output.join(name), "half").unwrap();
     }
