@@ -16,7 +16,7 @@ quick: (timed "fmt" "lint-quick" "test-quick")
 check: (timed "fmt" "typos" "workflows" "book" "mujoco" "lint" "test" "guards" "examples" "test-mpi" "test-light" "python" "doc" "api" "package")
 
 # Checks that take long or need other packages: licenses, builds from packages, fuzzing, simulated faults, kill tests, the quick study, Python peers. Run it before a release.
-nightly: (timed "deny" "package-verify" "fuzz" "faults" "flips" "kill-test" "kill-test-mpi" "test-remote" "reproduce-quick" "test-python" "test-onnx" "test-explore" "wheel" "test-ogbench")
+nightly: (timed "deny" "package-verify" "fuzz" "fuzz-coverage" "faults" "flips" "kill-test" "kill-test-mpi" "test-remote" "reproduce-quick" "test-python" "test-onnx" "test-explore" "wheel" "test-ogbench")
 
 # Run recipes one after another and print the duration of each.
 [private]
@@ -250,6 +250,11 @@ test-gpu:
 # Read INPUTS corrupt files of each format; `test` includes a few thousand.
 fuzz INPUTS="1000000" SEED="1":
     ISOCHRONE_FUZZ_INPUTS={{ INPUTS }} ISOCHRONE_FUZZ_SEED={{ SEED }} cargo nextest run --workspace {{ features }} --locked --no-fail-fast --success-output=immediate -E 'binary(fuzz)'
+
+# Fuzz TARGET, or all of them, with RUNS inputs guided by coverage; adds to docs/results/reliability/fuzz.json. Needs a nightly toolchain and cargo-fuzz; see fuzz/README.md.
+fuzz-coverage TARGET="all" RUNS="10000000":
+    cargo +nightly fuzz build --sanitizer none -a
+    python3 fuzz/run.py --target {{ TARGET }} --runs {{ RUNS }}
 
 # Kill KILLS training processes and as many scoring processes at random times and check that they continue; `test` includes a few.
 kill-test KILLS="200":

@@ -11,7 +11,11 @@ use isochrone_fuzz::{Drain, Scratch, Seed, fixture};
 fn seeds() -> Vec<Seed> {
     let table = fixture("table.csv");
     let lines: Vec<&[u8]> = table.split_inclusive(|byte| *byte == b'\n').collect();
-    vec![("few", lines[..8].concat()), ("more", lines[..24].concat()), ("numbers", b"a,b\n1,2\n3,-4e5\n".to_vec())]
+    vec![
+        ("few", lines[..8].concat()),
+        ("more", lines[..24].concat()),
+        ("numbers", b"a,b\n1,2\n3,-4e5\n".to_vec()),
+    ]
 }
 
 isochrone_fuzz::target!(seeds, |bytes| {

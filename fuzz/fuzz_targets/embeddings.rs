@@ -16,11 +16,18 @@ fn safetensors(header: &str, values: &[f32]) -> Vec<u8> {
 
 fn seeds() -> Vec<Seed> {
     let values = [1.0, 2.0, -1.0, 0.5, 3.0, 1.0, 0.0, 0.25, 7.0, 2.0];
-    let mut array = b"\x01\x93NUMPY\x01\x00\x36\x00{'descr': '<f4', 'fortran_order': False, 'shape': (5, 2)}".to_vec();
+    let mut array =
+        b"\x01\x93NUMPY\x01\x00\x36\x00{'descr': '<f4', 'fortran_order': False, 'shape': (5, 2)}".to_vec();
     array.resize(65, b' ');
     array.extend(values.iter().flat_map(|number: &f32| number.to_le_bytes()));
     vec![
-        ("matrix", safetensors(r#"{"__metadata__":{"a":"b"},"x":{"dtype":"F32","shape":[5,2],"data_offsets":[0,40]}}"#, &values)),
+        (
+            "matrix",
+            safetensors(
+                r#"{"__metadata__":{"a":"b"},"x":{"dtype":"F32","shape":[5,2],"data_offsets":[0,40]}}"#,
+                &values,
+            ),
+        ),
         (
             "vectors",
             safetensors(

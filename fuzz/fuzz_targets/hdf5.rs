@@ -39,7 +39,8 @@ isochrone_fuzz::target!(seeds, |bytes| {
         scratch
     });
     let Some((tag, bytes)) = bytes.split_first() else { return };
-    let read = |format: Format, path: &Path| format.read(path, &ReadOptions::default(), &mut Drain::default());
+    let read =
+        |format: Format, path: &Path| format.read(path, &ReadOptions::default(), &mut Drain::default());
     SCRATCH.with(|scratch| match tag % 3 {
         0 => drop(read(Format::D4rl, &scratch.replace("x.hdf5", &hdf5::with_checksums(bytes)))),
         1 => {

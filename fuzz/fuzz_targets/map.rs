@@ -13,7 +13,9 @@ fn seeds() -> Vec<Seed> {
 }
 
 isochrone_fuzz::target!(seeds, |bytes| {
-    if let Ok(grid) = str::from_utf8(bytes).map_err(drop).and_then(|text| GridWorld::parse(text).map_err(drop)) {
+    if let Ok(grid) =
+        str::from_utf8(bytes).map_err(drop).and_then(|text| GridWorld::parse(text).map_err(drop))
+    {
         for slip in [0.0, 0.25] {
             if let Ok(mdp) = grid.to_mdp(slip) {
                 assert_eq!(mdp.n_states(), grid.n_states());

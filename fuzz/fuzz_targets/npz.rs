@@ -16,7 +16,8 @@ const NAMES: [&str; 6] = ["observations", "actions", "terminals", "rewards", "qp
 fn seeds() -> Vec<Seed> {
     let archive = fixture("ogbench.npz");
     let tagged = |tag: u8, bytes: &[u8]| [&[tag], bytes].concat();
-    let mut array = b"\x93NUMPY\x01\x00\x36\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2)}".to_vec();
+    let mut array =
+        b"\x93NUMPY\x01\x00\x36\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2)}".to_vec();
     array.resize(64, b' ');
     array.extend([1.0f32, 2.0, -1.0, 0.5].iter().flat_map(|number| number.to_le_bytes()));
     vec![

@@ -24,7 +24,8 @@ fn header_length(bytes: &[u8]) -> Option<usize> {
     let phases = if flags & 0x10 != 0 { 4 } else { 0 };
     let (size_at, size_bytes) = (6 + times + phases, 1usize << (flags & 3));
     let size = bytes.get(size_at..size_at + size_bytes)?;
-    let size = size.iter().rev().try_fold(0usize, |sum, byte| Some(sum.checked_mul(256)? + usize::from(*byte)))?;
+    let size =
+        size.iter().rev().try_fold(0usize, |sum, byte| Some(sum.checked_mul(256)? + usize::from(*byte)))?;
     size.checked_add(size_at + size_bytes)
 }
 
@@ -47,7 +48,9 @@ fn lookup3(bytes: &[u8]) -> u32 {
         a = a.wrapping_add(word(&rest[..4]));
         b = b.wrapping_add(word(&rest[4..8]));
         c = c.wrapping_add(word(&rest[8..12]));
-        for (x, y, z, turn) in [(0, 2, 1, 4), (1, 0, 2, 6), (2, 1, 0, 8), (0, 2, 1, 16), (1, 0, 2, 19), (2, 1, 0, 4)] {
+        for (x, y, z, turn) in
+            [(0, 2, 1, 4), (1, 0, 2, 6), (2, 1, 0, 8), (0, 2, 1, 16), (1, 0, 2, 19), (2, 1, 0, 4)]
+        {
             // x -= y; x ^= y rotated; y += z
             let mut v = [a, b, c];
             v[x] = v[x].wrapping_sub(v[y]) ^ v[y].rotate_left(turn);

@@ -1,8 +1,9 @@
-//! What the targets share: limits on memory, a folder for files, and archives with valid checksums.
+//! What the targets share: limits on memory and time, a folder for files, and archives with valid checksums.
 
 mod allocation;
 mod archive;
 mod drain;
+mod hang;
 pub mod hdf5;
 mod scratch;
 
@@ -54,8 +55,8 @@ macro_rules! target {
     };
 }
 
-/// Runs one input; what it allocates is counted from here.
+/// Runs one input; what it allocates and how long it takes is counted from here.
 pub fn measured(run: impl FnOnce()) {
     allocation::begin();
-    run();
+    hang::limited(run);
 }

@@ -3,7 +3,7 @@
 use crate::{
     DataError, atomic,
     catch_panics::catch_panic,
-    formats::{cells, parquet::check_sizes, parquet_footer},
+    formats::{cells, parquet::check_sizes, parquet_footer, parquet_headers},
     regular_file,
 };
 use arrow_array::{
@@ -18,7 +18,7 @@ use parquet::{
     basic::{Compression, ZstdLevel},
     file::{metadata::KeyValue, properties::WriterProperties},
 };
-use std::{collections::BTreeMap, io::Write as _, path::Path, sync::Arc};
+use std::{collections::BTreeMap, io::{Cursor, Write as _}, path::Path, sync::Arc};
 
 /// The maximum size of a file, which is read into memory.
 const MAX_FILE_BYTES: u64 = 8 << 30;
@@ -153,8 +153,13 @@ impl NumberTable {
     pub fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Self, DataError> {
         let fail = |problem: String| DataError::malformed(path, problem, cells::HINT);
         let (size, bytes) = (bytes.len() as u64, Bytes::from(bytes));
+        let unreadable = |error: String| fail(format!("not a readable Parquet file: {error}"));
+        parquet_headers::check_footer(&mut Cursor::new(&bytes)).map_err(unreadable)?;
         let metadata = parquet_footer::load(&bytes).map_err(fail)?;
         check_sizes(&metadata, size).map_err(fail)?;
+        let groups = 0..metadata.metadata().num_row_groups();
+        catch_panic(|| parquet_headers::check_pages(&mut Cursor::new(&bytes), &metadata, groups, |_| true))
+            .map_err(fail)?;
         let texts = metadata.metadata().file_metadata().key_value_metadata().into_iter().flatten();
         let texts = texts.map(|text| (text.key.clone(), text.value.clone().unwrap_or_default())).collect();
         let mut columns: Vec<(String, Numbers)> = Vec::new();

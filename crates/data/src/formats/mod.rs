@@ -20,10 +20,12 @@ mod npz;
 pub(crate) mod options;
 pub(crate) mod parquet;
 pub(crate) mod parquet_footer;
+pub(crate) mod parquet_headers;
 pub(crate) mod shard_manifest;
 mod shard_writer;
 pub(crate) mod shards;
 mod table;
+mod thrift;
 
 pub use options::{EmbeddingOptions, Ends, Extras, ReadOptions};
 

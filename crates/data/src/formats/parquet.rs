@@ -3,7 +3,7 @@
 use super::{
     ReadOptions, cells,
     columns::{self, Table, TableColumn, Visit},
-    fixed_sizes, parquet_footer,
+    fixed_sizes, parquet_footer, parquet_headers,
 };
 use crate::{DataError, EpisodeSink, catch_panics::catch_panic, regular_file};
 use parquet::arrow::{
@@ -41,6 +41,8 @@ impl ParquetTable {
         let fail = |problem: String| DataError::malformed(path, problem, cells::HINT);
         let file = regular_file::open(path).map_err(DataError::read(path))?;
         let size = file.metadata().map_err(DataError::read(path))?.len();
+        let unreadable = |error: String| fail(format!("not a readable Parquet file: {error}"));
+        parquet_headers::check_footer(&mut &file).map_err(unreadable)?;
         let metadata = parquet_footer::load(&file).map_err(fail)?;
         check_sizes(&metadata, size).map_err(fail)?;
         Ok(metadata)
@@ -77,6 +79,8 @@ impl ParquetTable {
     ) -> Result<ParquetRecordBatchReader, DataError> {
         let file = regular_file::open(&self.path).map_err(DataError::read(&self.path))?;
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), chosen.iter().copied());
+        let is_chosen = |leaf: usize| mask.leaf_included(leaf);
+        self.run(|| parquet_headers::check_pages(&mut &file, &self.metadata, groups.clone(), is_chosen))?;
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
         let builder = builder.with_row_groups(groups.collect()).with_projection(mask);
         let batch_rows = fixed_sizes::batch_rows(&self.metadata, chosen, batch_rows);

@@ -2,8 +2,9 @@
 
 use crate::support::{gather, random_walks, write};
 use isochrone_data::{
-    DataError, Dataset, DefectKind, Ending, Feature, Spec,
+    DataError, Dataset, DatasetBuilder, DefectKind, Ending, Feature, Spec,
     formats::{Format, ReadOptions},
+    tables::NumberTable,
     validate::{Rule, validate},
 };
 use std::path::{Path, PathBuf};
@@ -125,4 +126,19 @@ fn no_flipped_bit_changes_data_under_the_same_hash() {
         );
         assert!(refused + noticed > 0, "{name}");
     }
+}
+
+/// A list of 2^31 flags that a Parquet footer declares in seven bytes. The `parquet` crate counts
+/// to this number for each of the thousand lists.
+#[test]
+fn a_footer_with_many_flags_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.parquet");
+    let footer = [[0x19, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07].repeat(1000), vec![0]].concat();
+    let length = (footer.len() as u32).to_le_bytes();
+    std::fs::write(&path, [b"PAR1", &footer[..], &length, b"PAR1"].concat()).unwrap();
+    let read = Format::Parquet.read(&path, &ReadOptions::default(), &mut DatasetBuilder::default());
+    let error = read.unwrap_err().to_string();
+    assert!(error.contains("a list of more flags than bytes"), "{error}");
+    assert!(NumberTable::read(&path).unwrap_err().to_string().contains("more flags than bytes"));
 }
