@@ -6,6 +6,7 @@
 
 mod allocation;
 mod mutation;
+mod reproducers;
 
 use isochrone_core::rng;
 use isochrone_data::{
