@@ -26,11 +26,10 @@ fn train(folder: &Path) {
     let states: Vec<f32> = (0..40).flat_map(|step| [step as f32, 0.0]).collect();
     let data = Dataset::from_arrays(2, 1, [(states, vec![1.0f32; 39])]).unwrap();
     let mut training = Training::new(Algorithm::Cmd1).preset(Preset::Small).steps(1).batch_size(2);
-    for name in ["critic.width", "critic.latent", "policy.width"] {
-        training = training.set_if_known(name, 4);
-    }
-    for name in ["critic.depth", "policy.depth"] {
-        training = training.set_if_known(name, 1);
+    // Small files give fast runs.
+    for (name, value) in [("width", 4), ("depth", 1), ("latent", 16)] {
+        training = training.set_if_known(&format!("critic.{name}"), value);
+        training = training.set_if_known(&format!("policy.{name}"), value);
     }
     training.run_dir(folder).train(&data).unwrap();
 }
