@@ -18,7 +18,12 @@ use parquet::{
     basic::{Compression, ZstdLevel},
     file::{metadata::KeyValue, properties::WriterProperties},
 };
-use std::{collections::BTreeMap, io::{Cursor, Write as _}, path::Path, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    io::{Cursor, Write as _},
+    path::Path,
+    sync::Arc,
+};
 
 /// The maximum size of a file, which is read into memory.
 const MAX_FILE_BYTES: u64 = 8 << 30;

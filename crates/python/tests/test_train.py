@@ -279,3 +279,15 @@ def test_a_corrupt_run_is_refused(run: isochrone.Run, tmp_path: Path, hint: Hint
     with pytest.raises(isochrone.DataError, match="valid") as raised:
         isochrone.Model.load(tmp_path / "copy")
     assert hint(raised)
+
+
+@pytest.mark.parametrize("name", ["data.arrow", "validation.arrow"])
+@pytest.mark.parametrize("settings", [{}, {"batch_size": 0}])
+def test_files_of_others_are_not_replaced(
+    walks: isochrone.Dataset, tmp_path: Path, name: str, settings: dict[str, int]
+) -> None:
+    mine = tmp_path / name
+    mine.write_text("my thesis")
+    with pytest.raises(isochrone.IsochroneError, match="already exists"):
+        isochrone.train(walks, validation=walks, run=tmp_path, steps=2, settings=settings, **SMALL)
+    assert mine.read_text() == "my thesis"
