@@ -86,7 +86,8 @@ pub(crate) fn read(
     };
     let array = |name: &'static str| values(name).ok_or_else(|| corrupt("an array is missing"));
     let weights = array("weights")?;
-    let is_weight = |weight: &f64| weight.is_finite() && *weight >= 0.0;
+    // The square root of a weight is a finite float32.
+    let is_weight = |weight: &f64| (0.0..=f64::from(f32::MAX).powi(2)).contains(weight);
     if weights.len() != data.spec().observation.width || !weights.iter().all(is_weight) {
         return Err(corrupt("the weights of the hop metric do not fit the columns of the dataset"));
     }

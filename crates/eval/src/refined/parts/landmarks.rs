@@ -3,7 +3,7 @@
 use super::{GraphError, sample::Sample};
 use crate::refined::{HopMetric, RefinedConfig, choice::Choice, nearest::Points};
 use isochrone_data::{
-    DataError, atomic,
+    DataError, atomic, regular_file,
     shards::{Shards, StateColumns},
 };
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,8 @@ use std::path::Path;
 
 /// The version of the file format and of the algorithm; a change of either increments it.
 const FORMAT: u32 = 1;
+/// The maximum size of a file, which is read into memory.
+const MAX_FILE_BYTES: u64 = 4 << 30;
 const HINT: &str = "the file is corrupt or was written by another version; choose landmarks again";
 
 /// Landmarks of a dataset in Parquet shards, and all that a part of its graph needs: the columns of
@@ -144,10 +146,12 @@ impl Landmarks {
             && file.rows.iter().all(|&row| u64::from(row) < file.n_rows)
             && file.weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0)
             && file.states.iter().all(|value| value.is_finite())
-            && file.radius_steps >= 0.0;
-        let metric = HopMetric::new(&file.weights);
-        match is_valid && metric.projected_width() > 0 {
-            true => Ok(Self { file, metric }),
+            && (0.0..f32::INFINITY).contains(&file.radius_steps);
+        let landmarks = Self { metric: HopMetric::new(&file.weights), file };
+        // Large weights make products of finite numbers infinite.
+        let is_finite = || landmarks.projected().iter().all(|value| value.is_finite());
+        match is_valid && landmarks.metric.projected_width() > 0 && is_finite() {
+            true => Ok(landmarks),
             false => Err(fail("its landmarks contradict each other".into())),
         }
     }
@@ -167,8 +171,53 @@ impl Landmarks {
     /// # Errors
     /// If the file cannot be read, or is corrupt.
     pub fn open(path: &Path) -> Result<Self, DataError> {
-        let hint = "check that the path is correct and readable";
-        let fail = |source| DataError::Io { path: path.into(), source, hint };
-        Self::from_json(path, &std::fs::read_to_string(path).map_err(fail)?)
+        let text = regular_file::read_at_most(path, MAX_FILE_BYTES)
+            .and_then(|bytes| String::from_utf8(bytes).map_err(std::io::Error::other))
+            .map_err(|source| DataError::Io {
+                path: path.into(),
+                hint: regular_file::hint(&source),
+                source,
+            })?;
+        Self::from_json(path, &text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::refined::parts::GraphPart;
+    use std::sync::Arc;
+
+    /// Returns landmarks on a line, as the text of a file.
+    fn text(landmarks: u32, weight: f64, radius_steps: f64) -> String {
+        let rows: Vec<u32> = (0..landmarks).collect();
+        serde_json::json!({
+            "format": FORMAT, "dataset_sha256": "", "n_rows": landmarks, "observations": ["x"],
+            "episode": null, "weights": [weight], "jump_limits": [1.0], "radius_steps": radius_steps,
+            "rows": rows, "states": rows, "table_landmarks": u64::MAX >> 1,
+        })
+        .to_string()
+    }
+
+    fn read(text: &str) -> Result<Landmarks, DataError> {
+        Landmarks::from_json(Path::new("landmarks.json"), text)
+    }
+
+    /// The table would take 40 GB.
+    #[test]
+    fn a_file_does_not_decide_on_the_size_of_the_table() {
+        let landmarks = read(&text(100_000, 1.0, 1.0)).unwrap();
+        let covered = vec![0..landmarks.n_rows()];
+        let part =
+            GraphPart { landmarks: Arc::new(landmarks), covered, jumps: 0, edges: vec![], ends: vec![] };
+        assert_eq!(part.distance().unwrap().n_landmarks(), 100_000);
+    }
+
+    #[test]
+    fn numbers_that_become_infinite_are_refused() {
+        read(&text(3, 1.0, 1.0)).unwrap();
+        for (weight, radius_steps) in [(1e300, 1.0), (1e77, 1.0), (1.0, 1e39), (1.0, -1.0)] {
+            assert!(read(&text(3, weight, radius_steps)).is_err(), "{weight}, {radius_steps}");
+        }
     }
 }

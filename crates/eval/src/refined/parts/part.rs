@@ -18,6 +18,8 @@ use std::{ops::Range, sync::Arc};
 const CHUNK_ROWS: u64 = 1 << 20;
 /// The number of rows after the last of a part that its segments can lead to.
 const OVERLAP: u64 = LAGS[LAGS.len() - 1] as u64;
+/// The maximum number of landmarks with a table, whatever a file says: 244 MiB.
+const MAX_TABLE_LANDMARKS: usize = 8000;
 
 /// The fastest edge between every pair of landmarks, among the segments that start in some rows of
 /// a dataset.
@@ -73,7 +75,7 @@ impl GraphPart {
             }
             let n = wanted.min(states.len() / width);
             self.add(Chunk { first: at, states: &states[..n * width], starts: &starts }, own, &points);
-            states.drain(..own * width);
+            states.drain(..(own * width).min(states.len()));
             starts.retain(|start| *start >= own);
             starts.iter_mut().for_each(|start| *start -= own);
             at += own as u64;
@@ -200,7 +202,9 @@ impl GraphPart {
             landmark_rows: file.rows.clone(),
             edges: vec![self.edges.clone()],
         };
-        Ok(RefinedDistance::of_parts(parts, self.landmarks.projected(), ends_of, file.table_landmarks))
+        // The table grows with the square of the landmarks, of which the file may have any number.
+        let table_landmarks = file.table_landmarks.min(MAX_TABLE_LANDMARKS);
+        Ok(RefinedDistance::of_parts(parts, self.landmarks.projected(), ends_of, table_landmarks))
     }
 }
 
