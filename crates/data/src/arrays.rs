@@ -2,6 +2,7 @@
 
 use crate::{
     DataError, atomic,
+    fused::Fused,
     npy::{self, Rows},
     regular_file,
     tables::Matrix,
@@ -23,7 +24,7 @@ const MAX_ARRAYS: usize = 64;
 /// Returns an error if the file cannot be written.
 pub fn write(path: &Path, arrays: &[(&str, Matrix)]) -> Result<(), DataError> {
     let write = || -> std::io::Result<()> {
-        let mut archive = ZipWriter::new(BufWriter::new(atomic::create(path)?));
+        let mut archive = ZipWriter::new(BufWriter::new(Fused::new(atomic::create(path)?)));
         for (name, matrix) in arrays {
             // Stored uncompressed, so that a declared size can be checked against the size of the
             // file.
@@ -36,7 +37,7 @@ pub fn write(path: &Path, arrays: &[(&str, Matrix)]) -> Result<(), DataError> {
             entry.flush()?;
         }
         let file = archive.finish()?.into_inner().map_err(std::io::IntoInnerError::into_error)?;
-        atomic::commit(file, path)
+        atomic::commit(file.into_inner(), path)
     };
     write().map_err(DataError::write(path))
 }

@@ -18,9 +18,15 @@ use tempfile::{Builder, NamedTempFile, TempDir};
 /// The prefix of temporary names. Whatever a killed process left under such a name can be deleted.
 pub const UNFINISHED: &str = ".unfinished-";
 
-/// Writes a file atomically. It does not look for what killed processes left, which would take long
-/// in a folder of many small files.
+/// Writes a file atomically. Removes what killed processes left of it.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    unfinished::sweep(path);
+    write_one_of_many(path, bytes)
+}
+
+/// Writes a file atomically, but does not look for what killed processes left, which would take
+/// long in a folder of many small files.
+pub(crate) fn write_one_of_many(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = create_named(path)?;
     file.write_all(bytes)?;
     commit(file, path)

@@ -31,6 +31,7 @@ mod episode_error;
 mod error;
 mod file_hash;
 pub mod formats;
+mod fused;
 mod hint;
 mod hold_out;
 mod hub_id;

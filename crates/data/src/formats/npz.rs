@@ -15,6 +15,7 @@ use crate::{
     atomic::{self, folder_of},
     content_hash::little_endian,
     episode::Ending,
+    fused::Fused,
     npy::{Header, Rows},
     regular_file, zip_archive,
 };
@@ -165,7 +166,7 @@ impl NpzWriter {
     pub fn finish(self) -> Result<(), DataError> {
         let Self { path, columns, rows, .. } = self;
         let fail = DataError::write(&path);
-        let mut archive = ZipWriter::new(BufWriter::new(atomic::create(&path).map_err(fail)?));
+        let mut archive = ZipWriter::new(BufWriter::new(Fused::new(atomic::create(&path).map_err(fail)?)));
         for Spool { name, width, file } in columns {
             let mut file = file.into_inner().map_err(|error| fail(error.into_error()))?;
             file.seek(SeekFrom::Start(0)).map_err(fail)?;
@@ -176,7 +177,7 @@ impl NpzWriter {
         }
         let buffered = archive.finish().map_err(|error| fail(error.into()))?;
         let file = buffered.into_inner().map_err(|error| fail(error.into_error()))?;
-        atomic::commit(file, &path).map_err(fail)
+        atomic::commit(file.into_inner(), &path).map_err(fail)
     }
 }
 

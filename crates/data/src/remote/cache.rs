@@ -132,7 +132,7 @@ impl Cache {
         let record = Record { url: object.url.clone(), version, bytes: object.bytes, sha256 };
         let text = serde_json::to_string_pretty(&record).expect("a record is plain data");
         let record = self.record(&key);
-        atomic::write(&record, text.as_bytes()).map_err(RemoteError::cache(&record))?;
+        atomic::write_one_of_many(&record, text.as_bytes()).map_err(RemoteError::cache(&record))?;
         fs::rename(&part, &path).map_err(RemoteError::cache(&path))
     }
 
