@@ -18,6 +18,10 @@ use tempfile::{Builder, NamedTempFile, TempDir};
 /// The prefix of temporary names. Whatever a killed process left under such a name can be deleted.
 pub const UNFINISHED: &str = ".unfinished-";
 
+/// How often a temporary name is chosen, if others remove what has just been created. Some network
+/// file systems cannot tell whether it is still there.
+const MAX_TRIES: u32 = 8;
+
 /// Writes a file atomically. Removes what killed processes left of it.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     unfinished::sweep(path);
@@ -42,10 +46,12 @@ pub(crate) fn create(destination: &Path) -> Result<NamedTempFile> {
 /// Like [`create`], but removes nothing.
 pub(crate) fn create_named(destination: &Path) -> Result<NamedTempFile> {
     let prefix = unfinished::prefix(destination);
+    let mut attempts = 0;
     loop {
         let file = temporary(0o666).prefix(&prefix).tempfile_in(folder_of(destination));
         let file = file.map_err(without_path)?;
-        if unfinished::lock(file.as_file(), file.path()) {
+        attempts += 1;
+        if unfinished::lock(file.as_file(), file.path()) || attempts == MAX_TRIES {
             return Ok(file);
         }
     }
@@ -73,12 +79,15 @@ impl AtomicFolder {
     pub fn create(destination: &Path) -> Result<Self> {
         unfinished::sweep(destination);
         let prefix = unfinished::prefix(destination);
+        let mut attempts = 0;
         loop {
             let folder = temporary(0o777).prefix(&prefix).tempdir_in(folder_of(destination));
             let folder = folder.map_err(without_path)?;
             // Other systems cannot open a folder as a file.
             let lock = if cfg!(unix) { File::open(folder.path()).ok() } else { None };
-            if lock.as_ref().is_none_or(|lock| unfinished::lock(lock, folder.path())) {
+            attempts += 1;
+            let is_ours = lock.as_ref().is_none_or(|lock| unfinished::lock(lock, folder.path()));
+            if is_ours || attempts == MAX_TRIES {
                 return Ok(Self { destination: destination.into(), folder, _lock: lock });
             }
         }

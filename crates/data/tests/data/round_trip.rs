@@ -171,3 +171,20 @@ fn an_unfinished_file_is_removed() {
         assert!(left.is_empty(), "{name} left {left:?}");
     }
 }
+
+/// A process that is killed cannot remove what it wrote; the next one does.
+#[cfg(unix)]
+#[test]
+fn what_a_killed_writer_left_is_removed() {
+    let spec = full_spec();
+    let data = gather(&spec, &random_walks(&spec, [4], 9));
+    for (name, _) in WRITERS {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(format!(".unfinished-{name}-Ab3dE6")), b"half").unwrap();
+        std::fs::create_dir(folder.path().join(format!(".unfinished-{name}-Ab3dE7"))).unwrap();
+        write(&data, &folder.path().join(name));
+        let left: Vec<_> =
+            std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, [*name]);
+    }
+}

@@ -8,9 +8,11 @@ use parquet::{
 };
 use std::{path::Path, sync::Arc};
 
-/// Writes columns of integers, of which the rows `n` has `value(n)`. Numbers with a fixed distance
-/// take nearly no room.
-pub fn write_integers(path: &Path, rows: i64, columns: &[(&str, fn(i64) -> i64)]) {
+/// The name of a column and its number in each row.
+type Column<'a> = (&'a str, fn(i64) -> i64);
+
+/// Writes columns of integers. Numbers with a fixed distance take nearly no room.
+pub fn write_integers(path: &Path, rows: i64, columns: &[Column<'_>]) {
     const CHUNK_ROWS: i64 = 1 << 20;
     let properties = WriterProperties::builder()
         .set_dictionary_enabled(false)

@@ -2,7 +2,7 @@
 
 use super::files::HINT;
 use crate::DataError;
-use parquet::arrow::arrow_reader::ArrowReaderMetadata;
+use parquet::{arrow::arrow_reader::ArrowReaderMetadata, file::metadata::RowGroupMetaData};
 use std::path::Path;
 
 /// A file that lists more rows than this multiple of its size plus a constant is rejected. A row of the
@@ -17,9 +17,10 @@ pub(super) fn check(path: &Path, metadata: &ArrowReaderMetadata) -> Result<(), D
     let rows = u64::try_from(metadata.metadata().file_metadata().num_rows()).unwrap_or(u64::MAX);
     let limit = |free: u64| bytes.saturating_mul(MAX_ROWS_PER_BYTE).saturating_add(free);
     // Columns of lists have more values than rows.
-    let groups = metadata.metadata().row_groups().iter();
-    let values = groups.flat_map(|group| group.columns()).map(|column| column.num_values().max(0) as u64);
-    let values = values.max().unwrap_or(0);
+    let most = |group: &RowGroupMetaData| {
+        group.columns().iter().map(|column| column.num_values().max(0) as u64).max().unwrap_or(0)
+    };
+    let values = metadata.metadata().row_groups().iter().map(most).fold(0, u64::saturating_add);
     if rows > limit(FREE_ROWS) || values > limit(FREE_VALUES) {
         let problem = format!("it lists {} values in {bytes} bytes", values.max(rows));
         return Err(DataError::malformed(path, problem, HINT));
