@@ -151,7 +151,7 @@ def summary(runs, is_fixed):
     total = {
         "inputs": sum(run["inputs"] for run in runs),
         "seconds": round(sum(run["seconds"] for run in runs), 1),
-        "processor_seconds": round(sum(run["processor_seconds"] for run in runs), 1),
+        "processor_seconds": round(sum(run["processor_seconds"] or 0 for run in runs), 1),
         **{key: of_largest[key] for key in ("edges", "features", "corpus")},
         "crashes": 0,
         "hangs": 0,
@@ -175,6 +175,7 @@ def record(path, target, new):
         "machine": {"processor": processor(), "cores_used": 1, "system": platform.system()},
         "limits": {"mebibytes": LIMIT_MIB, "seconds": LIMIT_SECONDS},
     }
+    results["findings"] = json.loads((FUZZ / "findings.json").read_text())
     known = results.setdefault("targets", {})
     if new is not None:
         runs = [*known.get(target, {}).get("runs", []), {**new, "revision": results["revision"]}]
@@ -189,6 +190,7 @@ def record(path, target, new):
                 return not replay(name, reproducer, scratch)
 
         known[name] = summary(known[name]["runs"], is_fixed)
+    results.pop("targets")
     results["targets"] = {name: known[name] for name in targets() if name in known}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(results, indent=1) + "\n")
@@ -223,6 +225,12 @@ def page(results):
         "Inputs and seconds are sums over runs; edges, features and corpus are those of the run with most edges.",
         "Crashes, hangs and over-allocations are open; a finding is fixed when its reproducer passes.",
         "Inputs per second are per second of processor time, since the machine was shared with other work.",
+        "",
+        "## Findings",
+        "",
+        "| target | kind | problem | found | fix | test |",
+        "|---|---|---|---|---|---|",
+        *("| " + " | ".join(finding.values()) + " |" for finding in results["findings"]),
         "",
         f"Version {results['version']}, revision {results['revision']}, {results['toolchain']}, "
         f"{results['machine']['processor']}, one core.",
