@@ -1,6 +1,6 @@
 //! Archives whose arrays unpack to far more than the file has.
 
-use crate::support::{refused, within_memory};
+use crate::support::{alone, refused, within_memory};
 use isochrone_data::tabular::read_mdp_npz;
 use std::{
     fs::File,
@@ -56,6 +56,7 @@ fn write_matrix(path: &Path, rows: u64, n_indptr: u64, n_data: u64) {
 
 #[test]
 fn arrays_of_a_matrix_are_bounded_by_its_shape() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.npz");
     for (rows, n_indptr, n_data, problem) in [

@@ -1,6 +1,6 @@
 //! Categories without a single value.
 
-use crate::support::refused;
+use crate::support::{alone, refused};
 use arrow_array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, StringArray};
 use isochrone_data::{
     Dataset,
@@ -25,6 +25,7 @@ fn table(rows: usize) -> RecordBatch {
 
 #[test]
 fn missing_categories_are_empty_texts() {
+    let _alone = alone();
     let table = table(3);
     let data = Dataset::from_batches(&table.schema(), vec![table.clone()], &ReadOptions::default()).unwrap();
     assert_eq!((data.n_episodes(), data.n_transitions()), (1, 2));
@@ -45,6 +46,7 @@ fn missing_categories_are_empty_texts() {
 
 #[test]
 fn empty_tables_and_logs_are_errors() {
+    let _alone = alone();
     let table = table(0);
     let data = Dataset::from_batches(&table.schema(), vec![table.clone()], &ReadOptions::default());
     assert_eq!(data.unwrap().n_episodes(), 0);

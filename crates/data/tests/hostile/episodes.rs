@@ -2,7 +2,7 @@
 
 use crate::{
     parquet_files::{pad, write_integers},
-    support::{Tolerant, refused, within_memory},
+    support::{Tolerant, alone, refused, within_memory},
 };
 use isochrone_data::{
     DatasetBuilder,
@@ -16,6 +16,7 @@ const ROWS: i64 = 30_000_000;
 
 #[test]
 fn millions_of_episodes_of_one_row_are_refused() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.parquet");
     write_integers(&path, ROWS, &[("episode_index", |row| row), ("observation", |row| row)]);
@@ -30,13 +31,14 @@ fn millions_of_episodes_of_one_row_are_refused() {
 /// The identifiers are not consecutive, so that each has to be remembered.
 #[test]
 fn millions_of_identifiers_take_little_memory() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.parquet");
-    let rows = 4_000_000;
+    let rows = 8_000_000;
     write_integers(&path, rows, &[("episode_index", |row| row / 2 * 3), ("observation", |row| row)]);
-    pad(&path, 8000);
+    pad(&path, 16_000);
     let options = ReadOptions::default();
-    within_memory("2000000 identifiers", || Format::Parquet.read(&path, &options, &mut Tolerant)).unwrap();
+    within_memory("4000000 identifiers", || Format::Parquet.read(&path, &options, &mut Tolerant)).unwrap();
 }
 
 /// Copies a folder.
@@ -53,6 +55,7 @@ fn copy(from: &Path, to: &Path) {
 
 #[test]
 fn metadata_of_millions_of_episodes_are_refused() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/lerobot"), folder.path());
     let read = || {

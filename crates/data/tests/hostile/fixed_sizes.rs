@@ -1,6 +1,6 @@
 //! Missing lists of a fixed size, which take no room in a file and much in memory.
 
-use crate::support::{read, refused, within_memory};
+use crate::support::{alone, read, refused, within_memory};
 use arrow_array::{ArrayRef, FixedSizeBinaryArray, Int64Array, ListArray, RecordBatch, types::Float32Type};
 use arrow_schema::{DataType, Field, Schema};
 use isochrone_data::{
@@ -46,6 +46,7 @@ fn numbers(rows: i64) -> ArrayRef {
 
 #[test]
 fn missing_lists_of_two_billion_numbers_are_refused() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.parquet");
     for (rows, width) in [(1000, i32::MAX), (60_000, 65_536), (1000, 4_000_000)] {
@@ -69,6 +70,7 @@ fn missing_lists_of_two_billion_numbers_are_refused() {
 /// A file that is large enough for all of its missing lists, but not for all of them at a time.
 #[test]
 fn missing_lists_are_read_in_small_batches() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.parquet");
     let rows = 20_000;
@@ -87,6 +89,7 @@ fn missing_lists_are_read_in_small_batches() {
 
 #[test]
 fn missing_bytes_of_a_fixed_length_are_refused() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.parquet");
     let bytes =

@@ -1,6 +1,6 @@
 //! Pipes and devices in place of files.
 
-use crate::support::{refused, within_memory};
+use crate::support::{alone, refused, within_memory};
 use isochrone_data::{
     DatasetBuilder, file_sha256,
     formats::{Format, ReadOptions},
@@ -35,6 +35,7 @@ fn read(format: Format, path: &Path) -> String {
 /// Without the check, opening the pipe waits for ever.
 #[test]
 fn pipes_are_refused_by_every_reader() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     for (format, extension) in FORMATS {
         let path = pipe(folder.path(), &format!("x.{extension}"));
@@ -60,6 +61,7 @@ fn pipes_are_refused_by_every_reader() {
 
 #[test]
 fn endless_files_are_refused_by_every_reader() {
+    let _alone = alone();
     for (format, extension) in FORMATS {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(format!("x.{extension}"));

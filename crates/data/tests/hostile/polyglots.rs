@@ -1,6 +1,6 @@
 //! Files that another program would read as something else.
 
-use crate::support::{read, refused};
+use crate::support::{alone, read, refused};
 use isochrone_data::formats::{Format, ReadOptions, Writer};
 use std::path::Path;
 
@@ -10,6 +10,7 @@ fn fixture(name: &str) -> std::path::PathBuf {
 
 #[test]
 fn arrow_files_have_no_room_for_other_bytes() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.arrow");
     let mut writer = Writer::for_path(&path).unwrap();
@@ -34,6 +35,7 @@ fn arrow_files_have_no_room_for_other_bytes() {
 
 #[test]
 fn archives_begin_with_an_array() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.npz");
     let intact = std::fs::read(fixture("ogbench.npz")).unwrap();

@@ -1,6 +1,6 @@
 //! Tables of text with records without an end.
 
-use crate::support::{read, refused, within_memory};
+use crate::support::{alone, read, refused, within_memory};
 use isochrone_data::{
     formats::ReadOptions,
     tables::Matrix,
@@ -17,6 +17,7 @@ fn write(path: &Path, head: &str, repeated: &str, bytes: usize) {
 
 #[test]
 fn records_without_an_end_are_refused() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.csv");
     // A line without an end, a quotation mark without a partner, and both in the first line.
@@ -38,6 +39,7 @@ fn records_without_an_end_are_refused() {
 
 #[test]
 fn tables_of_millions_of_columns_are_refused() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.csv");
     write(&path, "episode,obs_x", ",", 3 << 20);
@@ -49,6 +51,7 @@ fn tables_of_millions_of_columns_are_refused() {
 
 #[test]
 fn long_records_are_read() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.csv");
     let note = "x".repeat(1 << 20);

@@ -1,6 +1,6 @@
 //! Footers that declare other numbers of rows than the pages have.
 
-use crate::support::refused;
+use crate::support::{alone, refused};
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use isochrone_data::shards::{AddColumns, Goals, Keep, Part, RowReader, Shards, StateColumns, Unit};
 use parquet::{
@@ -56,6 +56,7 @@ fn read(path: &Path) -> Result<usize, isochrone_data::DataError> {
 
 #[test]
 fn other_numbers_of_rows_are_refused() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.parquet");
     write(&path, ROWS);

@@ -7,17 +7,20 @@ use isochrone_data::{
 };
 use std::{
     path::Path,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 /// The number of bytes that any of the readers may hold for a small file.
 pub const MAX_BYTES: usize = 256 << 20;
 
-/// Runs one reader at a time, and checks how much memory it holds at most.
-pub fn within_memory<T>(what: &str, run: impl FnOnce() -> T) -> T {
-    // The allocator counts the bytes of all threads.
+/// Waits for the other tests, of which the allocator would count the bytes as well.
+pub fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs a reader, and checks how much memory it holds at most.
+pub fn within_memory<T>(what: &str, run: impl FnOnce() -> T) -> T {
     let began = std::time::Instant::now();
     let (result, peak) = allocation::peak_of(run);
     println!("{what}: {} KiB, {:.2} s", peak >> 10, began.elapsed().as_secs_f64());
