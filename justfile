@@ -258,15 +258,22 @@ fuzz-coverage TARGET="all" RUNS="10000000":
 
 # Kill KILLS training processes and as many scoring processes at random times and check that they continue; `test` includes a few.
 kill-test KILLS="200":
-    ISOCHRONE_KILLS={{ KILLS }} cargo nextest run --workspace {{ features }} --locked --success-output=immediate -E 'test(killed_runs_resume) | test(killed_scores_continue)'
+    mkdir -p target/reliability
+    ISOCHRONE_KILLS={{ KILLS }} cargo nextest run --workspace {{ features }} --locked --success-output=immediate -E 'test(killed_runs_resume) | test(killed_scores_continue)' 2>&1 | tee target/reliability/kills.log
 
 # Fail every call and cut the power after every change of every command that writes, in a simulation of the disk; `test` tries a few of these points.
 faults POINTS="all": mujoco
-    ISOCHRONE_FAULTS={{ POINTS }} cargo nextest run --workspace {{ features }} --locked --no-fail-fast --success-output=immediate -E 'binary(faults)'
+    mkdir -p target/reliability
+    ISOCHRONE_FAULTS={{ POINTS }} cargo nextest run --workspace {{ features }} --locked --no-fail-fast --success-output=immediate -E 'binary(faults)' 2>&1 | tee target/reliability/faults.log
 
 # Flip FLIPS bits in each format of data and in each file of a run; `test` flips a few.
 flips FLIPS="1000": mujoco
-    ISOCHRONE_FLIPS={{ FLIPS }} cargo nextest run --workspace {{ features }} --locked --no-fail-fast --success-output=immediate -E 'test(flipped_bit)'
+    mkdir -p target/reliability
+    ISOCHRONE_FLIPS={{ FLIPS }} cargo nextest run --workspace {{ features }} --locked --no-fail-fast --success-output=immediate -E 'test(flipped_bit)' 2>&1 | tee target/reliability/flips.log
+
+# Collect what `faults`, `flips`, `kill-test`, `hashes` and `soak` measured in docs/results/reliability.
+reliability-page:
+    python3 tools/reliability/page.py target/reliability docs/results/reliability
 
 # Compare the weights of every algorithm over instruction sets; needs Debian's qemu-user. Writes docs/results/reliability/hashes.json.
 hashes: mujoco

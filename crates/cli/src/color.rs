@@ -43,6 +43,6 @@ pub fn apply(choice: ColorChoice) {
 /// Prints an error, with its first word in red.
 pub fn print_error(message: &str) {
     let style = AnsiColor::Red.on_default().bold();
-    // A full disk behind stderr is no reason to end in another way.
+    // A full disk behind stderr is no reason to panic.
     let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {}", plain(message));
 }

@@ -1,6 +1,6 @@
 //! Text from files without what could control a terminal.
 //!
-//! Names of states, columns and tasks come from files of other people. Control characters in them
+//! Names of states, columns and tasks come from files of other users. Control characters in them
 //! could move the cursor, change what was printed before, or hide a part of a command that users
 //! copy.
 
@@ -9,7 +9,8 @@ use std::{
     io::{Result, Write},
 };
 
-/// Replaces characters that control a terminal by escapes such as `\u{1b}`. Line ends and tabs stay.
+/// Replaces characters that control a terminal by escapes such as `\u001b`. Line ends and tabs
+/// stay.
 pub fn plain(text: &str) -> Cow<'_, str> {
     if !text.contains(is_control) {
         return Cow::Borrowed(text);

@@ -4,8 +4,8 @@
 //! If a writer is interrupted, its destination is either unchanged or complete. Results have the
 //! permissions of ordinary files: `0666` and `0777` without the bits of the process's umask.
 //!
-//! What is being written is locked, so that the next writer of the same destination can tell what a
-//! killed process left, which it removes, from what another process is writing.
+//! What is being written is locked, so that the next writer of the same destination can
+//! distinguish what a killed process left, which it removes, from what another process is writing.
 
 use crate::unfinished;
 use std::{
@@ -15,11 +15,11 @@ use std::{
 };
 use tempfile::{Builder, NamedTempFile, TempDir};
 
-/// The prefix of temporary names. Whatever a killed process left under such a name can be deleted.
-pub const UNFINISHED: &str = ".unfinished-";
+pub use crate::unfinished::UNFINISHED;
+pub(crate) use crate::unfinished::folder_of;
 
 /// How often a temporary name is chosen, if others remove what has just been created. Some network
-/// file systems cannot tell whether it is still there.
+/// file systems do not report whether it is still there.
 const MAX_TRIES: u32 = 8;
 
 /// Writes a file atomically. Removes what killed processes left of it.
@@ -46,12 +46,12 @@ pub(crate) fn create(destination: &Path) -> Result<NamedTempFile> {
 /// Like [`create`], but removes nothing.
 pub(crate) fn create_named(destination: &Path) -> Result<NamedTempFile> {
     let prefix = unfinished::prefix(destination);
-    let mut attempts = 0;
+    let mut tries = 0;
     loop {
         let file = temporary(0o666).prefix(&prefix).tempfile_in(folder_of(destination));
         let file = file.map_err(without_path)?;
-        attempts += 1;
-        if unfinished::lock(file.as_file(), file.path()) || attempts == MAX_TRIES {
+        tries += 1;
+        if unfinished::lock(file.as_file(), file.path()) || tries == MAX_TRIES {
             return Ok(file);
         }
     }
@@ -79,15 +79,15 @@ impl AtomicFolder {
     pub fn create(destination: &Path) -> Result<Self> {
         unfinished::sweep(destination);
         let prefix = unfinished::prefix(destination);
-        let mut attempts = 0;
+        let mut tries = 0;
         loop {
             let folder = temporary(0o777).prefix(&prefix).tempdir_in(folder_of(destination));
             let folder = folder.map_err(without_path)?;
             // Other systems cannot open a folder as a file.
             let lock = if cfg!(unix) { File::open(folder.path()).ok() } else { None };
-            attempts += 1;
+            tries += 1;
             let is_ours = lock.as_ref().is_none_or(|lock| unfinished::lock(lock, folder.path()));
-            if is_ours || attempts == MAX_TRIES {
+            if is_ours || tries == MAX_TRIES {
                 return Ok(Self { destination: destination.into(), folder, _lock: lock });
             }
         }
@@ -116,14 +116,6 @@ impl AtomicFolder {
         // Nothing is left to remove under the temporary name.
         let _ = self.folder.keep();
         sync_folder(folder_of(&self.destination))
-    }
-}
-
-/// Returns the folder that contains a path.
-pub(crate) fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
     }
 }
 

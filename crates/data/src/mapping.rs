@@ -2,7 +2,7 @@
 //!
 //! Another process that truncates a mapped file ends this one (SIGBUS) when it touches a page that
 //! is gone. Small files are therefore copied into memory, up to a total; of larger ones, which can
-//! only be mapped, the guide says that they must not be changed while they are in use.
+//! only be mapped, the guide reports that they must not be changed while they are in use.
 
 use crate::{DataError, regular_file};
 use bytes::Bytes;

@@ -3,14 +3,24 @@
 //! A writer holds a lock on its file or folder, which the system releases when the process ends,
 //! however it ends. Systems without such locks keep what is left.
 
-use crate::atomic::{UNFINISHED, folder_of};
 use std::{fs::File, path::Path};
+
+/// The prefix of temporary names. Whatever a killed process left under such a name can be deleted.
+pub const UNFINISHED: &str = ".unfinished-";
 
 /// The maximum length of the part of a temporary name that names the destination, such that the
 /// name is valid wherever the destination's is.
 const MAX_NAME_BYTES: usize = 180;
 /// The number of letters and digits at the end of a temporary name.
 const RANDOM_LETTERS: usize = 6;
+
+/// Returns the folder that contains a path.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
 
 /// Returns how the temporary names of a destination start.
 pub(crate) fn prefix(destination: &Path) -> String {
@@ -29,7 +39,7 @@ pub(crate) fn has_prefix(name: &str, prefix: &str) -> bool {
 pub(crate) fn lock(file: &File, path: &Path) -> bool {
     match cfg!(unix) && file.lock().is_ok() {
         true => is_at(file, path),
-        // Nobody removes what cannot be locked.
+        // No process removes what cannot be locked.
         false => true,
     }
 }

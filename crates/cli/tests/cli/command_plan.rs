@@ -1,6 +1,7 @@
 //! Tests of `isochrone envs`, `plan`, `plot`, `audit`, `distill` and `reproduce`.
 
 use crate::run::{isochrone, isochrone_in};
+use isochrone::{learn::run::checkpoint::sha256, nn::store::Archive};
 use std::path::Path;
 
 #[test]
@@ -332,9 +333,16 @@ fn recorded_time_can_be_distilled() {
     let bytes = std::fs::read(&file).unwrap();
     let sha = report["data_sha256"].as_str().unwrap();
     let at = bytes.windows(sha.len()).position(|window| window == sha.as_bytes()).unwrap();
-    let mut other = bytes.clone();
-    other[at..at + sha.len()].fill(b'0');
-    for (bytes, expected) in [(other, "other data"), (b"hello".to_vec(), "distilled.safetensors: ")] {
+    let mut edited = bytes.clone();
+    edited[at..at + sha.len()].fill(b'0');
+    // With the checksum that fits the edit.
+    let archive = Archive::from_bytes(&bytes).unwrap();
+    let text = Archive::description(&edited).unwrap().unwrap();
+    let (fields, _) = text.rsplit_once(",\"sha256\":").unwrap();
+    let sum = sha256(&[fields.as_bytes(), &archive.to_bytes()].concat());
+    let other = archive.to_described_bytes(&format!("{fields},\"sha256\":\"{sum}\"}}"));
+    let cases = [(other, "other data"), (edited, "SHA-256"), (b"hello".to_vec(), "distilled.safetensors: ")];
+    for (bytes, expected) in cases {
         std::fs::write(&file, bytes).unwrap();
         let refused = isochrone_in(folder.path(), points);
         assert_eq!(refused.code, Some(2));

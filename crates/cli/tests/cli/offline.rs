@@ -124,6 +124,8 @@ fn no_command_opens_files_of_others() {
         let trace = tempfile::NamedTempFile::new().unwrap();
         let mut traced = Command::new("strace");
         traced.args(["-f", "-qq", "--seccomp-bpf", "-e", "trace=open,openat,creat,execve,%network", "-o"]);
+        // Where `cargo` looks for libraries is not what users have.
+        traced.env("LD_LIBRARY_PATH", workspace().join(".mujoco"));
         traced.arg(trace.path()).arg(program).args(command.split_whitespace()).current_dir(&inside);
         let output = traced.output().expect("strace is installed; hint: apt-get install strace");
         assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));

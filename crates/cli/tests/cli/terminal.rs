@@ -1,4 +1,4 @@
-//! Names from files of other people do not control the terminal, and a terminal that is gone does
+//! Names from files of other users do not control the terminal, and a terminal that is gone does
 //! not matter.
 
 use crate::run::{isochrone_in, workspace};
@@ -43,7 +43,7 @@ fn control_characters_do_not_reach_the_terminal() {
         ("exact log.csv --goal nowhere", 2),
         ("data inspect table.csv", 2),
         ("data inspect table.csv --observations x,y", 2),
-        ("data inspect table.csv --observations episode --episode episode", 0),
+        ("data inspect table.csv --observations episode --episode episode", 2),
         ("data validate table.csv --observations nothing", 2),
         ("exact \u{1b}[31m.txt", 2),
         ("exact map.txt --\u{9b}", 2),

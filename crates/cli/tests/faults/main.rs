@@ -14,6 +14,7 @@ use scenarios::{SCENARIOS, Scenario, lasting_contents};
 use std::{
     collections::HashSet,
     hash::{DefaultHasher, Hash as _, Hasher as _},
+    os::unix::process::ExitStatusExt as _,
     path::{Path, PathBuf},
 };
 
@@ -158,5 +159,38 @@ fn commands_recover_from_failed_calls() {
         println!("{}: {fired} calls failed so far", scenario.name);
     }
     println!("{fired} calls failed; {survived} times the command went on");
+    assert_none(&problems);
+}
+
+/// The process is killed at each system call that opens, changes or syncs a file. Only processes
+/// that the signal ended are counted.
+#[test]
+fn commands_recover_from_kills() {
+    let (mut killed, mut half_written, mut problems) = (0, 0, Vec::new());
+    for scenario in SCENARIOS {
+        let Undisturbed { place, before, journal, expected } = undisturbed(scenario);
+        for call in some(journal.calls, 3) {
+            let folder = empty_disk(&place);
+            before.write(&folder);
+            let rules = [
+                format!("trace={}", call.name),
+                format!("inject={}:signal=SIGKILL:when={}", call.name, call.number),
+            ];
+            let mut command = journal::strace(&["-e", &rules[0], "-e", &rules[1]], Path::new("/dev/null"));
+            let status = command.args(scenario.arguments()).current_dir(&folder).output().unwrap().status;
+            // The tracer ends like the program that it traces.
+            if status.signal() != Some(9) {
+                problems.push(format!("{}, {call:?}: not ended by the signal: {status}", scenario.name));
+                continue;
+            }
+            killed += 1;
+            let is_unfinished = |path: &PathBuf| path.to_string_lossy().contains(".unfinished-");
+            half_written += usize::from(Disk::read(&folder).tree().keys().any(is_unfinished));
+            if let Err(problem) = check_recovery(scenario, &folder, &expected) {
+                problems.push(format!("{}, killed in {call:?}: {problem}", scenario.name));
+            }
+        }
+    }
+    println!("{killed} killed at a system call, {half_written} of them with half-written files");
     assert_none(&problems);
 }

@@ -119,7 +119,7 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "study",
         before: &[],
-        command: "reproduce mine.toml -o mine --threads 1",
+        command: "--threads 1 reproduce mine.toml -o mine",
         recovery: Recovery::Again,
     },
 ];

@@ -185,6 +185,10 @@ impl Choice {
                 Err(DataError::malformed(path, format!("column '{}'{problem}", column.name), hint))
             };
             let is_vector = choice.observations.contains(&at) || choice.actions.contains(&at);
+            if is_vector && choice.episode == Some(at) {
+                let hint = "name other columns of observations and actions, or another column of episodes";
+                return fail(" identifies episodes, and is also an observation or action".into(), hint);
+            }
             if column.is_text && choice.episode != Some(at) {
                 let hint = "only the column of episodes may hold strings";
                 return fail(" holds strings".into(), hint);

@@ -53,11 +53,11 @@ impl FinishedEpisodes {
     }
 }
 
-/// Returns the integer of an identifier that is written as integers usually are: `07` is not `7`.
+/// Returns the integer of an identifier that is written as integers mostly are: `07` is not `7`.
 fn integer(identifier: &str) -> Option<i64> {
     let digits = identifier.strip_prefix('-').unwrap_or(identifier);
-    let is_usual = identifier != "-0" && (digits == "0" || !digits.starts_with(['0', '+']));
-    if is_usual { identifier.parse().ok() } else { None }
+    let is_typical = identifier != "-0" && (digits == "0" || !digits.starts_with(['0', '+']));
+    if is_typical { identifier.parse().ok() } else { None }
 }
 
 fn hash(identifier: &str) -> u64 {

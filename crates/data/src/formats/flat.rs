@@ -135,7 +135,7 @@ impl<'a> Assembler<'a> {
     }
 
     /// Gives up if nearly all episodes are empty: a small file can have millions of them, and a
-    /// report of so many helps nobody.
+    /// report of so many helps no user.
     fn check_empty(&self) -> Result<(), DataError> {
         let (empty, all) = (self.empty, self.number + 1);
         if empty < MAX_EMPTY || empty < all - all / 10 {

@@ -14,7 +14,7 @@ use parquet::{
 };
 use std::{fs::File, path::Path, sync::Arc};
 
-/// Writes columns of which the file says that one has another type.
+/// Writes columns of which the file declares that one has another type.
 fn write(path: &Path, columns: Vec<(&str, ArrayRef)>, (at, kind): (usize, DataType)) {
     let batch = RecordBatch::try_from_iter_with_nullable(
         columns.into_iter().map(|(name, array)| (name, array, true)),

@@ -21,7 +21,7 @@ fn arrow_files_have_no_room_for_other_bytes() {
     let end = intact.len() - 10;
     let footer = end - u32::from_le_bytes(intact[end..end + 4].try_into().unwrap()) as usize;
     for (at, foreign) in [
-        // Before and after the end marker: a script, zeros that are more than padding, and a message.
+        // Before and after the end marker: a script, more zeros than padding has, and a message.
         (footer, &b"#!/bin/sh\n# hidden commands\nexit 0"[..]),
         (footer - 8, &[0; 4096][..]),
         (footer - 8, &[0xff; 64][..]),

@@ -10,8 +10,8 @@ use isochrone_learn::{
 };
 use std::{fs, path::Path};
 
-/// Everything that later work depends on: the settings, the provenance, the complete checkpoint, and
-/// a distance.
+/// Everything that later work depends on: the settings, the provenance, the complete checkpoint,
+/// and a distance.
 fn used(folder: &Path) -> Result<(String, Vec<u8>, Vec<f32>), LearnError> {
     let run = Run::open(folder)?;
     let settings = format!("{:?} {:?}", run.config(), run.manifest());

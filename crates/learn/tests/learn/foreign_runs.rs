@@ -1,4 +1,4 @@
-//! Run folders from other people: what they request is checked before it is built or used.
+//! Run folders of other users: what they request is checked before it is built or used.
 
 use crate::support::{CallLog, config, create_run, walks};
 use isochrone_core::InstructionSet;
@@ -50,7 +50,7 @@ fn hashes_have_64_digits() {
     }
 }
 
-/// Another processor rounds in another way, and users should know.
+/// Another processor rounds differently, and users should know.
 #[test]
 fn another_instruction_set_is_a_warning() {
     let used = InstructionSet::in_use().name();

@@ -5,8 +5,8 @@ use crate::DataError;
 use parquet::{arrow::arrow_reader::ArrowReaderMetadata, file::metadata::RowGroupMetaData};
 use std::path::Path;
 
-/// A file that lists more rows than this multiple of its size plus a constant is rejected. A row of the
-/// metadata has many numbers and texts, and takes hundreds of bytes.
+/// A file that lists more rows than this multiple of its size plus a constant is rejected. A row of
+/// the metadata has many numbers and texts, and takes hundreds of bytes.
 const MAX_ROWS_PER_BYTE: u64 = 4;
 const FREE_ROWS: u64 = 100_000;
 const FREE_VALUES: u64 = 1_000_000;

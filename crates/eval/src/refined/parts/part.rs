@@ -18,7 +18,7 @@ use std::{ops::Range, sync::Arc};
 const CHUNK_ROWS: u64 = 1 << 20;
 /// The number of rows after the last of a part that its segments can lead to.
 const OVERLAP: u64 = LAGS[LAGS.len() - 1] as u64;
-/// The maximum number of landmarks with a table, whatever a file says: 244 MiB.
+/// The maximum number of landmarks with a table, whatever a file declares: 244 MiB.
 const MAX_TABLE_LANDMARKS: usize = 8000;
 
 /// The fastest edge between every pair of landmarks, among the segments that start in some rows of

@@ -1,0 +1,76 @@
+"""Collects the results of the reliability recipes, and writes results.json and README.md.
+
+    python tools/reliability/page.py target/reliability docs/results/reliability
+"""
+
+import json
+import platform
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+
+def lines(path: Path, pattern: str) -> list[dict[str, str]]:
+    """The groups of all lines of a log that match."""
+    text = path.read_text() if path.exists() else ""
+    return [match.groupdict() for match in re.finditer(pattern, text)]
+
+
+def numbers(rows: list[dict[str, str]]) -> list[dict[str, object]]:
+    return [{name: int(value) if value.isdigit() else value for name, value in row.items()} for row in rows]
+
+
+def table(rows: list[dict[str, object]], names: dict[str, str]) -> str:
+    head = "| " + " | ".join(names.values()) + " |\n|" + "---|" * len(names) + "\n"
+    return head + "".join("| " + " | ".join(f"{row[key]:,}" if isinstance(row[key], int) else str(row[key]) for key in names) + " |\n" for row in rows)
+
+
+def hashes_table(hashes: dict) -> str:
+    columns = hashes["columns"]
+    head = "| algorithm | " + " | ".join(columns) + " |\n|" + "---|" * (1 + len(columns)) + "\n"
+    body = ""
+    for row in hashes["rows"]:
+        body += f"| {row['algorithm']} | " + " | ".join(f"`{row[name]['weights_sha256'][:8]}`" for name in columns) + " |\n"
+    return head + body
+
+
+def main() -> None:
+    logs, out = map(Path, sys.argv[1:3])
+    faults = numbers(lines(logs / "faults.log", r"(?m)^ *(?P<command>[\w-]+): (?P<changes>\d+) changes, (?P<disks>\d+) different disks$"))
+    calls = numbers(lines(logs / "faults.log", r"(?P<failed>\d+) calls failed; (?P<survived>\d+) times"))
+    flips = numbers(lines(logs / "flips.log", r"(?m)^ *(?P<file>[\w./-]+): of (?P<flips>\d+) flipped bits (?P<refused>\d+) were refused, (?:(?P<noticed>\d+) changed the hash, )?(?P<equal>\d+) changed nothing$".replace("(?:(?P<noticed>", "(?:(?P<noticed>")))
+    kills = lines(logs / "kills.log", r"(?m)^ *(?P<line>\d+ killed.*)$")
+    hashes = json.loads((out / "hashes.json").read_text()) if (out / "hashes.json").exists() else None
+    soak = json.loads((out / "soak.json").read_text()) if (out / "soak.json").exists() else None
+    revision = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    results = {"revision": revision, "platform": platform.platform(), "faults": faults, "failed_calls": calls, "flips": flips, "kills": [row["line"] for row in kills]}
+    (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+    text = (Path(__file__).parent / "page.md").read_text()
+    for row in flips:
+        row["noticed"] = row["noticed"] if row["noticed"] is not None else "-"
+    parts = {
+        "FAULTS": table(faults, {"command": "command", "changes": "changes of the disk", "disks": "different disks, all continued"}),
+        "SUM": f"{sum(row['changes'] for row in faults):,} changes and {sum(row['disks'] for row in faults):,} different disks",
+        "CALLS": f"{calls[0]['failed']:,} calls failed once; {calls[0]['survived']:,} times the command went on" if calls else "not run",
+        "FLIPS": table(flips, {"file": "file", "flips": "flipped bits", "refused": "refused", "noticed": "another content hash", "equal": "nothing changed"}),
+        "KILLS": "\n".join(f"- {row['line']}" for row in kills) or "- not run",
+        "HASHES": hashes_table(hashes) if hashes else "Not run.\n",
+        "SOAK": soak_text(soak) if soak else "Not run.\n",
+        "REVISION": revision[:12],
+    }
+    for name, part in parts.items():
+        text = text.replace(f"@{name}@", part.rstrip("\n"))
+    (out / "README.md").write_text(text)
+
+
+def soak_text(soak: dict) -> str:
+    growth = ", ".join(f"{name} {value:+.2f}" for name, value in soak["growth_per_hour"].items())
+    return (
+        f"{soak['minutes']:.0f} minutes: {soak['rounds']:,} rounds, {soak['queries']:,} queries through Python, {soak['scored_rows']:,} rows scored by the command, training all the time.\n"
+        f"Growth per hour over the second half: {growth}.\n\n![Memory and file descriptors](soak.svg)\n"
+    )
+
+
+if __name__ == "__main__":
+    main()
