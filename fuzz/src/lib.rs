@@ -1,4 +1,5 @@
-//! What the targets share: limits on memory and time, a folder for files, and archives with valid checksums.
+//! What the targets share: limits on memory and time, a folder for files, and archives with valid
+//! checksums.
 
 mod allocation;
 mod archive;

@@ -32,6 +32,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("command")
     parser.add_argument("--arm", help="the command built for ARM64")
+    parser.add_argument("--light", help="the command built without the feature mujoco")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--algorithms", default=",".join(ALGORITHMS))
     options = parser.parse_args()
@@ -41,8 +42,10 @@ def main() -> None:
         "limited to AVX2": (native, [limit, "avx2"]),
         "limited to the baseline": (native, [limit, "baseline"]),
         "Haswell (AVX2), emulated": (["qemu-x86_64", "-cpu", "Haswell", *native], []),
-        "Nehalem (SSE), emulated": (["qemu-x86_64", "-cpu", "Nehalem", *native], []),
     }
+    # MuJoCo needs AVX, so that a processor without it needs a build without physics.
+    if options.light:
+        columns["Nehalem (SSE), emulated"] = (["qemu-x86_64", "-cpu", "Nehalem", options.light], [])
     if options.arm:
         columns["ARM64, emulated"] = (["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", options.arm], [])
     rows = []

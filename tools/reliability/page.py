@@ -18,7 +18,8 @@ def lines(path: Path, pattern: str) -> list[dict[str, str]]:
 
 
 def numbers(rows: list[dict[str, str]]) -> list[dict[str, object]]:
-    return [{name: int(value) if value.isdigit() else value for name, value in row.items()} for row in rows]
+    number = lambda value: int(value) if value and value.isdigit() else value or "-"  # noqa: E731
+    return [{name: number(value) for name, value in row.items()} for row in rows]
 
 
 def table(rows: list[dict[str, object]], names: dict[str, str]) -> str:
@@ -39,16 +40,14 @@ def main() -> None:
     logs, out = map(Path, sys.argv[1:3])
     faults = numbers(lines(logs / "faults.log", r"(?m)^ *(?P<command>[\w-]+): (?P<changes>\d+) changes, (?P<disks>\d+) different disks$"))
     calls = numbers(lines(logs / "faults.log", r"(?P<failed>\d+) calls failed; (?P<survived>\d+) times"))
-    flips = numbers(lines(logs / "flips.log", r"(?m)^ *(?P<file>[\w./-]+): of (?P<flips>\d+) flipped bits (?P<refused>\d+) were refused, (?:(?P<noticed>\d+) changed the hash, )?(?P<equal>\d+) changed nothing$".replace("(?:(?P<noticed>", "(?:(?P<noticed>")))
-    kills = lines(logs / "kills.log", r"(?m)^ *(?P<line>\d+ killed.*)$")
+    flips = numbers(lines(logs / "flips.log", r"(?m)^ *(?P<file>[\w./-]+): of (?P<flips>\d+) flipped bits (?P<refused>\d+) were refused, (?:(?P<noticed>\d+) changed the hash, )?(?P<equal>\d+) changed nothing$"))
+    kills = [row for log in ["faults.log", "kills.log"] for row in lines(logs / log, r"(?m)^ *(?P<line>\d+ killed.*)$")]
     hashes = json.loads((out / "hashes.json").read_text()) if (out / "hashes.json").exists() else None
     soak = json.loads((out / "soak.json").read_text()) if (out / "soak.json").exists() else None
     revision = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
     results = {"revision": revision, "platform": platform.platform(), "faults": faults, "failed_calls": calls, "flips": flips, "kills": [row["line"] for row in kills]}
     (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
-    text = (Path(__file__).parent / "page.md").read_text()
-    for row in flips:
-        row["noticed"] = row["noticed"] if row["noticed"] is not None else "-"
+    text = (Path(__file__).parent / "page.in").read_text()
     parts = {
         "FAULTS": table(faults, {"command": "command", "changes": "changes of the disk", "disks": "different disks, all continued"}),
         "SUM": f"{sum(row['changes'] for row in faults):,} changes and {sum(row['disks'] for row in faults):,} different disks",

@@ -4,8 +4,8 @@ use std::io::{Error, Result, Seek, SeekFrom, Write};
 
 /// A writer that only returns errors after its first one.
 ///
-/// Writers of archives go on after an error, when they are dropped. What they then find differs from
-/// what they believe to have written, and they panic.
+/// Writers of archives go on after an error, when they are dropped. What they then find is not what
+/// they believe to have written, and they panic.
 #[derive(Debug)]
 pub(crate) struct Fused<W> {
     inner: W,

@@ -1,6 +1,6 @@
 //! HTML reports: text, tables and figures in one self-contained file.
 
-use crate::Figure;
+use crate::{Figure, shapes::is_control};
 use std::fmt::Write as _;
 
 /// A report under construction.
@@ -151,7 +151,7 @@ fn inline(text: &str) -> String {
 
 /// Escapes text for HTML. Control characters other than line ends and tabs become spaces.
 pub fn escaped(text: &str) -> String {
-    let is_kept = |c: char| !c.is_control() || c == '\n' || c == '\t';
+    let is_kept = |c: char| !is_control(c) || c == '\n' || c == '\t';
     let text: String = text.chars().map(|c| if is_kept(c) { c } else { ' ' }).collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -8,9 +8,15 @@ pub(super) fn rectangle(x: f64, y: f64, width: f64, height: f64) -> Rectangle {
     corner.set("width", round(width)).set("height", round(height))
 }
 
+/// Whether a character is none that is shown: control codes, and those that change the direction of
+/// text.
+pub(super) fn is_control(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 pub(super) fn text(content: &str, (x, y): Point, size: f64, anchor: &'static str) -> Text {
     // XML has no control characters, not even escaped ones.
-    let content: String = content.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let content: String = content.chars().map(|c| if is_control(c) { ' ' } else { c }).collect();
     let text = Text::new(content).set("x", round(x)).set("y", round(y)).set("font-size", round(size));
     text.set("text-anchor", anchor).set("fill", palette::INK)
 }

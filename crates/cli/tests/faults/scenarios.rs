@@ -106,7 +106,7 @@ pub const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         name: "explore",
-        before: &[TRAIN],
+        before: &[TRAIN, "distance r --from 0,0 --to 1,1 --threads 1"],
         command: "explore r -o out.html",
         recovery: Recovery::IfMissing("out.html"),
     },

@@ -14,7 +14,8 @@ const PAGE_BYTES_FIELD: i64 = 3;
 /// More than most headers of pages have.
 const HEADER_BYTES: usize = 256;
 
-/// Checks the footer, if it is where the trailer gives; otherwise, the `parquet` crate gives why not.
+/// Checks the footer, if it is where the trailer puts it; otherwise, the `parquet` crate reports
+/// why not.
 pub(crate) fn check_footer(file: &mut (impl Read + Seek)) -> Result<(), String> {
     let wrong = |error: std::io::Error| error.to_string();
     let size = file.seek(SeekFrom::End(0)).map_err(wrong)?;

@@ -1,20 +1,22 @@
 //! Run folders of other users: what they request is checked before it is built or used.
 
-use crate::support::{CallLog, config, create_run, walks};
+use crate::support::{CallLog, StopAfter, config, create_run, walks};
 use isochrone_core::InstructionSet;
 use isochrone_learn::{
-    Algorithm, Preset, Training,
+    Algorithm, Preset, StopHandle, Training,
     error::LearnError,
     model::{CheckpointSelector, Model},
     run::{OpenOptions, Run},
 };
 use std::{fs, path::Path, time::Instant};
 
-/// Trains a short run and edits one of its files.
+/// Trains two of four steps and edits a file of the run.
 fn edited(folder: &Path, file: &str, edit: impl Fn(&str) -> String) -> Result<Run, LearnError> {
     let data = walks(4, 30);
     let config = config(Algorithm::Cmd1.preset(Preset::Small), &data, 4);
-    Training::from_run(create_run(folder, &config, &data)).train(&data).unwrap();
+    let stop = StopHandle::default();
+    let training = Training::from_run(create_run(folder, &config, &data));
+    training.callbacks(StopAfter(2, stop.clone())).stop(stop).train(&data).unwrap();
     let text = fs::read_to_string(folder.join(file)).unwrap();
     let new = edit(&text);
     assert_ne!(text, new);
@@ -76,7 +78,7 @@ fn a_file_named_like_a_checkpoint_is_passed_over() {
     let run = edited(folder.path(), "manifest.json", |text| text.to_owned() + "\n").unwrap();
     fs::write(folder.path().join("checkpoints/step-000000000050"), "").unwrap();
     let model = Model::of_run(&run, CheckpointSelector::Last).unwrap();
-    assert_eq!(model.step, 4);
+    assert_eq!(model.step, 2);
     assert!(
         model.warnings.iter().any(|warning| warning.contains("step-000000000050")),
         "{:?}",

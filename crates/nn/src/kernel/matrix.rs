@@ -1,5 +1,7 @@
 //! Matrix products on plain slices with the `gemm` crate, which Burn's CPU backend also uses.
 
+use isochrone_core::InstructionSet;
+
 /// A view of a row-major matrix, possibly transposed.
 #[derive(Clone, Copy)]
 pub struct Matrix<'a> {
@@ -103,6 +105,29 @@ fn product(threads: Threads, a: Matrix, b: Matrix, out: *mut f32, add: bool) {
     // `Matrix::columns`), and
     // both callers pass an `out` with room for the product, which is initialized if it is read.
     unsafe {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use super::limited_product::{Product, with_avx2, with_scalars};
+            // The transposed product, since kernels prefer results with contiguous columns.
+            let transposed = Product {
+                m: b.columns,
+                n: a.rows,
+                k: a.columns,
+                out,
+                out_column_stride: b.columns as isize,
+                add,
+                lhs: b.values.as_ptr(),
+                lhs_strides: [b.row_stride as isize, b.column_stride as isize],
+                rhs: a.values.as_ptr(),
+                rhs_strides: [a.row_stride as isize, a.column_stride as isize],
+                parallelism,
+            };
+            match InstructionSet::in_use() {
+                InstructionSet::Baseline => return with_scalars(transposed),
+                InstructionSet::Avx2 => return with_avx2(transposed),
+                _ => {}
+            }
+        }
         gemm::gemm(
             a.rows,
             b.columns,

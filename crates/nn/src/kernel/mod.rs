@@ -12,6 +12,8 @@ mod block;
 mod contrast;
 mod form;
 mod interval;
+#[cfg(target_arch = "x86_64")]
+mod limited_product;
 mod math;
 mod matrix;
 mod max_l2;
