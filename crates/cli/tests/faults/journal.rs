@@ -37,7 +37,7 @@ pub fn strace(arguments: &[&str], output: &Path) -> Command {
         "strace is not installed; hint: apt-get install strace"
     );
     let mut command = Command::new("strace");
-    command.args(["-f", "-qq", "--seccomp-bpf", "-o"]).arg(output).args(arguments);
+    command.args(["-f", "-qq", "-o"]).arg(output).args(arguments);
     command
 }
 
@@ -46,7 +46,7 @@ pub fn record(folder: &Path, command: &[String]) -> Journal {
     let before = Disk::read(folder);
     let output = tempfile::NamedTempFile::new().unwrap();
     let trace = format!("trace={CALLS}");
-    let mut traced = strace(&["-y", "-xx", "-s", "1000000000", "-e", &trace], output.path());
+    let mut traced = strace(&["--seccomp-bpf", "-y", "-xx", "-s", "1000000000", "-e", &trace], output.path());
     let ended = traced.args(command).current_dir(folder).stdout(Stdio::null()).output().unwrap();
     let text = std::fs::read_to_string(output.path()).unwrap();
     let mut recorder = Recorder {
