@@ -31,6 +31,7 @@ TIMEOUT_SECONDS = 60
 RESIDENT_MIB = 2048
 # The most that a committed corpus may take.
 CORPUS_BYTES = 100_000
+CORPUS_FILES = 200
 
 
 def targets():
@@ -136,13 +137,19 @@ def minimize(target):
         subprocess.run(command, env=environ, check=True, capture_output=True)
         shutil.rmtree(committed, ignore_errors=True)
         committed.mkdir(parents=True)
-        left = CORPUS_BYTES
-        # The smallest first, so that many fit.
-        for path in sorted(merged.iterdir(), key=lambda path: (path.stat().st_size, path.name)):
-            left -= path.stat().st_size
-            if left < 0:
-                break
+        for path in selected(merged):
             shutil.copy(path, committed / path.name)
+
+
+def selected(folder):
+    """The smallest files of a folder that fit, and of those every n-th, from small to large."""
+    fitting, left = [], CORPUS_BYTES
+    for path in sorted(folder.iterdir(), key=lambda path: (path.stat().st_size, path.name)):
+        left -= path.stat().st_size
+        if left < 0:
+            break
+        fitting.append(path)
+    return fitting[:: -(-len(fitting) // CORPUS_FILES) or 1]
 
 
 def summary(runs, is_fixed):
@@ -223,6 +230,7 @@ def page(results):
         f"{len(rows)} targets ran {total:,} inputs in all; {enough} of them ran at least 10,000,000.",
         "Edges are those of the target with all its dependencies, without the standard library.",
         "Inputs and seconds are sums over runs; edges, features and corpus are those of the run with most edges.",
+        "The revision of a run is in `fuzz.json`; runs of revision 4a5d9af had only a limit of 60 s by the clock.",
         "Crashes, hangs and over-allocations are open; a finding is fixed when its reproducer passes.",
         "Inputs per second are per second of processor time, since the machine was shared with other work.",
         "",
