@@ -16,7 +16,7 @@ quick: (timed "fmt" "lint-quick" "test-quick")
 check: (timed "fmt" "typos" "workflows" "book" "mujoco" "lint" "test" "guards" "examples" "test-mpi" "test-light" "python" "doc" "api" "package")
 
 # Checks that take long or need other packages: licenses, builds from packages, fuzzing, simulated faults, kill tests, the quick study, Python peers. Run it before a release.
-nightly: (timed "deny" "package-verify" "fuzz" "fuzz-coverage" "faults" "flips" "kill-test" "kill-test-mpi" "test-remote" "reproduce-quick" "test-python" "test-onnx" "test-explore" "wheel" "test-ogbench")
+nightly: (timed "deny" "package-verify" "fuzz" "faults" "flips" "kill-test" "kill-test-mpi" "test-remote" "reproduce-quick" "test-python" "test-onnx" "test-explore" "wheel" "test-ogbench")
 
 # Run recipes one after another and print the duration of each.
 [private]
