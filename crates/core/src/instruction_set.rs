@@ -1,8 +1,9 @@
 //! The vector instructions that kernels use, on which the last bits of results depend.
 //!
 //! Wider vectors add in another order. Results are therefore equal bit for bit only between
-//! processes with the same instruction set: those of one type of processor, or those limited to
-//! [`InstructionSet::Avx2`].
+//! processes with the same instruction set on one type of processor. A limit applies to the kernels
+//! of this workspace and their matrix products; Burn's own operations on tensors choose by the
+//! processor, so that a limited process still differs from one on a narrower processor.
 
 use pulp::Arch;
 use std::{fmt, str::FromStr, sync::OnceLock};
@@ -33,9 +34,8 @@ impl InstructionSet {
         LIMIT.get().copied().unwrap_or_else(Self::of_processor)
     }
 
-    /// Limits this process to an instruction set, if its processor has it; otherwise returns the
-    /// one that it has. Call it before the first kernel: the limit of a process is set once, and
-    /// later calls return what it is.
+    /// Limits this process to an instruction set, if its processor has it. Call it before the first
+    /// kernel: the limit of a process is set once.
     ///
     /// # Errors
     /// The instruction set in use, if it is not the one asked for.

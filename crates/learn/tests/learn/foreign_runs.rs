@@ -47,7 +47,7 @@ fn hashes_have_64_digits() {
             let (before, after) = text.split_once("\"content_hash\": \"").unwrap();
             format!("{before}\"content_hash\": \"{hash}\"{}", after.split_once('"').unwrap().1)
         };
-        let error = edited(folder.path(), "manifest.json", edit).err().expect("not a hash").to_string();
+        let error = edited(folder.path(), "manifest.json", edit).expect_err("not a hash").to_string();
         assert!(error.contains("64 hexadecimal digits") && error.contains("manifest.json"), "{error}");
     }
 }

@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn a_file_does_not_decide_on_the_size_of_the_table() {
         let landmarks = read(&text(100_000, 1.0, 1.0)).unwrap();
-        let covered = vec![0..landmarks.n_rows()];
+        let covered = std::iter::once(0..landmarks.n_rows()).collect();
         let part =
             GraphPart { landmarks: Arc::new(landmarks), covered, jumps: 0, edges: vec![], ends: vec![] };
         assert_eq!(part.distance().unwrap().n_landmarks(), 100_000);
