@@ -10,7 +10,7 @@ mod signals;
 use anyhow::{Context as _, bail};
 use clap::{ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use commands::{hints, output::most_similar};
-use isochrone::{InstructionSet, envs::EnvError};
+use isochrone::{InstructionSet, UnknownInstructionSet, envs::EnvError};
 use plain::PlainWriter;
 use std::{
     ffi::OsString,
@@ -167,7 +167,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-fn instruction_set(name: &str) -> Result<InstructionSet, String> {
+fn instruction_set(name: &str) -> Result<InstructionSet, UnknownInstructionSet> {
     name.parse()
 }
 

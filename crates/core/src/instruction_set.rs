@@ -98,14 +98,17 @@ impl fmt::Display for InstructionSet {
     }
 }
 
-impl FromStr for InstructionSet {
-    type Err = String;
+/// A name that is none of an instruction set.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown instruction set `{0}`; hint: {names}", names = InstructionSet::ALL.map(InstructionSet::name).join(", "))]
+pub struct UnknownInstructionSet(pub String);
 
-    fn from_str(name: &str) -> Result<Self, String> {
+impl FromStr for InstructionSet {
+    type Err = UnknownInstructionSet;
+
+    fn from_str(name: &str) -> Result<Self, UnknownInstructionSet> {
         let found = Self::ALL.into_iter().find(|set| set.name() == name);
-        found.ok_or_else(|| {
-            format!("unknown instruction set `{name}`; hint: {}", Self::ALL.map(Self::name).join(", "))
-        })
+        found.ok_or_else(|| UnknownInstructionSet(name.to_owned()))
     }
 }
 
@@ -129,5 +132,7 @@ mod tests {
         for set in InstructionSet::ALL {
             assert_eq!(set.name().parse(), Ok(set));
         }
+        let error = "mmx".parse::<InstructionSet>().unwrap_err().to_string();
+        assert!(error.contains("mmx") && error.ends_with("hint: baseline, avx2, avx512"), "{error}");
     }
 }

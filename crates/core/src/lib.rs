@@ -33,9 +33,9 @@ pub mod statistics;
 pub use discount::{Discount, DiscountError};
 pub use distance::TemporalDistance;
 pub use environment::{EnvFactory, Environment, StepResult};
-pub use instruction_set::InstructionSet;
 #[doc(hidden)]
 pub use instruction_set::arch as vector_arch;
+pub use instruction_set::{InstructionSet, UnknownInstructionSet};
 pub use latent::{LatentDistance, LatentMetric};
 pub use policy::{EpisodePolicy, GoalPolicy};
 pub use shape::ShapeError;

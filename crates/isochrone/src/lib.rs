@@ -41,7 +41,8 @@ pub mod training;
 
 pub use isochrone_core::{
     Discount, DiscountError, EnvFactory, Environment, EpisodePolicy, GoalPolicy, InstructionSet,
-    LatentDistance, LatentMetric, ShapeError, StepResult, TemporalDistance, exact, rng, statistics,
+    LatentDistance, LatentMetric, ShapeError, StepResult, TemporalDistance, UnknownInstructionSet, exact,
+    rng, statistics,
 };
 pub use isochrone_data as data;
 pub use isochrone_envs as envs;
