@@ -1,6 +1,7 @@
 //! The output folder of a study, in which files are replaced.
 
 use crate::error::StudyError;
+use isochrone_learn::run::write_file;
 use std::{fs, path::Path};
 
 /// What a study of any kind has in its folder, from its first moment on.
@@ -31,7 +32,8 @@ pub fn claim(folder: &Path) -> Result<(), StudyError> {
     let is_empty = fs::read_dir(folder).map_err(StudyError::io(folder))?.next().is_none();
     let is_ours = MARKS.iter().any(|mark| folder.join(mark).exists()) || has_results(folder);
     match (is_empty, is_ours) {
-        (true, _) => fs::write(folder.join(MARKS[0]), "").map_err(StudyError::io(folder)),
+        // Durable before anything else is written, so that a crash cannot leave a folder without it.
+        (true, _) => Ok(write_file(&folder.join(MARKS[0]), b"")?),
         (_, true) => Ok(()),
         _ => refuse(folder, "the folder has files that are not of a study", "choose a new folder"),
     }
