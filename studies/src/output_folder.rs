@@ -32,7 +32,7 @@ pub fn claim(folder: &Path) -> Result<(), StudyError> {
     let is_empty = fs::read_dir(folder).map_err(StudyError::io(folder))?.next().is_none();
     let is_ours = MARKS.iter().any(|mark| folder.join(mark).exists()) || has_results(folder);
     match (is_empty, is_ours) {
-        // Durable before anything else is written, so that a crash cannot leave a folder without it.
+        // Durable before anything else is written: a crash leaves no folder without it.
         (true, _) => Ok(write_file(&folder.join(MARKS[0]), b"")?),
         (_, true) => Ok(()),
         _ => refuse(folder, "the folder has files that are not of a study", "choose a new folder"),
