@@ -164,6 +164,9 @@ impl Trainer {
     fn train_in_pool(&mut self, stop: &StopHandle) -> Result<Outcome, LearnError> {
         if let Some(Disk { run, .. }) = &self.disk {
             run.checkpoints().remove_after(self.progress.step)?;
+            if self.progress.step > 0 {
+                run.checkpoints().prune(&self.progress, self.config.checkpoints)?;
+            }
             let (before, now) = (run.manifest().made_by.processes, self.context.processes.size());
             if before != now {
                 let warning = format!(

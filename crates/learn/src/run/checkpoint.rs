@@ -138,7 +138,9 @@ impl Checkpoints {
         Ok(path)
     }
 
-    fn prune(&self, progress: &Progress, config: CheckpointConfig) -> Result<(), LearnError> {
+    /// Removes old checkpoints, as [`save`](Self::save) does: a process may have been killed before
+    /// it had removed all of them.
+    pub(crate) fn prune(&self, progress: &Progress, config: CheckpointConfig) -> Result<(), LearnError> {
         let steps: Vec<u64> = self.steps()?.into_iter().filter(|step| *step <= progress.step).collect();
         let best = progress.best.as_ref().map(|best| best.step);
         // A checkpoint that was the best for some time does not displace a regular one.
