@@ -158,8 +158,6 @@ impl NumberTable {
     pub fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Self, DataError> {
         let fail = |problem: String| DataError::malformed(path, problem, cells::HINT);
         let (size, bytes) = (bytes.len() as u64, Bytes::from(bytes));
-        let unreadable = |error: String| fail(format!("not a readable Parquet file: {error}"));
-        parquet_headers::check_footer(&mut Cursor::new(&bytes)).map_err(unreadable)?;
         let metadata = parquet_footer::load(&bytes).map_err(fail)?;
         check_sizes(&metadata, size).map_err(fail)?;
         let groups = 0..metadata.metadata().num_row_groups();

@@ -7,7 +7,6 @@ pub(crate) mod arrow;
 mod arrow_layout;
 pub(crate) mod cells;
 pub(crate) mod columns;
-mod compact_thrift;
 mod csv;
 mod d4rl;
 mod finished_episodes;

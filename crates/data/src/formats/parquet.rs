@@ -41,8 +41,6 @@ impl ParquetTable {
         let fail = |problem: String| DataError::malformed(path, problem, cells::HINT);
         let file = regular_file::open(path).map_err(DataError::read(path))?;
         let size = file.metadata().map_err(DataError::read(path))?.len();
-        let unreadable = |error: String| fail(format!("not a readable Parquet file: {error}"));
-        parquet_headers::check_footer(&mut &file).map_err(unreadable)?;
         let metadata = parquet_footer::load(&file).map_err(fail)?;
         check_sizes(&metadata, size).map_err(fail)?;
         Ok(metadata)

@@ -2,12 +2,13 @@
 //! it, since that recurses without a limit (a stack overflow cannot be caught) and reserves memory
 //! for as many children as an element declares.
 
-use super::compact_thrift::{CompactReader, WireType};
+use super::thrift::{self, CompactReader, WireType, malformed};
 use crate::catch_panics::catch_panic;
 use parquet::{
     arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions},
     file::reader::ChunkReader,
 };
+use std::io::Result;
 
 /// The most levels of columns inside columns.
 const MAX_DEPTH: usize = 64;
@@ -17,16 +18,17 @@ const MAX_ELEMENTS: u64 = 100_000;
 const TRAILER_BYTES: u64 = 8;
 
 /// Reads the footer of a file, or returns what is wrong with it.
-pub(crate) fn load<R: ChunkReader>(reader: &R) -> Result<ArrowReaderMetadata, String> {
+pub(crate) fn load<R: ChunkReader>(reader: &R) -> std::result::Result<ArrowReaderMetadata, String> {
     let describe = |error: String| format!("not a readable Parquet file: {error}");
     if let Some(footer) = catch_panic(|| footer(reader)).map_err(describe)? {
-        check_schema(&footer).map_err(describe)?;
+        let checked = check_schema(&footer).and_then(|()| thrift::check(&footer[..], 0));
+        checked.map_err(|error| describe(error.to_string()))?;
     }
     catch_panic(|| ArrowReaderMetadata::load(reader, ArrowReaderOptions::new())).map_err(describe)
 }
 
 /// Returns the bytes of the footer; `None` if there is none, which the `parquet` crate reports.
-fn footer<R: ChunkReader>(reader: &R) -> Result<Option<bytes::Bytes>, parquet::errors::ParquetError> {
+fn footer<R: ChunkReader>(reader: &R) -> parquet::errors::Result<Option<bytes::Bytes>> {
     let Some(end) = reader.len().checked_sub(TRAILER_BYTES) else { return Ok(None) };
     let trailer = reader.get_bytes(end, TRAILER_BYTES as usize)?;
     let (length, magic) = trailer.split_at(4);
@@ -39,18 +41,19 @@ fn footer<R: ChunkReader>(reader: &R) -> Result<Option<bytes::Bytes>, parquet::e
 
 /// Checks the schema of a footer. Whatever passes is read alike by the `parquet` crate, which takes
 /// fields of a wrong type as if they had the right one: those are refused here.
-fn check_schema(footer: &[u8]) -> Result<(), String> {
-    let (mut reader, mut last) = (CompactReader(footer), 0);
+fn check_schema(footer: &[u8]) -> Result<()> {
+    let (mut reader, mut field) = (CompactReader::strict(footer), 0);
     loop {
-        match reader.field(&mut last)? {
-            Some((1, WireType::Integer)) => reader.integer()?,
-            Some((2, WireType::List)) => break,
-            _ => return Err("its footer does not begin with a version and a schema".into()),
+        match (reader.field(&mut field)?, field) {
+            (Some(WireType::Integer), 1) => reader.integer()?,
+            (Some(WireType::List), 2) => break,
+            _ => return Err(malformed("its footer does not begin with a version and a schema")),
         };
     }
     let (elements, kind) = reader.list()?;
-    if kind != WireType::Struct || elements > MAX_ELEMENTS {
-        return Err(format!("its schema has {elements} elements; up to {MAX_ELEMENTS} can be read"));
+    if WireType::of(kind)? != WireType::Struct || elements > MAX_ELEMENTS {
+        let problem = format!("its schema has {elements} elements; up to {MAX_ELEMENTS} can be read");
+        return Err(malformed(problem));
     }
     // The number of children still to come of every open group.
     let mut open: Vec<u64> = Vec::new();
@@ -58,7 +61,9 @@ fn check_schema(footer: &[u8]) -> Result<(), String> {
         let children = element(&mut reader)?;
         let left = elements - 1 - number;
         if children > left {
-            return Err(format!("element {number} of its schema has {children} children, but {left} follow"));
+            let problem =
+                format!("element {number} of its schema has {children} children, but {left} follow");
+            return Err(malformed(problem));
         }
         if let Some(siblings) = open.last_mut() {
             *siblings -= 1;
@@ -67,7 +72,7 @@ fn check_schema(footer: &[u8]) -> Result<(), String> {
             open.push(children);
         }
         if open.len() > MAX_DEPTH {
-            return Err(format!("its columns are nested in more than {MAX_DEPTH} levels"));
+            return Err(malformed(format!("its columns are nested in more than {MAX_DEPTH} levels")));
         }
         while open.last() == Some(&0) {
             open.pop();
@@ -77,9 +82,9 @@ fn check_schema(footer: &[u8]) -> Result<(), String> {
 }
 
 /// Passes over an element of a schema, and returns the number of its children.
-fn element(reader: &mut CompactReader<'_>) -> Result<u64, String> {
-    let (mut last, mut children) = (0, 0);
-    while let Some((field, kind)) = reader.field(&mut last)? {
+fn element(reader: &mut CompactReader<&[u8]>) -> Result<u64> {
+    let (mut field, mut children) = (0, 0);
+    while let Some(kind) = reader.field(&mut field)? {
         match (field, kind) {
             (5, WireType::Integer) => {
                 children = reader.integer()?;
@@ -90,16 +95,17 @@ fn element(reader: &mut CompactReader<'_>) -> Result<u64, String> {
             _ => return Err(wrong_type(field)),
         }
     }
-    u64::try_from(children).map_err(|_| format!("an element of its schema has {children} children"))
+    u64::try_from(children)
+        .map_err(|_| malformed(format!("an element of its schema has {children} children")))
 }
 
 /// Passes over what the numbers of a column mean: one structure with up to two fields.
-fn logical_type(reader: &mut CompactReader<'_>) -> Result<(), String> {
-    let (mut last, mut last_inside) = (0, 0);
-    let Some((meaning, WireType::Struct)) = reader.field(&mut last)? else {
+fn logical_type(reader: &mut CompactReader<&[u8]>) -> Result<()> {
+    let (mut meaning, mut field) = (0, 0);
+    let Some(WireType::Struct) = reader.field(&mut meaning)? else {
         return Err(wrong_type(10));
     };
-    while let Some((field, kind)) = reader.field(&mut last_inside)? {
+    while let Some(kind) = reader.field(&mut field)? {
         let expected = match (meaning, field) {
             // Precision and scale of decimals, and how points of a globe are joined.
             (5, 1 | 2) | (18, 2) => WireType::Integer,
@@ -118,14 +124,14 @@ fn logical_type(reader: &mut CompactReader<'_>) -> Result<(), String> {
         }
         reader.skip(kind)?;
     }
-    match reader.field(&mut last)? {
+    match reader.field(&mut meaning)? {
         None => Ok(()),
         Some(_) => Err(wrong_type(10)),
     }
 }
 
-fn wrong_type(field: u16) -> String {
-    format!("field {field} of an element of its schema has a wrong type")
+fn wrong_type(field: i64) -> std::io::Error {
+    malformed(format!("field {field} of an element of its schema has a wrong type"))
 }
 
 #[cfg(test)]

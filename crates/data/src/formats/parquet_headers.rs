@@ -1,4 +1,5 @@
-//! Headers of Parquet files, checked before the `parquet` crate reads them; see [`thrift`].
+//! Headers of the pages of a Parquet file, checked before the `parquet` crate reads them; see
+//! [`thrift`].
 
 use super::thrift;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
@@ -7,28 +8,10 @@ use std::{
     ops::Range,
 };
 
-/// The length of the footer and four letters, at the end of a file.
-const TRAILER_BYTES: u64 = 8;
 /// The number of the field of a page's header with the size of the page in the file.
 const PAGE_BYTES_FIELD: i64 = 3;
 /// More than most headers of pages have.
 const HEADER_BYTES: usize = 256;
-
-/// Checks the footer, if it is where the trailer puts it; otherwise, the `parquet` crate reports
-/// why not.
-pub(crate) fn check_footer(file: &mut (impl Read + Seek)) -> Result<(), String> {
-    let wrong = |error: std::io::Error| error.to_string();
-    let size = file.seek(SeekFrom::End(0)).map_err(wrong)?;
-    let Some(end) = size.checked_sub(TRAILER_BYTES) else { return Ok(()) };
-    file.seek(SeekFrom::Start(end)).map_err(wrong)?;
-    let mut trailer = [0; TRAILER_BYTES as usize];
-    file.read_exact(&mut trailer).map_err(wrong)?;
-    let [a, b, c, d, b'P', b'A', b'R', b'1'] = trailer else { return Ok(()) };
-    let length = u64::from(u32::from_le_bytes([a, b, c, d]));
-    let Some(start) = end.checked_sub(length) else { return Ok(()) };
-    file.seek(SeekFrom::Start(start)).map_err(wrong)?;
-    thrift::check(BufReader::new(file).take(length), PAGE_BYTES_FIELD).map(drop).map_err(wrong)
-}
 
 /// Checks the headers of the pages of chosen columns. The rest of a page is not read.
 pub(crate) fn check_pages(

@@ -1,17 +1,49 @@
-//! Headers in Thrift's compact protocol, checked before the `parquet` crate reads them.
+//! Thrift's compact protocol, in which Parquet stores its footer and the headers of its pages.
 //!
-//! That crate skips fields that it does not know. It takes no byte for an element of a skipped list
-//! of flags, so that seven bytes make it count to 2^31.
+//! Both are checked before the `parquet` crate reads them. That crate skips fields that it does not
+//! know. It takes no byte for an element of a skipped list of flags, so that seven bytes make it
+//! count to 2^31.
 
 use std::io::{Error, ErrorKind, Read, Result};
 
-/// The levels of nesting that the `parquet` crate skips.
-const MAX_DEPTH: u32 = 64;
 /// The bytes of a number of 64 bits.
 const MAX_NUMBER_BYTES: u32 = 10;
 
+/// The type of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WireType {
+    Boolean,
+    Byte,
+    /// An integer of any size but a byte.
+    Integer,
+    Double,
+    Binary,
+    /// A list or a set.
+    List,
+    Map,
+    Struct,
+    Uuid,
+}
+
+impl WireType {
+    pub fn of(bits: u8) -> Result<Self> {
+        Ok(match bits {
+            1 | 2 => Self::Boolean,
+            3 => Self::Byte,
+            4..=6 => Self::Integer,
+            7 => Self::Double,
+            8 => Self::Binary,
+            9 | 10 => Self::List,
+            11 => Self::Map,
+            12 => Self::Struct,
+            13 => Self::Uuid,
+            _ => return Err(malformed("an unknown kind of value")),
+        })
+    }
+}
+
 /// A structure that was read to its end.
-pub struct Checked {
+pub(super) struct Checked {
     /// The number of its bytes.
     pub bytes: u64,
     /// The value of the field `integer`, if it is there.
@@ -23,33 +55,132 @@ pub struct Checked {
 ///
 /// # Errors
 /// If it is malformed, or ends early.
-pub fn check(reader: impl Read, integer: i64) -> Result<Checked> {
-    let mut walk = Walk { reader, bytes: 0, flags: 0 };
+pub(super) fn check(reader: impl Read, integer: i64) -> Result<Checked> {
+    let mut reader = CompactReader::new(reader);
     let (mut field, mut found) = (0, None);
-    while let Some(kind) = walk.field(&mut field)? {
+    while let Some(kind) = reader.field(&mut field)? {
         match kind {
-            4..=6 if field == integer => found = Some(zig_zag(walk.number()?)),
-            _ => walk.skip(kind, MAX_DEPTH)?,
+            WireType::Integer if field == integer => found = Some(reader.integer()?),
+            kind => reader.skip(kind)?,
         }
     }
-    if walk.flags > walk.bytes {
+    if reader.flags > reader.bytes {
         return Err(malformed("a list of more flags than bytes"));
     }
-    Ok(Checked { bytes: walk.bytes, integer: found })
+    Ok(Checked { bytes: reader.bytes, integer: found })
 }
 
-struct Walk<R> {
+/// Reads values one after another.
+pub(super) struct CompactReader<R> {
     reader: R,
     /// The bytes so far.
     bytes: u64,
     /// The elements of lists so far that take no bytes.
     flags: u64,
+    is_strict: bool,
 }
 
-impl<R: Read> Walk<R> {
+impl<R: Read> CompactReader<R> {
+    /// Returns a reader that accepts what the `parquet` crate accepts.
+    pub fn new(reader: R) -> Self {
+        Self { reader, bytes: 0, flags: 0, is_strict: false }
+    }
+
+    /// Returns a reader that accepts only what all writers store in a schema: fields in their
+    /// order, and no list, map or UUID in values that are skipped. Only then do all readers agree
+    /// on what they see.
+    pub fn strict(reader: R) -> Self {
+        Self { is_strict: true, ..Self::new(reader) }
+    }
+
+    /// Returns the type of the next field of a structure, and sets its number, which is 0 before
+    /// the first; `None` at the end of the structure.
+    pub fn field(&mut self, number: &mut i64) -> Result<Option<WireType>> {
+        let head = self.byte()?;
+        if head == 0 || (head & 15 == 0 && !self.is_strict) {
+            return Ok(None);
+        }
+        *number = match head >> 4 {
+            0 if self.is_strict => return Err(malformed("fields out of order")),
+            0 => self.integer()?,
+            more => number.saturating_add(i64::from(more)),
+        };
+        if self.is_strict && *number > i64::from(u16::MAX) {
+            return Err(malformed("too many fields"));
+        }
+        WireType::of(head & 15).map(Some)
+    }
+
+    /// Returns the length of a list, and the bits of the type of its elements, which mean nothing
+    /// if it is empty.
+    pub fn list(&mut self) -> Result<(u64, u8)> {
+        let head = self.byte()?;
+        let length = if head >> 4 == 15 { self.number()? } else { u64::from(head >> 4) };
+        Ok((length, head & 15))
+    }
+
+    /// Returns an integer.
+    pub fn integer(&mut self) -> Result<i64> {
+        let value = self.number()?;
+        Ok((value >> 1) as i64 ^ -((value & 1) as i64))
+    }
+
+    /// Passes over a value.
+    pub fn skip(&mut self, kind: WireType) -> Result<()> {
+        // As many levels as the `parquet` crate passes over, or as a schema has.
+        self.skip_within(kind, if self.is_strict { 16 } else { 64 })
+    }
+
+    fn skip_within(&mut self, kind: WireType, levels: u32) -> Result<()> {
+        let levels = levels.checked_sub(1).ok_or_else(|| malformed("too many levels"))?;
+        match kind {
+            WireType::Boolean => Ok(()),
+            WireType::Byte => self.skip_bytes(1),
+            WireType::Integer => self.number().map(drop),
+            WireType::Double => self.skip_bytes(8),
+            WireType::Binary => {
+                let length = self.number()?;
+                self.skip_bytes(length)
+            }
+            WireType::List | WireType::Map | WireType::Uuid if self.is_strict => {
+                Err(malformed("a list, map or UUID in a schema"))
+            }
+            WireType::List => {
+                let (length, kind) = self.list()?;
+                self.skip_elements(length, &[kind], levels)
+            }
+            WireType::Map => match self.number()? {
+                0 => Ok(()),
+                length => {
+                    let kinds = self.byte()?;
+                    self.skip_elements(length, &[kinds >> 4, kinds & 15], levels)
+                }
+            },
+            WireType::Uuid => self.skip_bytes(16),
+            WireType::Struct => {
+                let mut number = 0;
+                while let Some(kind) = self.field(&mut number)? {
+                    self.skip_within(kind, levels)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn skip_elements(&mut self, count: u64, kinds: &[u8], levels: u32) -> Result<()> {
+        if kinds.iter().all(|kind| matches!(kind, 1 | 2)) {
+            self.flags = self.flags.saturating_add(count);
+            return Ok(());
+        }
+        for _ in 0..count {
+            kinds.iter().try_for_each(|kind| self.skip_within(WireType::of(*kind)?, levels))?;
+        }
+        Ok(())
+    }
+
     fn byte(&mut self) -> Result<u8> {
         let mut byte = [0];
-        self.reader.read_exact(&mut byte)?;
+        self.reader.read_exact(&mut byte).map_err(cut)?;
         self.bytes += 1;
         Ok(byte[0])
     }
@@ -58,7 +189,7 @@ impl<R: Read> Walk<R> {
         let mut value = 0;
         for place in 0..MAX_NUMBER_BYTES {
             let byte = self.byte()?;
-            value |= u64::from(byte & 0x7f).wrapping_shl(7 * place);
+            value |= u64::from(byte & 0x7f) << (7 * place);
             if byte & 0x80 == 0 {
                 return Ok(value);
             }
@@ -69,75 +200,17 @@ impl<R: Read> Walk<R> {
     fn skip_bytes(&mut self, count: u64) -> Result<()> {
         let skipped = std::io::copy(&mut (&mut self.reader).take(count), &mut std::io::sink())?;
         self.bytes += skipped;
-        if skipped == count { Ok(()) } else { Err(ErrorKind::UnexpectedEof.into()) }
-    }
-
-    /// Reads the number and the kind of the next field; `None` at the end of the structure.
-    fn field(&mut self, number: &mut i64) -> Result<Option<u8>> {
-        let byte = self.byte()?;
-        if byte & 0xf == 0 {
-            return Ok(None);
-        }
-        *number = match byte >> 4 {
-            0 => zig_zag(self.number()?),
-            more => number.saturating_add(i64::from(more)),
-        };
-        Ok(Some(byte & 0xf))
-    }
-
-    fn skip(&mut self, kind: u8, depth: u32) -> Result<()> {
-        let depth = depth.checked_sub(1).ok_or_else(|| malformed("too many levels"))?;
-        match kind {
-            1 | 2 => Ok(()),
-            3 => self.skip_bytes(1),
-            4..=6 => self.number().map(drop),
-            7 => self.skip_bytes(8),
-            8 => {
-                let length = self.number()?;
-                self.skip_bytes(length)
-            }
-            9 | 10 => {
-                let byte = self.byte()?;
-                let count = if byte >> 4 == 15 { self.number()? } else { u64::from(byte >> 4) };
-                self.skip_elements(count, &[byte & 0xf], depth)
-            }
-            11 => match self.number()? {
-                0 => Ok(()),
-                count => {
-                    let kinds = self.byte()?;
-                    self.skip_elements(count, &[kinds >> 4, kinds & 0xf], depth)
-                }
-            },
-            12 => {
-                let mut number = 0;
-                while let Some(kind) = self.field(&mut number)? {
-                    self.skip(kind, depth)?;
-                }
-                Ok(())
-            }
-            13 => self.skip_bytes(16),
-            _ => Err(malformed("an unknown kind of value")),
-        }
-    }
-
-    fn skip_elements(&mut self, count: u64, kinds: &[u8], depth: u32) -> Result<()> {
-        if kinds.iter().all(|kind| matches!(kind, 1 | 2)) {
-            self.flags = self.flags.saturating_add(count);
-            return Ok(());
-        }
-        for _ in 0..count {
-            kinds.iter().try_for_each(|kind| self.skip(*kind, depth))?;
-        }
-        Ok(())
+        if skipped == count { Ok(()) } else { Err(cut(ErrorKind::UnexpectedEof.into())) }
     }
 }
 
-fn zig_zag(value: u64) -> i64 {
-    (value >> 1) as i64 ^ -((value & 1) as i64)
+/// Describes an error while reading.
+fn cut(error: Error) -> Error {
+    if error.kind() == ErrorKind::UnexpectedEof { malformed("it is cut short") } else { error }
 }
 
-fn malformed(problem: &str) -> Error {
-    Error::new(ErrorKind::InvalidData, problem)
+pub(super) fn malformed(problem: impl Into<String>) -> Error {
+    Error::new(ErrorKind::InvalidData, problem.into())
 }
 
 #[cfg(test)]
