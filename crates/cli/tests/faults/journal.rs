@@ -3,8 +3,9 @@
 use crate::disk::{Change, Disk};
 use std::{
     collections::HashMap,
+    os::unix::process::ExitStatusExt as _,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Command, Output, Stdio},
 };
 
 /// A system call that a thread made, counted by name.
@@ -30,7 +31,7 @@ pub struct Journal {
 const CALLS: &str = "openat,open,creat,write,writev,pwrite64,pwritev,lseek,fsync,fdatasync,rename,renameat,renameat2,unlink,unlinkat,rmdir,mkdir,mkdirat,link,linkat,symlink,symlinkat,ftruncate,truncate,fallocate,copy_file_range,sendfile,close,mmap,io_uring_setup";
 
 /// Returns `strace` with arguments for a command, or panics with a hint.
-pub fn strace(arguments: &[&str], output: &Path) -> Command {
+fn strace(arguments: &[&str], output: &Path) -> Command {
     let version = Command::new("strace").arg("--version").stdout(Stdio::null()).status();
     assert!(
         version.is_ok_and(|status| status.success()),
@@ -60,6 +61,24 @@ pub fn record(folder: &Path, command: &[String]) -> Journal {
     completed_calls(&text).into_iter().for_each(|(thread, call)| recorder.add(&thread, &call));
     let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
     Journal { code: ended.status.code(), stderr, changes: recorder.changes, calls: recorder.calls }
+}
+
+/// Runs a command in `folder` with an effect of `strace`, such as an error or a signal, on one of
+/// its system calls.
+///
+/// # Panics
+/// If the call is not made.
+pub fn inject(folder: &Path, command: &[String], call: &Call, effect: &str) -> Output {
+    let trace = tempfile::NamedTempFile::new().unwrap();
+    let rules =
+        [format!("trace={}", call.name), format!("inject={}:{effect}:when={}", call.name, call.number)];
+    let mut traced = strace(&["-e", &rules[0], "-e", &rules[1]], trace.path());
+    let output = traced.args(command).current_dir(folder).output().unwrap();
+    // A killed process does not complete its call.
+    let was_made = output.status.signal().is_some()
+        || std::fs::read_to_string(trace.path()).unwrap().contains("(INJECTED)");
+    assert!(was_made, "{command:?}: {call:?} was not made again");
+    output
 }
 
 /// Returns the threads and system calls of a trace in the order in which they ended. A call during

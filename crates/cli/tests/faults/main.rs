@@ -132,17 +132,9 @@ fn commands_recover_from_failed_calls() {
         for call in some(journal.calls, 2) {
             let folder = empty_disk(&place);
             before.write(&folder);
-            let trace = tempfile::NamedTempFile::new().unwrap();
             let full = ["write", "pwrite64", "openat", "mkdir", "rename", "ftruncate", "link"];
             let error = if full.contains(&call.name.as_str()) { "ENOSPC" } else { "EIO" };
-            let rules = [
-                format!("trace={}", call.name),
-                format!("inject={}:error={error}:when={}", call.name, call.number),
-            ];
-            let mut command = journal::strace(&["-e", &rules[0], "-e", &rules[1]], trace.path());
-            let output = command.args(scenario.arguments()).current_dir(&folder).output().unwrap();
-            let has_fired = std::fs::read_to_string(trace.path()).unwrap().contains("(INJECTED)");
-            assert!(has_fired, "{}: {call:?} was not made again", scenario.name);
+            let output = journal::inject(&folder, &scenario.arguments(), &call, &format!("error={error}"));
             fired += 1;
             let stderr = String::from_utf8_lossy(&output.stderr);
             let point = format!("{error} in {} number {}", call.name, call.number);
@@ -172,12 +164,7 @@ fn commands_recover_from_kills() {
         for call in some(journal.calls, 3) {
             let folder = empty_disk(&place);
             before.write(&folder);
-            let rules = [
-                format!("trace={}", call.name),
-                format!("inject={}:signal=SIGKILL:when={}", call.name, call.number),
-            ];
-            let mut command = journal::strace(&["-e", &rules[0], "-e", &rules[1]], Path::new("/dev/null"));
-            let status = command.args(scenario.arguments()).current_dir(&folder).output().unwrap().status;
+            let status = journal::inject(&folder, &scenario.arguments(), &call, "signal=SIGKILL").status;
             // The tracer ends like the program that it traces.
             if status.signal() != Some(9) {
                 problems.push(format!("{}, {call:?}: not ended by the signal: {status}", scenario.name));
