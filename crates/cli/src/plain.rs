@@ -4,6 +4,7 @@
 //! could move the cursor, change what was printed before, or hide a part of a command that users
 //! copy.
 
+use isochrone::is_control;
 use std::{
     borrow::Cow,
     io::{Result, Write},
@@ -12,12 +13,12 @@ use std::{
 /// Replaces characters that control a terminal by escapes such as `\u001b`. Line ends and tabs
 /// stay.
 pub fn plain(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_control) {
+    if !text.contains(is_obeyed) {
         return Cow::Borrowed(text);
     }
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
-        match is_control(c) {
+        match is_obeyed(c) {
             // The escape of JSON, so that JSON stays what it was.
             true => plain += &format!("\\u{:04x}", u32::from(c)),
             false => plain.push(c),
@@ -26,11 +27,9 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// Whether a terminal obeys a character: control codes, and those that change the direction of
-/// text.
-fn is_control(c: char) -> bool {
-    (c.is_control() && c != '\n' && c != '\t')
-        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// Whether a terminal obeys a character. Line ends and tabs do no harm.
+fn is_obeyed(c: char) -> bool {
+    is_control(c) && c != '\n' && c != '\t'
 }
 
 /// Writes text without characters that control a terminal.

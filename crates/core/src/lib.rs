@@ -19,6 +19,7 @@
 #[macro_use]
 mod forward;
 
+mod control;
 mod discount;
 mod distance;
 mod environment;
@@ -30,6 +31,8 @@ pub mod rng;
 pub mod shape;
 pub mod statistics;
 
+#[doc(hidden)]
+pub use control::is_control;
 pub use discount::{Discount, DiscountError};
 pub use distance::TemporalDistance;
 pub use environment::{EnvFactory, Environment, StepResult};

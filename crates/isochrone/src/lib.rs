@@ -39,6 +39,8 @@ pub mod prelude;
 #[cfg(feature = "learn")]
 pub mod training;
 
+#[doc(hidden)]
+pub use isochrone_core::is_control;
 pub use isochrone_core::{
     Discount, DiscountError, EnvFactory, Environment, EpisodePolicy, GoalPolicy, InstructionSet,
     LatentDistance, LatentMetric, ShapeError, StepResult, TemporalDistance, UnknownInstructionSet, exact,

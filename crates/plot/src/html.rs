@@ -1,6 +1,7 @@
 //! HTML reports: text, tables and figures in one self-contained file.
 
-use crate::{Figure, shapes::is_control};
+use crate::Figure;
+use isochrone_core::is_control;
 use std::fmt::Write as _;
 
 /// A report under construction.

@@ -1,17 +1,12 @@
 //! The shapes that make up charts.
 
 use crate::{axis::Axis, contour::Point, palette, scale};
+use isochrone_core::is_control;
 use svg::node::element::{Circle, Group, Line, Polygon, Rectangle, Text};
 
 pub(super) fn rectangle(x: f64, y: f64, width: f64, height: f64) -> Rectangle {
     let corner = Rectangle::new().set("x", round(x)).set("y", round(y));
     corner.set("width", round(width)).set("height", round(height))
-}
-
-/// Whether a character is none that is shown: control codes, and those that change the direction of
-/// text.
-pub(super) fn is_control(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 pub(super) fn text(content: &str, (x, y): Point, size: f64, anchor: &'static str) -> Text {
