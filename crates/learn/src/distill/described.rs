@@ -1,9 +1,10 @@
 //! Weights in a safetensors file whose header describes them.
 
 use crate::{error::LearnError, run::checkpoint::sha256};
+use isochrone_data::regular_file;
 use isochrone_nn::store::Archive;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use std::{fs::File, io::Read as _, path::Path};
+use std::{io::ErrorKind, path::Path};
 
 /// The maximum size of a file.
 const MAX_BYTES: u64 = 1 << 30;
@@ -40,13 +41,12 @@ fn checksum(fields: &str, archive: &Archive) -> String {
 
 /// Reads the contents of a file that is not too large.
 pub fn read(path: &Path, hint: &str) -> Result<Vec<u8>, LearnError> {
-    let failed = |error| LearnError::read(path, error);
-    let mut bytes = Vec::new();
-    File::open(path).map_err(failed)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(LearnError::malformed(path, format!("larger than {MAX_BYTES} bytes"), hint));
-    }
-    Ok(bytes)
+    regular_file::read_at_most(path, MAX_BYTES).map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge => {
+            LearnError::malformed(path, format!("larger than {MAX_BYTES} bytes"), hint)
+        }
+        _ => LearnError::read(path, error),
+    })
 }
 
 /// Returns the description and the weights in the contents of a file. All weights are finite.
