@@ -8,6 +8,7 @@ use gemm_common::{
     gemm::gemm_basic_generic,
     simd::{MixedSimd, Scalar, V3},
 };
+use isochrone_core::InstructionSet;
 
 /// A product of column-major matrices in the order of arguments that the kernels have.
 #[derive(Clone, Copy)]
@@ -26,12 +27,21 @@ pub(super) struct Product {
     pub parallelism: Parallelism,
 }
 
+/// Returns the product with narrower instructions than `gemm` may choose; `None` for the widest.
+pub(super) fn of(instruction_set: InstructionSet) -> Option<unsafe fn(Product)> {
+    match instruction_set {
+        InstructionSet::Baseline => Some(with_scalars),
+        InstructionSet::Avx2 => Some(with_avx2),
+        _ => None,
+    }
+}
+
 /// Defines a product with one set of kernels.
 macro_rules! product {
     ($(#[$attribute:meta])* $name:ident, $simd:ty, $kernels:path, $lanes:expr) => {
         $(#[$attribute])*
         #[expect(unsafe_code)]
-        pub(super) unsafe fn $name(product: Product) {
+        unsafe fn $name(product: Product) {
             use $kernels as kernels;
             let Product { m, n, k, out, out_column_stride, add, lhs, lhs_strides, rhs, rhs_strides, parallelism } =
                 product;

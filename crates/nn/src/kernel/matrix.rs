@@ -1,5 +1,8 @@
 //! Matrix products on plain slices with the `gemm` crate, which Burn's CPU backend also uses.
 
+#[cfg(target_arch = "x86_64")]
+use super::limited_product::Product;
+#[cfg(target_arch = "x86_64")]
 use isochrone_core::InstructionSet;
 
 /// A view of a row-major matrix, possibly transposed.
@@ -106,10 +109,9 @@ fn product(threads: Threads, a: Matrix, b: Matrix, out: *mut f32, add: bool) {
     // both callers pass an `out` with room for the product, which is initialized if it is read.
     unsafe {
         #[cfg(target_arch = "x86_64")]
-        {
-            use super::limited_product::{Product, with_avx2, with_scalars};
+        if let Some(multiply) = super::limited_product::of(InstructionSet::in_use()) {
             // The transposed product, since kernels prefer results with contiguous columns.
-            let transposed = Product {
+            return multiply(Product {
                 m: b.columns,
                 n: a.rows,
                 k: a.columns,
@@ -121,12 +123,7 @@ fn product(threads: Threads, a: Matrix, b: Matrix, out: *mut f32, add: bool) {
                 rhs: a.values.as_ptr(),
                 rhs_strides: [a.row_stride as isize, a.column_stride as isize],
                 parallelism,
-            };
-            match InstructionSet::in_use() {
-                InstructionSet::Baseline => return with_scalars(transposed),
-                InstructionSet::Avx2 => return with_avx2(transposed),
-                _ => {}
-            }
+            });
         }
         gemm::gemm(
             a.rows,
