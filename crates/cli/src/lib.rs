@@ -10,7 +10,7 @@ mod signals;
 use anyhow::{Context as _, bail};
 use clap::{ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use commands::{hints, output::most_similar};
-use isochrone::{InstructionSet, UnknownInstructionSet, envs::EnvError};
+use isochrone::{InstructionSet, envs::EnvError};
 use plain::PlainWriter;
 use std::{
     ffi::OsString,
@@ -30,7 +30,7 @@ struct Cli {
 
     /// Vector instructions to use; results depend on them by rounding [default: those of the
     /// processor]
-    #[arg(long, global = true, value_name = "SET", value_parser = instruction_set, display_order = 900)]
+    #[arg(long, global = true, value_name = "SET", display_order = 900)]
     instruction_set: Option<InstructionSet>,
 
     /// Color help and messages
@@ -165,10 +165,6 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
     }
     out.flush()?;
     Ok(code)
-}
-
-fn instruction_set(name: &str) -> Result<InstructionSet, UnknownInstructionSet> {
-    name.parse()
 }
 
 fn use_instruction_set(wanted: Option<InstructionSet>) -> anyhow::Result<()> {
