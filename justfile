@@ -262,9 +262,9 @@ kill-test KILLS="200":
     ISOCHRONE_KILLS={{ KILLS }} cargo nextest run --workspace {{ features }} --locked --success-output=immediate -E 'test(killed_runs_resume) | test(killed_scores_continue)' 2>&1 | tee target/reliability/kills.log
 
 # Fail every call and cut the power after every change of every command that writes, in a simulation of the disk; `test` tries a few of these points.
-faults POINTS="all": mujoco
+faults POINTS="all": python-install
     mkdir -p target/reliability
-    ISOCHRONE_FAULTS={{ POINTS }} cargo nextest run --workspace {{ features }} --locked --no-fail-fast --success-output=immediate -E 'binary(faults)' 2>&1 | tee target/reliability/faults.log
+    ISOCHRONE_PYTHON="$PWD/target/python/bin/python" ISOCHRONE_FAULTS={{ POINTS }} cargo nextest run --workspace {{ features }} --locked --no-fail-fast --success-output=immediate -E 'binary(faults)' 2>&1 | tee target/reliability/faults.log
 
 # Flip FLIPS bits in each format of data and in each file of a run; `test` flips a few.
 flips FLIPS="1000": mujoco

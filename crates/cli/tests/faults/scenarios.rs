@@ -27,22 +27,23 @@ pub enum Recovery {
     Again,
     /// It is run again if its output is missing; an output that is there is complete.
     IfMissing(&'static str),
-    /// It is run again if there is no run, and resumed otherwise.
-    Resume,
+    /// It is run again if there is no run, and resumed with another command otherwise.
+    Resume(&'static str),
 }
 
 const TRAIN: &str = "train --data walks.csv --observations x,y --size small --threads 1 --run r steps=6 batch_size=16 metrics.every=1 metrics.evaluate_every=3 checkpoints.every=2 checkpoints.keep_last=2 learner.critic.width=8 learner.critic.latent=16 learner.policy.width=8";
 const RESUME: &str = "train --resume r --threads 1";
 
-/// All commands that write files.
-pub const SCENARIOS: &[Scenario] = &[
-    Scenario { name: "train", before: &[], command: TRAIN, recovery: Recovery::Resume },
+/// All commands that write files. Those of Python need `ISOCHRONE_PYTHON`, an interpreter with the
+/// package.
+const SCENARIOS: &[Scenario] = &[
+    Scenario { name: "train", before: &[], command: TRAIN, recovery: Recovery::Resume(RESUME) },
     Scenario {
         name: "resume",
         // As if training had ended after step 4.
         before: &[TRAIN, "remove r/checkpoints/step-000000000006"],
         command: RESUME,
-        recovery: Recovery::Resume,
+        recovery: Recovery::Resume(RESUME),
     },
     Scenario {
         name: "convert-arrow",
@@ -87,6 +88,12 @@ pub const SCENARIOS: &[Scenario] = &[
         recovery: Recovery::IfMissing("out.parquet"),
     },
     Scenario {
+        name: "progress-lerobot",
+        before: &[],
+        command: "progress arm --lerobot --threads 1",
+        recovery: Recovery::IfMissing("arm/sarm_progress.parquet"),
+    },
+    Scenario {
         name: "distill",
         before: &[TRAIN],
         command: "distill r --updates 20 --threads 1",
@@ -122,7 +129,30 @@ pub const SCENARIOS: &[Scenario] = &[
         command: "--threads 1 reproduce mine.toml -o mine",
         recovery: Recovery::Again,
     },
+    Scenario {
+        name: "python",
+        before: &[],
+        command: "python train.py",
+        recovery: Recovery::Resume("python resume.py"),
+    },
 ];
+
+/// Trains from Python on a dataset in memory, which is written to the run.
+const PYTHON_TRAIN: &str = r#"import isochrone
+settings = {"metrics.every": 1, "checkpoints.every": 2, "checkpoints.keep_last": 2}
+widths = {"critic.width": 8, "critic.latent": 16, "policy.width": 8}
+data = isochrone.collect("nav2d", 5)
+isochrone.train(
+    data, run="r", size="small", steps=6, batch_size=16, threads=1, progress=False, settings=settings | widths
+)
+"#;
+const PYTHON_RESUME: &str = "import isochrone\nisochrone.resume('r', threads=1, progress=False)\n";
+
+/// Returns all commands that can be run here.
+pub fn scenarios() -> impl Iterator<Item = &'static Scenario> {
+    let has_python = std::env::var_os("ISOCHRONE_PYTHON").is_some();
+    SCENARIOS.iter().filter(move |scenario| has_python || !scenario.is_python())
+}
 
 impl Scenario {
     /// Creates what the command needs in an empty folder.
@@ -134,6 +164,10 @@ impl Scenario {
             evaluation = { episodes = 1, task_seed = 1 }\ndatasets = { nav2d = {} }\nmethods = { gcbc = {} }\n\
             [report]\nfigures = ['success']\n";
         fs::write(folder.join("mine.toml"), recipe).unwrap();
+        fs::write(folder.join("train.py"), PYTHON_TRAIN).unwrap();
+        fs::write(folder.join("resume.py"), PYTHON_RESUME).unwrap();
+        fs::create_dir(folder.join("arm")).unwrap();
+        Disk::read(&examples.join("../crates/data/tests/fixtures/lerobot")).write(&folder.join("arm"));
         fs::create_dir(folder.join("logs")).unwrap();
         for shard in 0..3 {
             let column =
@@ -156,17 +190,30 @@ impl Scenario {
         }
     }
 
+    fn is_python(&self) -> bool {
+        self.command.starts_with("python ")
+    }
+
     /// Returns the program and its arguments.
     pub fn arguments(&self) -> Vec<String> {
-        let program = env!("CARGO_BIN_EXE_isochrone").to_owned();
-        std::iter::once(program).chain(self.command.split_whitespace().map(str::to_owned)).collect()
+        words(self.command)
+    }
+
+    /// Whether the command reported a failed call and ended.
+    pub fn has_reported(&self, output: &Output) -> bool {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        match output.status.code() {
+            Some(1) if self.is_python() => stderr.contains("OSError"),
+            Some(2) => stderr.lines().last().is_some_and(|line| line.contains("hint:")),
+            _ => false,
+        }
     }
 
     /// Continues after a crash as a user would, and returns what went wrong.
     pub fn recover(&self, folder: &Path) -> Result<(), String> {
         let command = match self.recovery {
             Recovery::IfMissing(output) if folder.join(output).exists() => return Ok(()),
-            Recovery::Resume if folder.join("r/config.toml").exists() => RESUME,
+            Recovery::Resume(resume) if folder.join("r/config.toml").exists() => resume,
             _ => self.command,
         };
         let output = run(folder, command);
@@ -177,10 +224,19 @@ impl Scenario {
     }
 }
 
-/// Runs `isochrone` with arguments separated by spaces.
+/// Runs `isochrone`, or Python, with arguments separated by spaces.
 pub fn run(folder: &Path, arguments: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_isochrone"));
-    command.args(arguments.split_whitespace()).current_dir(folder).output().unwrap()
+    let words = words(arguments);
+    Command::new(&words[0]).args(&words[1..]).current_dir(folder).output().unwrap()
+}
+
+/// Returns a program and its arguments.
+fn words(arguments: &str) -> Vec<String> {
+    let (program, arguments) = match arguments.strip_prefix("python ") {
+        Some(rest) => (std::env::var("ISOCHRONE_PYTHON").unwrap(), rest),
+        None => (env!("CARGO_BIN_EXE_isochrone").to_owned(), arguments),
+    };
+    std::iter::once(program).chain(arguments.split_whitespace().map(str::to_owned)).collect()
 }
 
 /// Returns the files of a folder without what differs between two undisturbed processes: times, the
