@@ -13,10 +13,10 @@ features := "--features mujoco"
 quick: (timed "fmt" "lint-quick" "test-quick")
 
 # Everything that CI runs, cheapest first.
-check: (timed "fmt" "typos" "workflows" "book" "mujoco" "lint" "test" "guards" "examples" "test-mpi" "test-light" "python" "doc" "api" "package")
+check: (timed "fmt" "typos" "workflows" "book" "mujoco" "lint" "dependencies-check" "test" "guards" "examples" "test-mpi" "test-light" "python" "doc" "api" "package")
 
 # Checks that take long or need other packages: licenses, builds from packages, fuzzing, simulated faults, kill tests, the quick study, Python peers. Run it before a release.
-nightly: (timed "deny" "package-verify" "fuzz" "faults" "flips" "kill-test" "kill-test-mpi" "test-remote" "reproduce-quick" "test-python" "test-onnx" "test-explore" "wheel" "test-ogbench")
+nightly: (timed "deny" "sbom" "package-verify" "fuzz" "faults" "flips" "kill-test" "kill-test-mpi" "test-remote" "reproduce-quick" "test-python" "test-onnx" "test-explore" "wheel" "test-ogbench")
 
 # Run recipes one after another and print the duration of each.
 [private]
@@ -82,6 +82,20 @@ docs-update: mujoco
 # Check licenses, duplicate and banned crates, and sources. Advisories need a database from the network: `just advisories`.
 deny:
     cargo deny --locked check bans licenses sources
+
+# Write docs/dependencies.csv, an inventory of the packages in the default build of the command.
+dependencies:
+    python3 tools/dependencies.py
+
+# Check that docs/dependencies.csv is current.
+dependencies-check:
+    python3 tools/dependencies.py --check
+
+# Write the bill of materials (CycloneDX) of the command to target/isochrone.cdx.json; needs cargo-cyclonedx. Wheels contain their own.
+sbom:
+    cargo cyclonedx --quiet --manifest-path crates/cli/Cargo.toml --format json --spec-version 1.5 --describe binaries
+    mkdir -p target && mv crates/cli/isochrone_bin.cdx.json target/isochrone.cdx.json
+    rm -f crates/python/_isochrone_cdylib.cdx.json
 
 # Check for known vulnerabilities. Downloads the RustSec database, so it is not part of `check`.
 advisories:

@@ -1,0 +1,77 @@
+"""Writes docs/dependencies.csv, the packages that the default build of the command contains.
+
+    python3 tools/dependencies.py [--check]
+
+For each package: version and checksum, license, whether it runs a program while it is built (a build
+script or a procedural macro), the C library that it links, and how many lines of its sources have
+the word `unsafe`. A change of Cargo.lock that changes a row is seen in a review. `--check` fails if
+the file is not current.
+"""
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+OUT = ROOT / "docs/dependencies.csv"
+COLUMNS = ["package", "version", "license", "runs_while_building", "links", "unsafe_lines", "sha256"]
+COMMAND = "isochrone-cli"
+TARGET = "x86_64-unknown-linux-gnu"
+
+
+def metadata() -> dict:
+    command = ["cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform", TARGET]
+    return json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
+
+
+def in_default_tree() -> set[tuple[str, str]]:
+    """Names and versions of what a build with default features compiles, without tests."""
+    command = ["cargo", "tree", "--locked", "-p", COMMAND, "-e", "normal,build", "--target", TARGET, "--prefix", "none"]
+    lines = subprocess.run([*command, "-f", "{p}"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return {(name, version.removeprefix("v")) for name, version, *_ in map(str.split, lines.splitlines())}
+
+
+def unsafe_lines(folder: Path) -> int:
+    """Lines of code with the word `unsafe`, without comments and tests."""
+    paths = [path for path in folder.rglob("*.rs") if path.relative_to(folder).parts[0] in ("src", "build.rs")]
+    lines = (line.split("//")[0] for path in paths for line in path.read_text(errors="replace").splitlines())
+    return sum(1 for line in lines if re.search(r"\bunsafe\b", line))
+
+
+def runs_while_building(package: dict) -> str:
+    kinds = {kind for target in package["targets"] for kind in target["kind"]}
+    return "macro" if "proc-macro" in kinds else "script" if "custom-build" in kinds else ""
+
+
+def table() -> str:
+    lock = tomllib.loads((ROOT / "Cargo.lock").read_text())["package"]
+    checksums = {(package["name"], package["version"]): package.get("checksum", "") for package in lock}
+    tree = in_default_tree()
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for package in sorted(metadata()["packages"], key=lambda package: (package["name"], package["version"])):
+        key = (package["name"], package["version"])
+        if key not in tree or package["source"] is None:
+            continue
+        folder = Path(package["manifest_path"]).parent
+        facts = [runs_while_building(package), package["links"] or "", unsafe_lines(folder), checksums[key]]
+        rows.writerow([*key, package["license"] or "see its file", *facts])
+    return out.getvalue()
+
+
+def main() -> None:
+    current = table()
+    if "--check" not in sys.argv:
+        OUT.write_text(current)
+    elif OUT.read_text() != current:
+        sys.exit(f"{OUT.relative_to(ROOT)} is not current; hint: run `just dependencies` and review the difference")
+
+
+if __name__ == "__main__":
+    main()
