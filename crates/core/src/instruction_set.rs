@@ -1,9 +1,9 @@
 //! The vector instructions that kernels use, on which the last bits of results depend.
 //!
 //! Wider vectors add in another order. Results are therefore equal bit for bit only between
-//! processes with the same instruction set on one type of processor. A limit applies to the kernels
-//! of this workspace and their matrix products; Burn's own operations on tensors choose by the
-//! processor, so that a limited process still differs from one on a narrower processor.
+//! processes with the same instruction set. A limit applies to the kernels of this workspace and
+//! their matrix products. Burn's own operations are built without vector instructions that depend
+//! on the processor.
 
 use pulp::Arch;
 use std::{fmt, str::FromStr, sync::OnceLock};
