@@ -160,4 +160,32 @@ mod tests {
         let (a, b) = (Matrix::new(&[], 1 << 33).transposed(), Matrix::new(&[], 1 << 31));
         multiply_into(a, b, &mut [], false);
     }
+
+    fn expected(a: Matrix, b: Matrix) -> Vec<f32> {
+        let at = |m: Matrix, row, column| m.values[row * m.row_stride + column * m.column_stride];
+        let sum = |row, column| (0..a.columns).map(|inner| at(a, row, inner) * at(b, inner, column)).sum();
+        (0..a.rows)
+            .flat_map(|row| (0..b.columns).map(move |column| (row, column)))
+            .map(|(r, c)| sum(r, c))
+            .collect()
+    }
+
+    /// `just miri` checks with it that products stay within their slices, which end with the last
+    /// number of each view.
+    #[test]
+    fn products_of_views_equal_sums() {
+        let values: Vec<f32> = (0..24).map(|number| number as f32).collect();
+        let wide = Matrix::new(&values, 8);
+        let tall = Matrix::new(&values, 3).transposed();
+        let part = Matrix::new(&values, 4).columns(1..4);
+        let empty = (Matrix::new(&[], 2).transposed(), Matrix::new(&[], 3));
+        for (a, b) in [(part, wide), (part, tall), (wide.transposed(), tall), (tall.transposed(), wide)] {
+            let product = expected(a, b);
+            assert_eq!(multiply(a, b), product);
+            let mut sum = product.clone();
+            multiply_into(a, b, &mut sum, true);
+            assert_eq!(sum, product.iter().map(|value| 2.0 * value).collect::<Vec<_>>());
+        }
+        assert_eq!(multiply(empty.0, empty.1), [0.0; 6]);
+    }
 }
