@@ -76,6 +76,11 @@ fn symbolic_links_inside_a_run_are_rejected() {
     for name in ["weights.safetensors", "training.safetensors", "checkpoint.json", "SHA256SUMS"] {
         parts.push(Path::new("checkpoints/step-000000000006").join(name));
     }
+    // Files that are written later.
+    parts.extend(
+        ["refined.npz", "nearest", "distilled.safetensors", "distilled-policy.safetensors"]
+            .map(PathBuf::from),
+    );
     // Temporary files have their own names.
     parts.extend([".unfinished-status.json".into(), "checkpoints/.unfinished-step-000000000006".into()]);
     for part in parts {

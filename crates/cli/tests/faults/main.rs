@@ -181,3 +181,19 @@ fn commands_recover_from_kills() {
     println!("{killed} killed at a system call, {half_written} of them with half-written files");
     assert_none(&problems);
 }
+
+/// Locks are system calls, too: some network file systems have none.
+#[test]
+fn a_file_system_without_locks_is_reported() {
+    let scenario = scenarios().find(|scenario| scenario.name == "train").unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let folder = empty_disk(&place);
+    scenario.prepare(&folder);
+    let call = journal::Call { name: "flock".to_owned(), number: 1 };
+    for error in ["ENOLCK", "ENOSYS", "EOPNOTSUPP"] {
+        let output = journal::inject(&folder, &scenario.arguments(), &call, &format!("error={error}"));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(scenario.has_reported(&output), "{error}: {stderr}");
+        assert!(stderr.contains("its file system has no locks"), "{error}: {stderr}");
+    }
+}
