@@ -1,6 +1,7 @@
 //! The output folder of a study, in which files are replaced.
 
 use crate::error::StudyError;
+use isochrone_data::atomic::UNFINISHED;
 use isochrone_learn::run::write_file;
 use std::{fs, path::Path};
 
@@ -29,7 +30,10 @@ pub fn claim(folder: &Path) -> Result<(), StudyError> {
             return refuse(&path, "a study does not write through links", "replace it by a folder");
         }
     }
-    let is_empty = fs::read_dir(folder).map_err(StudyError::io(folder))?.next().is_none();
+    // What a process that was killed while it wrote the mark has left is no file of others.
+    let is_file = |entry: &fs::DirEntry| !entry.file_name().to_string_lossy().starts_with(UNFINISHED);
+    let is_empty =
+        !fs::read_dir(folder).map_err(StudyError::io(folder))?.flatten().any(|entry| is_file(&entry));
     let is_ours = MARKS.iter().any(|mark| folder.join(mark).exists()) || has_results(folder);
     match (is_empty, is_ours) {
         // Durable before anything else is written: a crash leaves no folder without it.
@@ -63,6 +67,16 @@ mod tests {
         claim(&other).unwrap();
         fs::write(other.join("README.md"), "ours").unwrap();
         claim(&other).unwrap();
+    }
+
+    /// A process was killed before its mark had its name.
+    #[test]
+    fn an_unfinished_mark_is_no_file_of_others() {
+        let parent = tempfile::tempdir().unwrap();
+        let unfinished = parent.path().join(format!("{UNFINISHED}lock-abc123"));
+        fs::write(&unfinished, "").unwrap();
+        claim(parent.path()).unwrap();
+        assert!(parent.path().join("lock").exists() && !unfinished.exists());
     }
 
     #[cfg(unix)]

@@ -106,6 +106,8 @@ impl Study {
             let hash = self.settings_hash(job, &config);
             match read_json(&self.folder.join(job.folder()).join(RESULT)) {
                 Some(result @ RunResult { .. }) if result.settings_hash == hash => {
+                    // A process that was killed between both files has left it.
+                    let _ = std::fs::remove_file(self.folder.join(job.folder()).join(PARTIAL_RESULT));
                     observe(Event::Finished(&result));
                     finished.insert(number, result);
                 }
