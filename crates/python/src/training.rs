@@ -192,16 +192,48 @@ impl Request<'_> {
     }
 }
 
-/// Writes a dataset from memory into the run folder, where a resumed run finds it.
-fn keep(py: Python<'_>, data: &data::Dataset, folder: &Path, name: &str) -> PyResult<PathBuf> {
-    std::fs::create_dir_all(folder)?;
-    let path = std::path::absolute(folder)?.join(name);
-    if path.symlink_metadata().is_ok() {
-        let problem = format!("{} already exists", path.display());
-        return Err(invalid(&problem, "choose another run folder, or pass the path of the file"));
+/// Datasets from memory that were written into the run folder, where a resumed run finds them. They
+/// are removed with this value, if no run was created.
+#[derive(Default)]
+struct Kept(Vec<PathBuf>);
+
+impl Kept {
+    /// Writes a dataset, and returns its path. A process that was killed before its run was created
+    /// has left the same file; any other file there is an error.
+    fn write(
+        &mut self,
+        py: Python<'_>,
+        data: &data::Dataset,
+        folder: &Path,
+        name: &str,
+    ) -> PyResult<PathBuf> {
+        std::fs::create_dir_all(folder)?;
+        let path = std::path::absolute(folder)?.join(name);
+        match path.symlink_metadata() {
+            Err(_) => {
+                write(py, data, &path)?;
+                self.0.push(path.clone());
+                Ok(path)
+            }
+            Ok(found) if found.is_file() && has_contents(py, &path, data) => Ok(path),
+            Ok(_) => {
+                let problem = format!("{} already exists", path.display());
+                Err(invalid(&problem, "choose another run folder, or pass the path of the file"))
+            }
+        }
     }
-    write(py, data, &path)?;
-    Ok(path)
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|path| drop(std::fs::remove_file(path)));
+    }
+}
+
+/// Whether a file is a dataset with the contents of another.
+fn has_contents(py: Python<'_>, path: &Path, data: &data::Dataset) -> bool {
+    let found = py.detach(|| data::Dataset::load(path, &ReadOptions::default()));
+    found.is_ok_and(|found| found.content_hash() == data.content_hash())
 }
 
 /// Starts a run and trains it.
@@ -230,7 +262,7 @@ pub fn start_run(
         run::Run::check_free(folder).or_raise()?;
     }
     let read = |options: &ReadOptions| ReadOptions { extras: Extras::Named(Vec::new()), ..options.clone() };
-    let mut written: Vec<PathBuf> = Vec::new();
+    let mut kept = Kept::default();
     let dataset = match data.map(Bound::get) {
         None if config.path.as_os_str().is_empty() => {
             return Err(invalid("no training data", "pass a Dataset or a path, or a config with data.path"));
@@ -245,10 +277,7 @@ pub fn start_run(
             let data = without_extras(py, data)?;
             config.read = read(&ReadOptions::default());
             config.path = match (&run, request.keeps_data) {
-                (Some(folder), true) => {
-                    written.push(keep(py, &data, folder, "data.arrow")?);
-                    written[0].clone()
-                }
+                (Some(folder), true) => kept.write(py, &data, folder, "data.arrow")?,
                 (_, false) => PathBuf::from("memory"),
                 (None, true) => {
                     let hint = "pass run='runs/NAME', or use isochrone.fit, which needs no folder";
@@ -266,8 +295,7 @@ pub fn start_run(
         Some(Dataset { data, source: None }) => {
             let data = without_extras(py, data)?;
             if let (Some(folder), true) = (&run, request.keeps_data) {
-                written.push(keep(py, &data, folder, "validation.arrow")?);
-                config.validation = written.last().cloned();
+                config.validation = Some(kept.write(py, &data, folder, "validation.arrow")?);
             }
             Some(data)
         }
@@ -288,9 +316,8 @@ pub fn start_run(
             let folder = run.unwrap_or_else(|| default_folder(&config.path, &resolved));
             run::Run::check_free(&folder).map(|()| folder)
         });
-    let folder = started.or_raise().inspect_err(|_| {
-        written.iter().for_each(|path| drop(std::fs::remove_file(path)));
-    })?;
+    let folder = started.or_raise()?;
+    kept.0.clear();
     train(py, &folder, observer, request.threads, (&dataset, validation.as_ref()), || {
         Ok(start()?.data_config(config).run_dir(&folder))
     })?;

@@ -291,3 +291,12 @@ def test_files_of_others_are_not_replaced(
     with pytest.raises(isochrone.IsochroneError, match="already exists"):
         isochrone.train(walks, validation=walks, run=tmp_path, steps=2, settings=settings, **SMALL)
     assert mine.read_text() == "my thesis"
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_data_of_a_killed_process_are_used(walks: isochrone.Dataset, tmp_path: Path) -> None:
+    isochrone.train(walks, run=tmp_path / "first", steps=2, **SMALL)
+    (tmp_path / "killed").mkdir()
+    shutil.copy(tmp_path / "first/data.arrow", tmp_path / "killed")
+    run = isochrone.train(walks, run=tmp_path / "killed", steps=2, **SMALL)
+    assert run.status["state"] == "finished"
