@@ -148,10 +148,12 @@ isochrone.train(
 "#;
 const PYTHON_RESUME: &str = "import isochrone\nisochrone.resume('r', threads=1, progress=False)\n";
 
-/// Returns all commands that can be run here.
+/// Returns all commands that can be run here, or those whose names are in `ISOCHRONE_FAULTS_OF`.
 pub fn scenarios() -> impl Iterator<Item = &'static Scenario> {
     let has_python = std::env::var_os("ISOCHRONE_PYTHON").is_some();
-    SCENARIOS.iter().filter(move |scenario| has_python || !scenario.is_python())
+    let names = std::env::var("ISOCHRONE_FAULTS_OF").unwrap_or_default();
+    let is_wanted = move |name: &str| names.is_empty() || names.split(',').any(|wanted| wanted == name);
+    SCENARIOS.iter().filter(move |scenario| is_wanted(scenario.name) && (has_python || !scenario.is_python()))
 }
 
 impl Scenario {
@@ -240,7 +242,8 @@ fn words(arguments: &str) -> Vec<String> {
 }
 
 /// Returns the files of a folder without what differs between two undisturbed processes: times, the
-/// list of processes, and event files, whose names have a time.
+/// list of processes, and event files, whose names have a time. Reports have times among their
+/// numbers, which are those of `results.json`.
 pub fn lasting_contents(folder: &Path) -> Tree {
     let is_lasting = |path: &PathBuf| {
         let name = path.file_name().unwrap().to_string_lossy();
@@ -251,7 +254,13 @@ pub fn lasting_contents(folder: &Path) -> Tree {
         .map(|(path, bytes)| {
             let is_json =
                 path.extension().is_some_and(|extension| extension == "json" || extension == "jsonl");
-            let bytes = bytes.map(|bytes| if is_json { without_times(&bytes) } else { bytes });
+            let is_report = path.file_stem().is_some_and(|stem| stem == "report");
+            let bytes = bytes.map(|mut bytes| {
+                if is_report {
+                    bytes.retain(|byte| !byte.is_ascii_digit());
+                }
+                if is_json { without_times(&bytes) } else { bytes }
+            });
             (path, bytes)
         })
         .collect()
