@@ -135,6 +135,13 @@ fn without_path(error: Error) -> Error {
     error.raw_os_error().map_or_else(|| error.kind().into(), Error::from_raw_os_error)
 }
 
+/// Renames a file or folder, and syncs the folder that contains it: what happens afterwards happens
+/// to the new name, also if the power fails.
+pub fn rename(from: &Path, to: &Path) -> Result<()> {
+    std::fs::rename(from, to)?;
+    sync_folder(folder_of(to))
+}
+
 fn sync_folder(folder: &Path) -> Result<()> {
     // Other systems cannot open a folder as a file.
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }

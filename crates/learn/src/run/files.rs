@@ -31,7 +31,8 @@ pub fn remove_folder(path: &Path, names: &[&str]) -> Result<(), LearnError> {
     check_contents(path, names)?;
     let name = path.file_name().expect("folders of a run have names").to_string_lossy();
     let doomed = path.with_file_name(format!("{UNFINISHED}removed-{name}"));
-    fs::rename(path, &doomed).map_err(|error| LearnError::write(path, error))?;
+    // Otherwise, a power failure could leave the old name with some of the files.
+    atomic::rename(path, &doomed).map_err(|error| LearnError::write(path, error))?;
     empty_and_remove(&doomed, names)
 }
 
