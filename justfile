@@ -294,9 +294,14 @@ hashes: mujoco
     cargo nextest run --workspace {{ features }} --locked --no-run
     python3 tools/reliability/hashes.py "$PWD/target/debug/isochrone" --out docs/results/reliability
 
-# Check the unsafe code of the kernels with Miri; needs a nightly toolchain with the component miri.
+# Measure which part of the start of a training is the check of its data, with 10^8 rows; needs perf and 4 GB of disk. Writes docs/results/reliability/verification.json.
+verification: python-install
+    cargo build --release --locked --bin isochrone
+    target/python/bin/python tools/reliability/verification.py target/release/isochrone target/verification --out docs/results/reliability
+
+# Check the unsafe code of the kernels and the reductions over threads with Miri; needs a nightly toolchain with the component miri.
 miri:
-    MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks" cargo +nightly miri test -p isochrone-nn --lib -- kernel::matrix
+    MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks" cargo +nightly miri test -p isochrone-nn --lib -- kernel::matrix kernel::math group::threads
 
 # Train, query and score for MINUTES, and record memory and file descriptors; writes docs/results/reliability/soak.json.
 soak MINUTES="120": python-install

@@ -27,6 +27,15 @@ def table(rows: list[dict[str, object]], names: dict[str, str]) -> str:
     return head + "".join("| " + " | ".join(f"{row[key]:,}" if isinstance(row[key], int) else str(row[key]) for key in names) + " |\n" for row in rows)
 
 
+def total(rows: list[dict[str, object]], name: str) -> str:
+    return f"{sum(row[name] for row in rows):,}"
+
+
+def verification_text(results: dict) -> str:
+    seconds, share = (sorted(results[name])[1] for name in ["seconds_of_processor_time", "share_of_hash"])
+    return f"Comparing {results['rows']:,} rows ({results['bytes'] / 1e9:.1f} GB) with their hash is {100 * share:.0f} % of the {seconds:.1f} seconds of processor time until the first update ends (medians of three)."
+
+
 def hashes_table(hashes: dict) -> str:
     columns = hashes["columns"]
     head = "| algorithm | " + " | ".join(columns) + " |\n|" + "---|" * (1 + len(columns)) + "\n"
@@ -44,18 +53,20 @@ def main() -> None:
     kills = [row for log in ["faults.log", "kills.log"] for row in lines(logs / log, r"(?m)^ *(?P<line>\d+ killed.*)$")]
     hashes = json.loads((out / "hashes.json").read_text()) if (out / "hashes.json").exists() else None
     soak = json.loads((out / "soak.json").read_text()) if (out / "soak.json").exists() else None
+    verification = json.loads((out / "verification.json").read_text()) if (out / "verification.json").exists() else None
     revision = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
     results = {"revision": revision, "platform": platform.platform(), "faults": faults, "failed_calls": calls, "flips": flips, "kills": [row["line"] for row in kills]}
     (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
     text = (Path(__file__).parent / "page.in").read_text()
     parts = {
         "FAULTS": table(faults, {"command": "command", "changes": "changes of the disk", "disks": "different disks, all continued"}),
-        "SUM": f"{sum(row['changes'] for row in faults):,} changes and {sum(row['disks'] for row in faults):,} different disks",
-        "CALLS": f"{calls[0]['failed']:,} calls failed once; {calls[0]['survived']:,} times the command went on" if calls else "not run",
+        "SUM": f"{total(faults, 'changes')} changes and {total(faults, 'disks')} different disks",
+        "CALLS": f"{total(calls, 'failed')} calls failed once; {total(calls, 'survived')} times the command went on",
         "FLIPS": table(flips, {"file": "file", "flips": "flipped bits", "refused": "refused", "noticed": "another content hash", "equal": "nothing changed"}),
         "KILLS": "\n".join(f"- {row['line']}" for row in kills) or "- not run",
         "HASHES": hashes_table(hashes) if hashes else "Not run.\n",
         "SOAK": soak_text(soak) if soak else "Not run.\n",
+        "VERIFICATION": verification_text(verification) if verification else "Not measured.",
         "REVISION": revision[:12],
     }
     for name, part in parts.items():
