@@ -142,6 +142,12 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
     sync_folder(folder_of(to))
 }
 
+/// Removes an empty folder, and syncs the folder that contained it.
+pub fn remove_folder(path: &Path) -> Result<()> {
+    std::fs::remove_dir(path)?;
+    sync_folder(folder_of(path))
+}
+
 fn sync_folder(folder: &Path) -> Result<()> {
     // Other systems cannot open a folder as a file.
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }

@@ -209,7 +209,10 @@ impl Scenario {
             Some(1) if self.is_python() => {
                 ["No space left on device", "Input/output error"].iter().any(|error| stderr.contains(error))
             }
-            Some(2) => stderr.lines().last().is_some_and(|line| line.contains("hint:")),
+            // The failed call may also be the write of the message.
+            Some(2) => {
+                stderr.trim() == "error:" || stderr.lines().last().is_some_and(|line| line.contains("hint:"))
+            }
             _ => false,
         }
     }

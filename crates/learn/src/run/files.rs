@@ -71,7 +71,7 @@ fn empty_and_remove(folder: &Path, names: &[&str]) -> Result<(), LearnError> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         outcome => outcome,
     });
-    removed.and_then(|()| fs::remove_dir(folder)).map_err(|error| LearnError::write(folder, error))
+    removed.and_then(|()| atomic::remove_folder(folder)).map_err(|error| LearnError::write(folder, error))
 }
 
 /// Returns the sorted entries of a folder; none if it does not exist.
