@@ -232,7 +232,7 @@ impl Drop for Kept {
 
 /// Whether a file is a dataset with the contents of another.
 fn has_contents(py: Python<'_>, path: &Path, data: &data::Dataset) -> bool {
-    let found = py.detach(|| data::Dataset::load(path, &ReadOptions::default()));
+    let found = py.detach(|| data::Dataset::load(path, ReadOptions::default()));
     found.is_ok_and(|found| found.content_hash() == data.content_hash())
 }
 
