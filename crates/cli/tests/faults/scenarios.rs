@@ -206,9 +206,9 @@ impl Scenario {
         let stderr = String::from_utf8_lossy(&output.stderr);
         match output.status.code() {
             // The call of a number may be one of Python itself, while it imports modules.
-            Some(1) if self.is_python() => {
-                ["No space left on device", "Input/output error"].iter().any(|error| stderr.contains(error))
-            }
+            Some(1) if self.is_python() => ["OSError", "No space left on device", "Input/output error"]
+                .iter()
+                .any(|error| stderr.contains(error)),
             // The failed call may also be the write of the message.
             Some(2) => {
                 stderr.trim() == "error:" || stderr.lines().last().is_some_and(|line| line.contains("hint:"))
