@@ -211,7 +211,8 @@ impl Scenario {
                 .any(|error| stderr.contains(error)),
             // The failed call may also be the write of the message.
             Some(2) => {
-                stderr.trim() == "error:" || stderr.lines().last().is_some_and(|line| line.contains("hint:"))
+                "error:".starts_with(stderr.trim())
+                    || stderr.lines().last().is_some_and(|line| line.contains("hint:"))
             }
             _ => false,
         }
