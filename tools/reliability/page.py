@@ -75,7 +75,8 @@ def main() -> None:
 
 
 def soak_text(soak: dict) -> str:
-    growth = ", ".join(f"{name} {value:+.2f}" for name, value in soak["growth_per_hour"].items())
+    # Without a minus sign before zero.
+    growth = ", ".join(f"{name} {round(value, 2) + 0.0:+.2f}" for name, value in soak["growth_per_hour"].items())
     return (
         f"{soak['minutes']:.0f} minutes: {soak['rounds']:,} rounds, {soak['queries']:,} queries through Python, {soak['scored_rows']:,} rows scored by the command, training all the time.\n"
         f"Growth per hour over the second half: {growth}.\n\n![Memory and file descriptors](soak.svg)\n"
