@@ -1,7 +1,7 @@
 //! The output folder of a study, in which files are replaced.
 
 use crate::error::StudyError;
-use isochrone_data::atomic::UNFINISHED;
+use isochrone_data::atomic::is_unfinished;
 use isochrone_learn::run::write_file;
 use std::{fs, path::Path};
 
@@ -31,9 +31,8 @@ pub fn claim(folder: &Path) -> Result<(), StudyError> {
         }
     }
     // What a process that was killed while it wrote the mark has left is no file of others.
-    let is_file = |entry: &fs::DirEntry| !entry.file_name().to_string_lossy().starts_with(UNFINISHED);
-    let is_empty =
-        !fs::read_dir(folder).map_err(StudyError::io(folder))?.flatten().any(|entry| is_file(&entry));
+    let mut entries = fs::read_dir(folder).map_err(StudyError::io(folder))?;
+    let is_empty = entries.all(|entry| entry.is_ok_and(|entry| is_unfinished(&entry.path())));
     let is_ours = MARKS.iter().any(|mark| folder.join(mark).exists()) || has_results(folder);
     match (is_empty, is_ours) {
         // Durable before anything else is written: a crash leaves no folder without it.
@@ -73,7 +72,7 @@ mod tests {
     #[test]
     fn an_unfinished_mark_is_no_file_of_others() {
         let parent = tempfile::tempdir().unwrap();
-        let unfinished = parent.path().join(format!("{UNFINISHED}lock-abc123"));
+        let unfinished = parent.path().join(".unfinished-lock-abc123");
         fs::write(&unfinished, "").unwrap();
         claim(parent.path()).unwrap();
         assert!(parent.path().join("lock").exists() && !unfinished.exists());

@@ -112,10 +112,10 @@ impl AtomicFolder {
             return Err(Error::new(ErrorKind::AlreadyExists, "already exists"));
         }
         sync_folder(self.path())?;
-        std::fs::rename(self.path(), &self.destination)?;
+        rename(self.path(), &self.destination)?;
         // Nothing is left to remove under the temporary name.
         let _ = self.folder.keep();
-        sync_folder(folder_of(&self.destination))
+        Ok(())
     }
 }
 
@@ -133,6 +133,11 @@ fn temporary<'a>(#[cfg_attr(not(unix), expect(unused_variables))] mode: u32) -> 
 /// Removes the temporary path from an error, since it means nothing to users.
 fn without_path(error: Error) -> Error {
     error.raw_os_error().map_or_else(|| error.kind().into(), Error::from_raw_os_error)
+}
+
+/// Whether a path has the name of an unfinished write or removal.
+pub fn is_unfinished(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(UNFINISHED))
 }
 
 /// Renames a file or folder, and syncs the folder that contains it: what happens afterwards happens

@@ -140,7 +140,7 @@ fn commands_recover_from_failed_calls() {
             let point = format!("{error} in {} number {}", call.name, call.number);
             if output.status.success() {
                 survived += 1;
-            } else if !scenario.has_reported(&output) {
+            } else if !scenario.has_reported(&output, &call) {
                 problems.push(format!("{}, {point}: {}: {stderr}", scenario.name, output.status));
             }
             if let Err(problem) = check_recovery(scenario, &folder, &expected) {
@@ -193,7 +193,7 @@ fn a_file_system_without_locks_is_reported() {
     for error in ["ENOLCK", "ENOSYS", "EOPNOTSUPP"] {
         let output = journal::inject(&folder, &scenario.arguments(), &call, &format!("error={error}"));
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(scenario.has_reported(&output), "{error}: {stderr}");
+        assert!(scenario.has_reported(&output, &call), "{error}: {stderr}");
         assert!(stderr.contains("its file system has no locks"), "{error}: {stderr}");
     }
 }

@@ -1,6 +1,9 @@
 //! Commands that write, and how each is continued after a crash.
 
-use crate::disk::{Disk, Tree};
+use crate::{
+    disk::{Disk, Tree},
+    journal::Call,
+};
 use isochrone::data::tables::{Column, write_parquet};
 use serde_json::Value;
 use std::{
@@ -202,18 +205,16 @@ impl Scenario {
     }
 
     /// Whether the command reported a failed call and ended.
-    pub fn has_reported(&self, output: &Output) -> bool {
+    pub fn has_reported(&self, output: &Output, call: &Call) -> bool {
         let stderr = String::from_utf8_lossy(&output.stderr);
         match output.status.code() {
             // The call of a number may be one of Python itself, while it imports modules.
             Some(1) if self.is_python() => ["OSError", "No space left on device", "Input/output error"]
                 .iter()
                 .any(|error| stderr.contains(error)),
-            // The failed call may also be the write of the message.
-            Some(2) => {
-                "error:".starts_with(stderr.trim())
-                    || stderr.lines().last().is_some_and(|line| line.contains("hint:"))
-            }
+            // Calls are counted by thread: the write of the message may have the same number.
+            Some(2) if call.name == "write" && "error:".starts_with(stderr.trim()) => true,
+            Some(2) => stderr.lines().last().is_some_and(|line| line.contains("hint:")),
             _ => false,
         }
     }

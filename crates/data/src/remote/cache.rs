@@ -171,7 +171,7 @@ impl Cache {
             let key = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let is_record = path.extension().is_some_and(|extension| extension == "json");
             let Ok(file) = fs::metadata(&path) else { continue };
-            if key.starts_with(atomic::UNFINISHED) {
+            if atomic::is_unfinished(&path) {
                 // Of a process that was killed: this one holds the lock.
                 remove_file(&path)?;
                 continue;

@@ -50,18 +50,13 @@ pub fn check_contents(folder: &Path, names: &[&str]) -> Result<(), LearnError> {
 /// Removes what an interrupted write or removal left in a folder: files, and folders with the files
 /// `names`.
 pub fn sweep(folder: &Path, names: &[&str]) -> Result<(), LearnError> {
-    for path in entries(folder)?.into_iter().filter(|path| is_unfinished(path)) {
+    for path in entries(folder)?.into_iter().filter(|path| atomic::is_unfinished(path)) {
         match fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
             true => empty_and_remove(&path, names)?,
             false => fs::remove_file(&path).map_err(|error| LearnError::write(&path, error))?,
         }
     }
     Ok(())
-}
-
-/// Whether a path has the name of an unfinished write or removal.
-pub fn is_unfinished(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(UNFINISHED))
 }
 
 /// Removes a folder file by file and never recursively, so that foreign files are kept.

@@ -5,6 +5,7 @@
 
 use super::files;
 use crate::error::LearnError;
+use isochrone_data::atomic::is_unfinished;
 use std::{
     fs::{self, File, OpenOptions},
     io::ErrorKind,
@@ -36,8 +37,7 @@ const NAMES: [&str; 11] = [
 pub fn check(folder: &Path) -> Result<(), LearnError> {
     for path in files::entries(folder)? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if NAMES.contains(&&*name) || name.starts_with("events.out.tfevents.") || files::is_unfinished(&path)
-        {
+        if NAMES.contains(&&*name) || name.starts_with("events.out.tfevents.") || is_unfinished(&path) {
             check_one(&path)?;
         }
     }
