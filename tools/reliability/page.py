@@ -11,6 +11,11 @@ import sys
 from pathlib import Path
 
 
+def measured(path: Path) -> dict | None:
+    """The results of a recipe, if it was run."""
+    return json.loads(path.read_text()) if path.exists() else None
+
+
 def lines(path: Path, pattern: str) -> list[dict[str, str]]:
     """The groups of all lines of a log that match."""
     text = path.read_text() if path.exists() else ""
@@ -51,9 +56,7 @@ def main() -> None:
     calls = numbers(lines(logs / "faults.log", r"(?P<failed>\d+) calls failed; (?P<survived>\d+) times"))
     flips = numbers(lines(logs / "flips.log", r"(?m)^ *(?P<file>[\w./-]+): of (?P<flips>\d+) flipped bits (?P<refused>\d+) were refused, (?:(?P<noticed>\d+) changed the hash, )?(?P<equal>\d+) changed nothing$"))
     kills = [row for log in ["faults.log", "kills.log"] for row in lines(logs / log, r"(?m)^ *(?P<line>\d+ killed.*)$")]
-    hashes = json.loads((out / "hashes.json").read_text()) if (out / "hashes.json").exists() else None
-    soak = json.loads((out / "soak.json").read_text()) if (out / "soak.json").exists() else None
-    verification = json.loads((out / "verification.json").read_text()) if (out / "verification.json").exists() else None
+    hashes, soak, verification = (measured(out / f"{name}.json") for name in ["hashes", "soak", "verification"])
     revision = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
     results = {"revision": revision, "platform": platform.platform(), "faults": faults, "failed_calls": calls, "flips": flips, "kills": [row["line"] for row in kills]}
     (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
