@@ -5,7 +5,8 @@
 For each package: version and checksum, license, whether it runs a program while it is built (a build
 script or a procedural macro), the C library that it links, and how many lines of its sources have
 the word `unsafe`. A change of Cargo.lock that changes a row is seen in a review. `--check` fails if
-the file is not current.
+the file is not current, or if the feature `mujoco` changes how other packages are compiled: CI
+would compile most of them twice.
 """
 
 import csv
@@ -34,6 +35,19 @@ def in_default_tree() -> set[tuple[str, str]]:
     command = ["cargo", "tree", "--locked", "-p", COMMAND, "-e", "normal,build", "--target", TARGET, "--prefix", "none"]
     lines = subprocess.run([*command, "-f", "{p}"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     return {(name, version.removeprefix("v")) for name, version, *_ in map(str.split, lines.splitlines())}
+
+
+def features(*flags: str) -> dict[str, set[str]]:
+    """The features of every package from a registry, in a build of all tests."""
+    command = ["cargo", "tree", "--locked", "--workspace", "-e", "normal,build,dev", "--target", TARGET, "--prefix", "none"]
+    run = subprocess.run([*command, "-f", "{p}|{f}", *flags], cwd=ROOT, check=True, capture_output=True, text=True)
+    found: dict[str, set[str]] = {}
+    for line in run.stdout.splitlines():
+        package, _, names = line.removesuffix(" (*)").partition("|")
+        # A path is shown for our own packages.
+        if str(ROOT) not in package:
+            found.setdefault(package, set()).add(names)
+    return found
 
 
 def unsafe_lines(folder: Path) -> int:
@@ -71,6 +85,9 @@ def main() -> None:
         OUT.write_text(current)
     elif OUT.read_text() != current:
         sys.exit(f"{OUT.relative_to(ROOT)} is not current; hint: run `just dependencies` and review the difference")
+    without, with_physics = features(), features("--features", "mujoco")
+    if differ := [package for package in without if with_physics[package] != without[package]]:
+        sys.exit(f"the feature mujoco changes features of {', '.join(differ)}; hint: enable them in Cargo.toml")
 
 
 if __name__ == "__main__":
