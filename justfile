@@ -16,7 +16,7 @@ quick: (timed "fmt" "lint-quick" "test-quick")
 check: (timed "fmt" "typos" "workflows" "book" "mujoco" "lint" "dependencies-check" "test" "guards" "examples" "test-mpi" "test-light" "python" "doc" "api" "package")
 
 # Checks that take long or need other packages: licenses, builds from packages, fuzzing, simulated faults, kill tests, the quick study, Python peers. Run it before a release.
-nightly: (timed "deny" "sbom" "package-verify" "fuzz" "faults" "flips" "kill-test" "kill-test-mpi" "test-remote" "reproduce-quick" "test-python" "test-onnx" "test-explore" "wheel" "test-ogbench")
+nightly: (timed "deny" "sbom" "package-verify" "fuzz" "faults" "flips" "kill-test" "kill-test-mpi" "test-remote" "test-nearest" "reproduce-quick" "test-python" "test-onnx" "test-explore" "wheel" "test-ogbench")
 
 # Run recipes one after another and print the duration of each.
 [private]
@@ -211,6 +211,11 @@ test-remote:
     cargo nextest run -p isochrone-data --features remote --locked --test remote
     cargo bench -p isochrone-data --bench shards --locked --profile dev
 
+# Test and lint the index of nearest states, which no other recipe compiles; needs a C++ compiler.
+test-nearest:
+    cargo clippy -p isochrone-eval --features nearest --all-targets --locked -- -D warnings
+    cargo nextest run -p isochrone-eval --features nearest --locked --test nearest
+
 # Measure a billion rows in shards in FOLDER (12 GB, created and removed), and an object store at URL with the credentials of the environment; writes docs/results/remote/results.json. Drops the page cache if permitted.
 bench-remote URL FOLDER="target" ROWS="1000000000":
     cargo bench -p isochrone-data --bench shards --locked -- --rows {{ ROWS }} --folder "$PWD/{{ FOLDER }}" --output "$PWD/docs/results/remote/results.json"
@@ -267,7 +272,7 @@ fuzz INPUTS="1000000" SEED="1":
 
 # Fuzz TARGET, or all of them, with RUNS inputs guided by coverage; adds to docs/results/reliability/fuzz.json. Needs a nightly toolchain and cargo-fuzz; see fuzz/README.md.
 fuzz-coverage TARGET="all" RUNS="10000000":
-    cargo +nightly fuzz build --sanitizer none -a
+    cargo +nightly fuzz build --sanitizer none -a --no-trace-compares
     python3 fuzz/run.py --target {{ TARGET }} --runs {{ RUNS }}
 
 # Kill KILLS training processes and as many scoring processes at random times and check that they continue; `test` includes a few.

@@ -16,10 +16,10 @@ isochrone_fuzz::target!(seeds, |bytes| {
     if let Ok(grid) =
         str::from_utf8(bytes).map_err(drop).and_then(|text| GridWorld::parse(text).map_err(drop))
     {
-        for slip in [0.0, 0.25] {
-            if let Ok(mdp) = grid.to_mdp(slip) {
-                assert_eq!(mdp.n_states(), grid.n_states());
-            }
+        // One of the two per input: large MDPs take almost all of the time.
+        let slip = [0.0, 0.25][bytes.len() % 2];
+        if let Ok(mdp) = grid.to_mdp(slip) {
+            assert_eq!(mdp.n_states(), grid.n_states());
         }
     }
 });

@@ -21,6 +21,8 @@ mod config;
 #[cfg(feature = "nearest")]
 mod error;
 #[cfg(feature = "nearest")]
+mod graph_file;
+#[cfg(feature = "nearest")]
 mod index;
 #[cfg(feature = "nearest")]
 mod saved;

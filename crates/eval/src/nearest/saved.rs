@@ -2,7 +2,8 @@
 //! them with their checksums.
 //!
 //! The library trusts the edges of a file that it maps. The checksum of every file is therefore
-//! compared before it is mapped.
+//! compared, and its edges are checked, before it is mapped: a folder may come from a stranger, who
+//! can write checksums, too.
 
 use super::{IndexConfig, NearestError, shard::Shard};
 use isochrone_core::LatentMetric;

@@ -6,7 +6,7 @@
 //! neighbors in either direction, and a query by the direction of the query. One graph therefore
 //! answers both, from several threads.
 
-use super::{Direction, IndexConfig, NearestError, Neighbor};
+use super::{Direction, IndexConfig, NearestError, Neighbor, graph_file};
 use isochrone_core::LatentMetric;
 use std::{path::Path, sync::Arc};
 use usearch::{Index, IndexOptions, MetricKind, ScalarKind};
@@ -41,6 +41,7 @@ impl Shard {
     ) -> Result<Self, NearestError> {
         let corrupt = |problem: String| NearestError::Corrupt { path: path.into(), problem };
         let width = metric.width();
+        graph_file::check(path, width + 1).map_err(|error| corrupt(error.to_string()))?;
         let mut shard = Self::empty(width, config)?;
         let text = path.to_str().ok_or_else(|| corrupt("the path is not Unicode".to_owned()))?;
         shard.index.view(text).map_err(|error| corrupt(error.what().to_owned()))?;
@@ -71,7 +72,7 @@ impl Shard {
         let width = metric.width();
         let compare = move |first: *const f32, second: *const f32| {
             // SAFETY: both point to rows of the index or of a query, which have `width + 1`
-            // numbers: the library rejects others, and `open` compares the width of a file.
+            // numbers: the library rejects others, and `open` checks those of a file.
             #[expect(unsafe_code)]
             let (first, second) = unsafe {
                 (std::slice::from_raw_parts(first, width + 1), std::slice::from_raw_parts(second, width + 1))

@@ -1,5 +1,6 @@
 use super::slope::{Slope, WIDTH};
 use isochrone_core::LatentDistance as _;
+use isochrone_data::sha256;
 use isochrone_eval::nearest::{Direction, IndexConfig, NearestError, NearestIndex, Neighbor, SliceStates};
 use std::{fs, path::Path};
 
@@ -83,4 +84,59 @@ fn corrupt_files_are_errors_that_name_them() {
     fs::write(folder.join("index.json"), b"{").unwrap();
     let error = open(&folder, "first").err().unwrap().to_string();
     assert!(error.contains("index.json"), "{error}");
+}
+
+#[test]
+fn edges_of_a_file_with_a_valid_checksum_are_checked() {
+    let run = tempfile::tempdir().unwrap();
+    let folder = run.path().join("nearest");
+    let (list, shard) = (folder.join("index.json"), folder.join("shard-0001.usearch"));
+    saved(&folder, "first");
+    let (contents, bytes) = (fs::read_to_string(&list).unwrap(), fs::read(&shard).unwrap());
+    let open_with = |changes: &[(usize, [u8; 4])]| {
+        let mut changed = bytes.clone();
+        for (at, number) in changes {
+            changed[*at..*at + 4].copy_from_slice(number);
+        }
+        fs::write(&shard, &changed).unwrap();
+        fs::write(&list, contents.replace(&sha256(&bytes), &sha256(&changed))).unwrap();
+        open(&folder, "first")
+    };
+    let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    let (rows, row_bytes) = (number(0) as usize, number(4) as usize);
+    let graph = 8 + rows * row_bytes + 64;
+    let first_node = graph + 5 * 8 + 2 * rows;
+    let (neighbors, first_neighbor) = (first_node + 10, first_node + 14);
+    assert!(number(graph) as usize == rows && (1..=16).contains(&number(neighbors)), "the layout is known");
+    open_with(&[]).unwrap().unwrap();
+    for (at, value, problem) in [
+        (4, 8, "its rows have 8 bytes"),
+        (graph, 3, "it has 3 nodes and 500 rows"),
+        (graph + 8, u32::MAX, "it ends within its graph"),
+        (graph + 32, 500, "searches start at node 500"),
+        (first_node, 500, "node 0 is row 500 of 500"),
+        (neighbors, 17, "node 0 has 17 neighbors of at most 16"),
+        (first_neighbor, 500, "node 0 has the neighbor 500 on level 0"),
+        (first_neighbor, u32::MAX, "node 0 has the neighbor 4294967295 on level 0"),
+    ] {
+        let error = open_with(&[(at, u32::to_le_bytes(value))]).err().unwrap().to_string();
+        assert!(error.contains("shard-0001.usearch") && error.contains(problem), "{problem}: {error}");
+    }
+    // What is not refused is searched within its bounds.
+    for at in (8 + rows * row_bytes..bytes.len() - 4).step_by(331) {
+        if let Ok(Some(index)) = open_with(&[(at, [0xff; 4])]) {
+            found(&index);
+        }
+    }
+}
+
+#[test]
+fn files_of_others_in_the_folder_of_an_index_are_kept() {
+    let run = tempfile::tempdir().unwrap();
+    let folder = run.path().join("nearest");
+    let index = saved(&folder, "first");
+    fs::write(folder.join("notes.txt"), "mine").unwrap();
+    let error = index.save(&folder, "second").unwrap_err().to_string();
+    assert!(error.contains("notes.txt is not a part of an index"), "{error}");
+    assert_eq!(fs::read_to_string(folder.join("notes.txt")).unwrap(), "mine");
 }
