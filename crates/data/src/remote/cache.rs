@@ -16,6 +16,8 @@ use std::{
 
 /// The extension of an unfinished download.
 const PART: &str = "part";
+/// The digits of a key.
+const KEY_DIGITS: usize = 64;
 
 pub(super) struct Cache {
     folder: PathBuf,
@@ -176,7 +178,7 @@ impl Cache {
                 remove_file(&path)?;
                 continue;
             }
-            if in_use.contains(&key) || is_record {
+            if !is_name(&key, KEY_DIGITS) || in_use.contains(&key) || is_record {
                 continue;
             }
             let record = self.record(&key);
@@ -190,6 +192,12 @@ impl Cache {
         }
         Ok(others)
     }
+}
+
+/// Whether the cache gives such names. Nothing else is deleted: the folder may be one that has
+/// files of others.
+pub(super) fn is_name(name: &str, digits: usize) -> bool {
+    name.len() == digits && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 fn remove_file(path: &Path) -> Result<(), RemoteError> {

@@ -1,12 +1,19 @@
 //! A dataset in the cache: a folder of links with the names that the files have in the store.
 
-use super::{RemoteError, cache::Cache, object::RemoteObject};
+use super::{
+    RemoteError,
+    cache::{self, Cache},
+    object::RemoteObject,
+};
 use crate::{atomic::AtomicFolder, content_hash::hexadecimal};
 use sha2::{Digest as _, Sha256};
 use std::{
     fs,
     path::{Path, PathBuf},
 };
+
+/// The digits of the name of a view.
+const NAME_DIGITS: usize = 32;
 
 /// Returns the folder with links to the complete files of a dataset.
 pub(super) fn of(cache: &Cache, objects: &[RemoteObject]) -> Result<PathBuf, RemoteError> {
@@ -17,7 +24,7 @@ pub(super) fn of(cache: &Cache, objects: &[RemoteObject]) -> Result<PathBuf, Rem
         state.update(object.key());
         state.update([0]);
     }
-    let view = cache.views().join(&hexadecimal(state)[..32]);
+    let view = cache.views().join(&hexadecimal(state)[..NAME_DIGITS]);
     let fail = RemoteError::cache(&view);
     if view.exists() {
         if objects.iter().all(|object| view.join(&object.name).exists()) {
@@ -45,7 +52,8 @@ pub(super) fn of(cache: &Cache, objects: &[RemoteObject]) -> Result<PathBuf, Rem
 /// Deletes the views of datasets of which files were deleted.
 pub(super) fn remove_broken(cache: &Cache) {
     for view in fs::read_dir(cache.views()).into_iter().flatten().flatten() {
-        if is_broken(&view.path()) {
+        let is_view = view.file_name().to_str().is_some_and(|name| cache::is_name(name, NAME_DIGITS));
+        if is_view && is_broken(&view.path()) {
             // What remains is found by the next call.
             let _ = fs::remove_dir_all(view.path());
         }

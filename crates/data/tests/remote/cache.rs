@@ -51,6 +51,26 @@ fn the_least_recently_used_file_is_deleted_first() {
 }
 
 #[test]
+#[cfg(unix)]
+fn files_of_others_in_the_folder_of_the_cache_are_kept() {
+    let (server, folder) = (Server::start(), tempfile::tempdir().unwrap());
+    let text = table(1000);
+    let options = CacheOptions { limit_bytes: text.len() as u64, ..CacheOptions::new(folder.path()) };
+    let (object, view) = (folder.path().join("objects/mine.csv"), folder.path().join("views/mine"));
+    fs::create_dir_all(folder.path().join("objects")).unwrap();
+    fs::create_dir_all(&view).unwrap();
+    fs::write(&object, &text).unwrap();
+    fs::write(view.join("kept"), "").unwrap();
+    // The view of a deleted file looks like this.
+    std::os::unix::fs::symlink("nothing", view.join("link")).unwrap();
+    for name in ["a", "b"] {
+        server.put(&format!("{name}.csv"), text.as_str());
+        fetch(&format!("http://{}/{name}.csv", server.address), &options).unwrap();
+    }
+    assert!(object.exists() && view.join("kept").exists());
+}
+
+#[test]
 fn the_files_of_the_present_dataset_are_never_deleted() {
     let (server, folder, data) = (Server::start(), tempfile::tempdir().unwrap(), walks(60));
     let shards = folder.path().join("shards");
