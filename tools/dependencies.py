@@ -5,8 +5,8 @@
 For each package: version and checksum, license, whether it runs a program while it is built (a build
 script or a procedural macro), the C library that it links, and how many lines of its sources have
 the word `unsafe`. A change of Cargo.lock that changes a row is seen in a review. `--check` fails if
-the file is not current, or if the feature `mujoco` changes how other packages are compiled: CI
-would compile most of them twice.
+the file is not current, or if tests without MuJoCo or the module for tests of Python have packages
+with other features than all tests: CI would compile most of them again.
 """
 
 import csv
@@ -38,8 +38,8 @@ def in_default_tree() -> set[tuple[str, str]]:
 
 
 def features(*flags: str) -> dict[str, set[str]]:
-    """The features of every package from a registry, in a build of all tests."""
-    command = ["cargo", "tree", "--locked", "--workspace", "-e", "normal,build,dev", "--target", TARGET, "--prefix", "none"]
+    """The features of every package from a registry, in a build with these flags."""
+    command = ["cargo", "tree", "--locked", "--target", TARGET, "--prefix", "none"]
     run = subprocess.run([*command, "-f", "{p}|{f}", *flags], cwd=ROOT, check=True, capture_output=True, text=True)
     found: dict[str, set[str]] = {}
     for line in run.stdout.splitlines():
@@ -85,9 +85,13 @@ def main() -> None:
         OUT.write_text(current)
     elif OUT.read_text() != current:
         sys.exit(f"{OUT.relative_to(ROOT)} is not current; hint: run `just dependencies` and review the difference")
-    without, with_physics = features(), features("--features", "mujoco")
-    if differ := [package for package in without if with_physics[package] != without[package]]:
-        sys.exit(f"the feature mujoco changes features of {', '.join(differ)}; hint: enable them in Cargo.toml")
+    tests = ["--workspace", "-e", "normal,build,dev"]
+    shared = features(*tests, "--features", "mujoco")
+    module = ["-p", "isochrone-python", "-e", "normal,build", "--features", "mujoco,shared-build"]
+    for build, flags in {"tests without mujoco": tests, "the Python module for tests": module}.items():
+        found = features(*flags)
+        if differ := [package for package in found if not found[package] <= shared.get(package, set())]:
+            sys.exit(f"{build} change features of {', '.join(differ)}; hint: enable the same in Cargo.toml")
 
 
 if __name__ == "__main__":
