@@ -131,7 +131,7 @@ impl Cmd2 {
             let (phi_states, phi_goals) = (phi.clone().narrow(0, 0, n), phi.narrow(0, n, n));
             let psi = on_sphere(member.psi.forward(goals.clone()));
             let Some(group) = self.context.processes.negatives() else {
-                let logits = phi_states.clone().matmul(psi.clone().transpose());
+                let logits = self.product.all_pairs(phi_states.clone(), psi.clone());
                 let loss = infonce_of_logits(self.config.infonce, logits);
                 return (loss, contrastive_targets(phi_states, phi_goals, psi).detach());
             };
