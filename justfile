@@ -294,10 +294,12 @@ flips FLIPS="1000": mujoco
 reliability-page:
     python3 tools/reliability/page.py target/reliability docs/results/reliability
 
-# Compare the weights of every algorithm over instruction sets; needs Debian's qemu-user. Writes docs/results/reliability/hashes.json.
+# Compare the weights of every algorithm over instruction sets; needs Debian's qemu-user and gcc-aarch64-linux-gnu, and the target aarch64-unknown-linux-gnu. Writes docs/results/reliability/hashes.json.
 hashes: mujoco
     cargo nextest run --workspace {{ features }} --locked --no-run
-    python3 tools/reliability/hashes.py "$PWD/target/debug/isochrone" --out docs/results/reliability
+    cargo build --locked --bin isochrone --target-dir target/light
+    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc cargo build --locked --bin isochrone --target aarch64-unknown-linux-gnu --target-dir target/light
+    python3 tools/reliability/hashes.py "$PWD/target/debug/isochrone" --light "$PWD/target/light/debug/isochrone" --arm "$PWD/target/light/aarch64-unknown-linux-gnu/debug/isochrone" --out docs/results/reliability
 
 # Measure which part of the start of a training is the check of its data, with 10^8 rows; needs perf and 4 GB of disk. Writes docs/results/reliability/verification.json.
 verification: python-install

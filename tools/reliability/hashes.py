@@ -24,7 +24,8 @@ def weights(prefix: list[str], flags: list[str], algorithm: str) -> tuple[str, s
         subprocess.run([*prefix, *train], cwd=folder, check=True, capture_output=True)
         run = Path(folder) / "r"
         made_by = json.loads((run / "manifest.json").read_text())["made_by"]
-        bytes_ = next(run.glob("checkpoints/*/weights.safetensors")).read_bytes()
+        # The last checkpoint: the best one may be there, too.
+        bytes_ = max(run.glob("checkpoints/*/weights.safetensors")).read_bytes()
         return hashlib.sha256(bytes_).hexdigest()[:16], made_by["instruction_set"]
 
 
