@@ -170,10 +170,13 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     let result = match result {
         Ok(result) => result,
         Err(error) if is_known_to_all(&error) || !has_started.load(Ordering::Relaxed) => {
-            let is_first = job.is_first();
+            // One message is enough for an error of all processes. It is printed before this
+            // process leaves: the launcher kills the others as soon as one of them has failed.
+            if job.is_first() || !is_known_to_all(&error) {
+                print_error(&error);
+            }
             job.leave();
-            // One message is enough for an error of all processes.
-            return if is_first || !is_known_to_all(&error) { Err(error) } else { Ok(FAILURE) };
+            return Ok(FAILURE);
         }
         Err(error) => {
             print_error(&error);
