@@ -118,7 +118,8 @@ pub(crate) fn read(
         let hops =
             apart(landmark(from), rows.row(row as usize)) + apart(rows.row(last as usize), landmark(to));
         let (cost, expected) = (values[4] as f32, hops + lag as f32);
-        let is_cost = (cost - expected).abs() <= COST_TOLERANCE * (1.0 + expected);
+        // Weights can be so large that hops overflow; any cost would be close to infinity.
+        let is_cost = expected.is_finite() && (cost - expected).abs() <= COST_TOLERANCE * (1.0 + expected);
         (lag > 0 && from != to && is_cost).then_some(Edge { from, to, lag, row, cost })
     };
     let read_edges = |name: &'static str| {

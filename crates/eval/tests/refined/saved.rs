@@ -79,6 +79,8 @@ fn a_file_that_contradicts_the_data_is_an_error() {
     for (name, at, value) in [
         ("weights", 0, f64::NAN),
         ("weights", 0, 7.0),
+        // Its hops overflow.
+        ("weights", 0, 1e40),
         ("radius_and_jumps", 0, -1.0),
         ("landmark_rows", 3, 1e9),
         ("landmark_rows", 3, 0.5),
