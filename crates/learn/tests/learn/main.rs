@@ -9,7 +9,6 @@ mod distill;
 mod distill_policy;
 mod divergence;
 mod experiments;
-mod flips;
 mod foreign_runs;
 mod ground_truth;
 mod identity;
