@@ -30,24 +30,28 @@ def metadata() -> dict:
     return json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
 
 
+def tree(form: str, *flags: str) -> list[str]:
+    """What a build with these flags compiles: a line for each package, some of them repeated."""
+    command = ["cargo", "tree", "--locked", "--target", TARGET, "--prefix", "none", "-f", form, *flags]
+    lines = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    return [line.removesuffix(" (*)") for line in lines if line]
+
+
 def in_default_tree() -> set[tuple[str, str]]:
     """Names and versions of what a build with default features compiles, without tests."""
-    command = ["cargo", "tree", "--locked", "-p", COMMAND, "-e", "normal,build", "--target", TARGET, "--prefix", "none"]
-    lines = subprocess.run([*command, "-f", "{p}"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    return {(name, version.removeprefix("v")) for name, version, *_ in map(str.split, lines.splitlines())}
+    lines = tree("{p}", "-p", COMMAND, "-e", "normal,build")
+    return {(name, version.removeprefix("v")) for name, version, *_ in map(str.split, lines)}
 
 
-def features(*flags: str) -> dict[str, set[str]]:
-    """The features of every package from a registry, in a build with these flags."""
-    command = ["cargo", "tree", "--locked", "--target", TARGET, "--prefix", "none"]
-    run = subprocess.run([*command, "-f", "{p}|{f}", *flags], cwd=ROOT, check=True, capture_output=True, text=True)
-    found: dict[str, set[str]] = {}
-    for line in run.stdout.splitlines():
-        package, _, names = line.removesuffix(" (*)").partition("|")
-        # A path is shown for our own packages.
-        if str(ROOT) not in package:
-            found.setdefault(package, set()).add(names)
-    return found
+def check_shared_builds() -> None:
+    """Fails if a build of CI compiles packages with other features than the build of all tests."""
+    tests = ["--workspace", "-e", "normal,build,dev"]
+    module = ["-p", "isochrone-python", "-e", "normal,build", "--features", "mujoco,shared-build"]
+    shared = set(tree("{p} {f}", *tests, "--features", "mujoco"))
+    for build, flags in {"tests without mujoco": tests, "the Python module for tests": module}.items():
+        # Our own packages, which are shown with their path, do differ.
+        if differ := sorted(line for line in {*tree("{p} {f}", *flags)} - shared if str(ROOT) not in line):
+            sys.exit(f"{build}: other features in {', '.join(differ)}; hint: enable the same in Cargo.toml")
 
 
 def unsafe_lines(folder: Path) -> int:
@@ -83,15 +87,10 @@ def main() -> None:
     current = table()
     if "--check" not in sys.argv:
         OUT.write_text(current)
-    elif OUT.read_text() != current:
+        return
+    if OUT.read_text() != current:
         sys.exit(f"{OUT.relative_to(ROOT)} is not current; hint: run `just dependencies` and review the difference")
-    tests = ["--workspace", "-e", "normal,build,dev"]
-    shared = features(*tests, "--features", "mujoco")
-    module = ["-p", "isochrone-python", "-e", "normal,build", "--features", "mujoco,shared-build"]
-    for build, flags in {"tests without mujoco": tests, "the Python module for tests": module}.items():
-        found = features(*flags)
-        if differ := [package for package in found if not found[package] <= shared.get(package, set())]:
-            sys.exit(f"{build} change features of {', '.join(differ)}; hint: enable the same in Cargo.toml")
+    check_shared_builds()
 
 
 if __name__ == "__main__":
