@@ -73,7 +73,7 @@ def replay(target, path, scratch):
     return subprocess.run(command, env=environ, capture_output=True).returncode != 0
 
 
-def run(target, runs, seconds, seed):
+def run(target, runs, seconds, seed, longest):
     """Runs a target once and returns what it did."""
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as scratch:
         scratch = Path(scratch)
@@ -91,6 +91,7 @@ def run(target, runs, seconds, seed):
             f"-runs={runs}",
             f"-max_total_time={seconds}",
             f"-seed={seed}",
+            f"-max_len={longest}",
             f"-timeout={TIMEOUT_SECONDS}",
             f"-rss_limit_mb={RESIDENT_MIB}",
             f"-artifact_prefix={artifacts}/",
@@ -110,6 +111,7 @@ def run(target, runs, seconds, seed):
     numbers = [int(number) for number in progress[-1]] if progress else [0, 0, 0]
     result = {
         "seed": seed,
+        "longest_bytes": longest,
         "inputs": int(executed[1]) if executed else 0,
         "seconds": round(took, 1),
         "processor_seconds": round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1),
@@ -256,6 +258,7 @@ def main():
     parser.add_argument("--runs", type=int, default=10_000_000, help="inputs per target")
     parser.add_argument("--seconds", type=int, default=0, help="most seconds per target; 0 for no limit")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--longest", type=int, default=0, help="most bytes of an input; 0 for those of the corpus")
     parser.add_argument("--output", type=Path, default=ROOT / "docs/results/reliability/fuzz.json")
     parser.add_argument("--minimize", action="store_true", help="only replace the committed corpora")
     parser.add_argument("--page", action="store_true", help="only replay reproducers and write the page")
@@ -269,7 +272,7 @@ def main():
         if options.minimize:
             minimize(name)
             continue
-        result = run(name, options.runs, options.seconds, options.seed)
+        result = run(name, options.runs, options.seconds, options.seed, options.longest)
         print(name, json.dumps(result), flush=True)
         has_found |= "found" in result
         record(options.output, name, result)
