@@ -21,7 +21,7 @@ const TRAILER_BYTES: u64 = 8;
 pub(crate) fn load<R: ChunkReader>(reader: &R) -> std::result::Result<ArrowReaderMetadata, String> {
     let describe = |error: String| format!("not a readable Parquet file: {error}");
     if let Some(footer) = catch_panic(|| footer(reader)).map_err(describe)? {
-        let checked = check_schema(&footer).and_then(|()| thrift::check(&footer[..], 0));
+        let checked = check_schema(&footer).and_then(|()| thrift::check(&footer[..], []));
         checked.map_err(|error| describe(error.to_string()))?;
     }
     catch_panic(|| ArrowReaderMetadata::load(reader, ArrowReaderOptions::new())).map_err(describe)

@@ -43,31 +43,32 @@ impl WireType {
 }
 
 /// A structure that was read to its end.
-pub(super) struct Checked {
+pub(super) struct Checked<const N: usize> {
     /// The number of its bytes.
     pub bytes: u64,
-    /// The value of the field `integer`, if it is there.
-    pub integer: Option<i64>,
+    /// The values of the fields that were asked for, if they are there.
+    pub integers: [Option<i64>; N],
 }
 
 /// Reads a structure, and checks that it does not declare more elements than it has bytes, if they
-/// take none. Returns the value of the field with the number `integer`.
+/// take none. Returns the values of the fields with the numbers `integers`.
 ///
 /// # Errors
 /// If it is malformed, or ends early.
-pub(super) fn check(reader: impl Read, integer: i64) -> Result<Checked> {
+pub(super) fn check<const N: usize>(reader: impl Read, integers: [i64; N]) -> Result<Checked<N>> {
     let mut reader = CompactReader::new(reader);
-    let (mut field, mut found) = (0, None);
+    let (mut field, mut found) = (0, [None; N]);
     while let Some(kind) = reader.field(&mut field)? {
-        match kind {
-            WireType::Integer if field == integer => found = Some(reader.integer()?),
-            kind => reader.skip(kind)?,
+        let at = integers.iter().position(|&integer| integer == field);
+        match (kind, at) {
+            (WireType::Integer, Some(at)) => found[at] = Some(reader.integer()?),
+            (kind, _) => reader.skip(kind)?,
         }
     }
     if reader.flags > reader.bytes {
         return Err(malformed("a list of more flags than bytes"));
     }
-    Ok(Checked { bytes: reader.bytes, integer: found })
+    Ok(Checked { bytes: reader.bytes, integers: found })
 }
 
 /// Reads values one after another.
@@ -235,20 +236,20 @@ mod tests {
             b"more",
         ]
         .concat();
-        let checked = check(&bytes[..], 4).unwrap();
-        assert_eq!((checked.bytes as usize, checked.integer), (bytes.len() - 4, Some(-66)));
+        let checked = check(&bytes[..], [4]).unwrap();
+        assert_eq!((checked.bytes as usize, checked.integers), (bytes.len() - 4, [Some(-66)]));
         for end in 0..bytes.len() - 4 {
-            assert!(check(&bytes[..end], 4).is_err(), "{end}");
+            assert!(check(&bytes[..end], [4]).is_err(), "{end}");
         }
     }
 
     #[test]
     fn many_flags_in_few_bytes_are_refused() {
         let flags = |count: &[u8]| [&[0x19, 0xf1][..], count, &[0]].concat();
-        assert!(check(&flags(&[4])[..], 1).is_ok());
-        let error = check(&flags(&[0xff, 0xff, 0xff, 0xff, 7])[..], 1).err().unwrap();
+        assert!(check(&flags(&[4])[..], [1]).is_ok());
+        let error = check(&flags(&[0xff, 0xff, 0xff, 0xff, 7])[..], [1]).err().unwrap();
         assert!(error.to_string().contains("more flags than bytes"), "{error}");
-        assert!(check(&[0x1b, 0xff, 0xff, 3, 0x11, 0][..], 1).is_err());
+        assert!(check(&[0x1b, 0xff, 0xff, 3, 0x11, 0][..], [1]).is_err());
     }
 
     #[test]
@@ -256,7 +257,7 @@ mod tests {
         for bytes in
             [&[0x1e][..], &[0x15, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0], &[0x1c; 200]]
         {
-            assert!(check(bytes, 1).is_err(), "{bytes:?}");
+            assert!(check(bytes, [1]).is_err(), "{bytes:?}");
         }
     }
 }

@@ -10,6 +10,7 @@ mod episodes;
 mod fixed_sizes;
 #[cfg(unix)]
 mod not_regular;
+mod pages;
 mod parquet_files;
 mod polyglots;
 mod processes;

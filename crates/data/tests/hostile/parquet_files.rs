@@ -4,7 +4,10 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use parquet::{
     arrow::ArrowWriter,
     basic::{Compression, Encoding, ZstdLevel},
-    file::properties::{EnabledStatistics, WriterProperties},
+    file::{
+        properties::{EnabledStatistics, WriterProperties},
+        reader::{FileReader as _, SerializedFileReader},
+    },
 };
 use std::{path::Path, sync::Arc};
 
@@ -45,4 +48,17 @@ pub fn pad(path: &Path, bytes: usize) {
     let footer = end - u32::from_le_bytes(file[end..end + 4].try_into().unwrap()) as usize;
     let padded = [&file[..footer], &vec![0; bytes], &file[footer..]].concat();
     std::fs::write(path, padded).unwrap();
+}
+
+/// Makes the header of the last page declare that the page is expanded to a gibibyte.
+pub fn expand_last_page(path: &Path) {
+    const GIBIBYTE: [u8; 5] = [0x80, 0x80, 0x80, 0x80, 0x08];
+    let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
+    let start = reader.metadata().row_groups().last().unwrap().columns().last().unwrap().byte_range().0;
+    let bytes = std::fs::read(path).unwrap();
+    // Field 1 is the type of the page; field 2 the number, of which the last byte is below 128.
+    let number = start as usize + 3;
+    assert_eq!(bytes[number - 1], 0x15);
+    let end = number + bytes[number..].iter().position(|byte| *byte < 128).unwrap() + 1;
+    std::fs::write(path, [&bytes[..number], &GIBIBYTE, &bytes[end..]].concat()).unwrap();
 }
