@@ -7,7 +7,10 @@ use crate::{
 };
 use burn::tensor::Tensor;
 use isochrone_core::{Discount, LatentMetric};
-use isochrone_nn::module::{Actor, Metric};
+use isochrone_nn::{
+    module::{Actor, Metric},
+    op,
+};
 use std::{ops::Range, sync::Arc};
 
 /// The distance of a quasimetric that is in nats.
@@ -115,7 +118,7 @@ impl TensorDistance for ContrastiveDistance {
                 (member.phi.forward(self.input.states(from.clone())), member.psi.forward(to.clone()));
             let scale = (phi.dims()[1] as f32).sqrt();
             let at_goal = member.rowwise(self.input.states(to.clone()), to.clone());
-            at_goal.reshape([1, m]) - phi.matmul(psi.transpose()) / scale
+            at_goal.reshape([1, m]) - op::inner_products(phi, psi) / scale
         });
         sum.reduce(|sum, next| sum + next).expect("there is at least one") / self.members.len() as f32
     }

@@ -1,7 +1,7 @@
 //! Distillation of a contrastive critic into a quasimetric (CMD-2).
 
 use super::Loss;
-use crate::{kernel::PairForm, op};
+use crate::op;
 use burn::tensor::{Tensor, activation::relu};
 
 /// Returns the distances that a contrastive critic `f = phi(s)^T psi(g)` implies:
@@ -11,9 +11,7 @@ use burn::tensor::{Tensor, activation::relu};
 /// `phi_states: [n, width]`, `phi_goals, psi_goals: [m, width]` give `[n, m]`.
 pub fn contrastive_targets(phi_states: Tensor<2>, phi_goals: Tensor<2>, psi_goals: Tensor<2>) -> Tensor<2> {
     let at_goal = (phi_goals * psi_goals.clone()).sum_dim(1).transpose();
-    let (form, mix) =
-        (PairForm::InnerProduct { width: psi_goals.dims()[1] }, Tensor::zeros([1], &psi_goals.device()));
-    at_goal - op::all_pairs(form, phi_states, psi_goals, mix)
+    at_goal - op::inner_products(phi_states, psi_goals)
 }
 
 /// Returns the loss that distills the targets `T` into the distances `d`, balanced by the

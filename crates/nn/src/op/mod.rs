@@ -19,7 +19,7 @@ pub use gather::gather_rows;
 pub use mlp::{Layer, mlp};
 pub use operation::Operation;
 pub use optimizer::adam;
-pub use pair::{all_pairs, rowwise};
+pub use pair::{all_pairs, inner_products, rowwise};
 
 use operation::{on_cpu, tracked};
 

@@ -39,6 +39,15 @@ pub fn all_pairs(form: PairForm, x: Tensor<2>, y: Tensor<2>, mix: Tensor<1>) -> 
     ))
 }
 
+/// Returns the inner products of all rows: `x: [n, width]`, `y: [m, width]` give `[n, m]`.
+///
+/// Unlike Burn's product, it keeps to the [`InstructionSet`](isochrone_core::InstructionSet) in use
+/// on the CPU.
+pub fn inner_products(x: Tensor<2>, y: Tensor<2>) -> Tensor<2> {
+    let (form, mix) = (PairForm::InnerProduct { width: x.dims()[1] }, Tensor::zeros([1], &x.device()));
+    all_pairs(form, x, y, mix)
+}
+
 dispatched!(PairOps, PairForm, 3, x, y, mix);
 
 /// The maximum size of a stored tape. Above it, the backward pass recomputes the forward pass block
