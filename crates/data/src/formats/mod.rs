@@ -20,6 +20,7 @@ pub(crate) mod options;
 pub(crate) mod parquet;
 pub(crate) mod parquet_footer;
 pub(crate) mod parquet_headers;
+mod parquet_layout;
 pub(crate) mod shard_manifest;
 mod shard_writer;
 pub(crate) mod shards;

@@ -2,7 +2,10 @@
 //! it, since that recurses without a limit (a stack overflow cannot be caught) and reserves memory
 //! for as many children as an element declares.
 
-use super::thrift::{self, CompactReader, WireType, malformed};
+use super::{
+    parquet_layout::{FOOTER, pass_fields},
+    thrift::{CompactReader, WireType, malformed},
+};
 use crate::catch_panics::catch_panic;
 use parquet::{
     arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions},
@@ -21,7 +24,7 @@ const TRAILER_BYTES: u64 = 8;
 pub(crate) fn load<R: ChunkReader>(reader: &R) -> std::result::Result<ArrowReaderMetadata, String> {
     let describe = |error: String| format!("not a readable Parquet file: {error}");
     if let Some(footer) = catch_panic(|| footer(reader)).map_err(describe)? {
-        let checked = check_schema(&footer).and_then(|()| thrift::check(&footer[..], []));
+        let checked = check_schema(&footer).and_then(|()| check_layout(&footer));
         checked.map_err(|error| describe(error.to_string()))?;
     }
     catch_panic(|| ArrowReaderMetadata::load(reader, ArrowReaderOptions::new())).map_err(describe)
@@ -37,6 +40,13 @@ fn footer<R: ChunkReader>(reader: &R) -> parquet::errors::Result<Option<bytes::B
         Some(begin) if magic == b"PAR1" => reader.get_bytes(begin, length as usize).map(Some),
         _ => Ok(None),
     }
+}
+
+/// Checks the types of the other fields, and that lists do not declare more than the footer has.
+fn check_layout(footer: &[u8]) -> Result<()> {
+    let mut reader = CompactReader::new(footer);
+    pass_fields(FOOTER, &mut reader)?;
+    reader.check_flags()
 }
 
 /// Checks the schema of a footer. Whatever passes is read alike by the `parquet` crate, which takes

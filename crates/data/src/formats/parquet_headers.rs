@@ -1,9 +1,10 @@
-//! Headers of the pages of a Parquet file, checked before the `parquet` crate reads them; see
-//! [`thrift`].
+//! Headers of the pages of a Parquet file, checked before the `parquet` crate reads them: it skips
+//! what it does not know, for as long as a header declares.
 
 use super::{
     parquet::{declared_limit, too_much},
-    thrift,
+    parquet_layout::{PAGE_HEADER, pass_field},
+    thrift::{CompactReader, WireType},
 };
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use std::{
@@ -11,8 +12,6 @@ use std::{
     ops::Range,
 };
 
-/// The fields of a page's header with the sizes of the page in memory and in the file.
-const PAGE_BYTES_FIELDS: [i64; 2] = [2, 3];
 /// More than most headers of pages have.
 const HEADER_BYTES: usize = 256;
 
@@ -63,15 +62,10 @@ fn check_headers(
     let (mut at, end, mut pages) = (start, start.saturating_add(length), Pages::default());
     while at < end {
         file.seek(SeekFrom::Start(at))?;
-        let reader = BufReader::with_capacity(HEADER_BYTES, &mut *file);
-        let header = thrift::check(reader, PAGE_BYTES_FIELDS)?;
-        let [expanded, page] = header.integers.map(|bytes| u64::try_from(bytes?).ok());
-        let (Some(expanded), Some(page)) = (expanded, page) else {
-            return Err(std::io::Error::other("a page without a size"));
-        };
-        at = at.saturating_add(header.bytes).saturating_add(page);
+        let header = header(BufReader::with_capacity(HEADER_BYTES, &mut *file))?;
+        at = at.saturating_add(header.bytes).saturating_add(header.page_bytes);
         pages.header_bytes += header.bytes;
-        pages.expanded_bytes = pages.expanded_bytes.saturating_add(expanded);
+        pages.expanded_bytes = pages.expanded_bytes.saturating_add(header.expanded_bytes);
         if pages.header_bytes > limit {
             return Err(std::io::Error::other("its pages overlap those of other columns"));
         }
@@ -79,28 +73,61 @@ fn check_headers(
     Ok(pages)
 }
 
+/// The sizes in the header of a page, and its own.
+struct Header {
+    bytes: u64,
+    /// The size of the page in memory.
+    expanded_bytes: u64,
+    /// The size of the page in the file.
+    page_bytes: u64,
+}
+
+fn header(reader: impl Read) -> std::io::Result<Header> {
+    let mut reader = CompactReader::strict(reader);
+    let (mut number, mut expanded, mut page) = (0, None, None);
+    while let Some(kind) = reader.field(&mut number)? {
+        match (number, kind) {
+            (2, WireType::Integer) => expanded = Some(reader.integer()?),
+            (3, WireType::Integer) => page = Some(reader.integer()?),
+            _ => pass_field(PAGE_HEADER, number, kind, &mut reader)?,
+        }
+    }
+    // The `parquet` crate takes sizes modulo 2^32.
+    let size = |value: Option<i64>| value.and_then(|value| i32::try_from(value).ok()?.try_into().ok());
+    match (size(expanded), size(page)) {
+        (Some(expanded_bytes), Some(page_bytes)) => {
+            Ok(Header { bytes: reader.bytes(), expanded_bytes, page_bytes })
+        }
+        _ => Err(std::io::Error::other("a page without a size")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::io::Cursor;
 
-    /// A header with the sizes of its page in memory and in the file, and a list of flags of field
-    /// 20.
-    fn header(page: u8, flags: u8) -> Vec<u8> {
-        vec![0x25, 10 << 1, 0x15, page << 1, 0x09, 40, 0xf1, flags, 0]
+    /// A header with the sizes of its page in memory and in the file.
+    fn page(bytes: u8) -> Vec<u8> {
+        vec![0x15, 0, 0x15, 10 << 1, 0x15, bytes << 1, 0]
     }
 
     #[test]
     fn headers_of_pages_are_checked() {
-        let pages = [header(2, 1), b"ab".to_vec(), header(0, 1)].concat();
+        let pages = [page(2), b"ab".to_vec(), page(0)].concat();
         let check = |bytes: &[u8], limit: u64| {
             let mut file = Cursor::new([b"PAR1", bytes].concat());
             check_headers(&mut file, 4, bytes.len() as u64, limit).map_err(|error| error.to_string())
         };
-        assert_eq!(check(&pages, 18), Ok(Pages { header_bytes: 18, expanded_bytes: 20 }));
-        assert!(check(&pages, 17).unwrap_err().contains("overlap"));
-        let many = [header(2, 1), b"ab".to_vec(), header(0, 100)].concat();
-        assert!(check(&many, 99).unwrap_err().contains("more flags than bytes"));
+        assert_eq!(check(&pages, 14), Ok(Pages { header_bytes: 14, expanded_bytes: 20 }));
+        assert!(check(&pages, 13).unwrap_err().contains("overlap"));
         assert!(check(&[0], 99).unwrap_err().contains("without a size"));
+        // A size of 2^32 + 2, a size that is text, and a list of doubles in an unknown field.
+        let large = [0x15, 0, 0x15, 20, 0x15, 0x84, 0x80, 0x80, 0x80, 0x20, 0];
+        assert!(check(&large, 99).unwrap_err().contains("without a size"));
+        let text = [0x15, 0, 0x15, 20, 0x18, 1, b'x', 0];
+        assert!(check(&text, 99).unwrap_err().contains("a wrong type"));
+        let list = [0x15, 0, 0x15, 20, 0x15, 4, 0x79, 0xf7, 0xff, 0xff, 0xff, 0xff, 7, 0];
+        assert!(check(&list, 99).unwrap_err().contains("where none is known"));
     }
 }

@@ -6,6 +6,8 @@
 
 use std::io::{Error, ErrorKind, Read, Result};
 
+/// The `parquet` crate takes numbers of fields modulo 2^16, which would be others.
+const MAX_FIELD: i64 = i16::MAX as i64;
 /// The bytes of a number of 64 bits.
 const MAX_NUMBER_BYTES: u32 = 10;
 
@@ -42,35 +44,6 @@ impl WireType {
     }
 }
 
-/// A structure that was read to its end.
-pub(super) struct Checked<const N: usize> {
-    /// The number of its bytes.
-    pub bytes: u64,
-    /// The values of the fields that were asked for, if they are there.
-    pub integers: [Option<i64>; N],
-}
-
-/// Reads a structure, and checks that it does not declare more elements than it has bytes, if they
-/// take none. Returns the values of the fields with the numbers `integers`.
-///
-/// # Errors
-/// If it is malformed, or ends early.
-pub(super) fn check<const N: usize>(reader: impl Read, integers: [i64; N]) -> Result<Checked<N>> {
-    let mut reader = CompactReader::new(reader);
-    let (mut field, mut found) = (0, [None; N]);
-    while let Some(kind) = reader.field(&mut field)? {
-        let at = integers.iter().position(|&integer| integer == field);
-        match (kind, at) {
-            (WireType::Integer, Some(at)) => found[at] = Some(reader.integer()?),
-            (kind, _) => reader.skip(kind)?,
-        }
-    }
-    if reader.flags > reader.bytes {
-        return Err(malformed("a list of more flags than bytes"));
-    }
-    Ok(Checked { bytes: reader.bytes, integers: found })
-}
-
 /// Reads values one after another.
 pub(super) struct CompactReader<R> {
     reader: R,
@@ -78,37 +51,48 @@ pub(super) struct CompactReader<R> {
     bytes: u64,
     /// The elements of lists so far that take no bytes.
     flags: u64,
+    /// Whether values that are skipped have no lists.
     is_strict: bool,
 }
 
 impl<R: Read> CompactReader<R> {
-    /// Returns a reader that accepts what the `parquet` crate accepts.
+    /// Returns a reader of structures whose fields are in their order, as all writers store them.
     pub fn new(reader: R) -> Self {
         Self { reader, bytes: 0, flags: 0, is_strict: false }
     }
 
-    /// Returns a reader that accepts only what all writers store in a schema: fields in their
-    /// order, and no list, map or UUID in values that are skipped. Only then do all readers agree
-    /// on what they see.
+    /// Returns a reader that also refuses lists, maps and UUIDs in values that are skipped, of
+    /// which schemas and headers of pages have none.
     pub fn strict(reader: R) -> Self {
         Self { is_strict: true, ..Self::new(reader) }
+    }
+
+    /// The bytes so far.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Checks that the lists so far did not declare more elements than there were bytes, if their
+    /// elements take none.
+    pub fn check_flags(&self) -> Result<()> {
+        if self.flags > self.bytes { Err(malformed("a list of more flags than bytes")) } else { Ok(()) }
     }
 
     /// Returns the type of the next field of a structure, and sets its number, which is 0 before
     /// the first; `None` at the end of the structure.
     pub fn field(&mut self, number: &mut i64) -> Result<Option<WireType>> {
         let head = self.byte()?;
-        if head == 0 || (head & 15 == 0 && !self.is_strict) {
+        if head == 0 {
             return Ok(None);
         }
-        *number = match head >> 4 {
-            0 if self.is_strict => return Err(malformed("fields out of order")),
+        let next = match head >> 4 {
             0 => self.integer()?,
-            more => number.saturating_add(i64::from(more)),
+            more => *number + i64::from(more),
         };
-        if self.is_strict && *number > i64::from(u16::MAX) {
-            return Err(malformed("too many fields"));
+        if next <= *number || next > MAX_FIELD {
+            return Err(malformed("fields out of order"));
         }
+        *number = next;
         WireType::of(head & 15).map(Some)
     }
 
@@ -144,7 +128,7 @@ impl<R: Read> CompactReader<R> {
                 self.skip_bytes(length)
             }
             WireType::List | WireType::Map | WireType::Uuid if self.is_strict => {
-                Err(malformed("a list, map or UUID in a schema"))
+                Err(malformed("a list, map or UUID where none is known"))
             }
             WireType::List => {
                 let (length, kind) = self.list()?;
@@ -218,6 +202,14 @@ pub(super) fn malformed(problem: impl Into<String>) -> Error {
 mod tests {
     use super::*;
 
+    /// Passes over a structure, and returns its bytes.
+    fn skip(bytes: &[u8]) -> Result<u64> {
+        let mut reader = CompactReader::new(bytes);
+        reader.skip(WireType::Struct)?;
+        reader.check_flags()?;
+        Ok(reader.bytes())
+    }
+
     #[test]
     fn a_structure_of_every_kind_is_read() {
         let bytes = [
@@ -236,28 +228,38 @@ mod tests {
             b"more",
         ]
         .concat();
-        let checked = check(&bytes[..], [4]).unwrap();
-        assert_eq!((checked.bytes as usize, checked.integers), (bytes.len() - 4, [Some(-66)]));
+        assert_eq!(skip(&bytes).unwrap(), bytes.len() as u64 - 4);
         for end in 0..bytes.len() - 4 {
-            assert!(check(&bytes[..end], [4]).is_err(), "{end}");
+            assert!(skip(&bytes[..end]).is_err(), "{end}");
         }
+        let (mut reader, mut field) = (CompactReader::new(&[0x45, 0x83, 1, 0][..]), 0);
+        assert_eq!(reader.field(&mut field).unwrap(), Some(WireType::Integer));
+        assert_eq!((field, reader.integer().unwrap()), (4, -66));
+        assert_eq!(reader.field(&mut field).unwrap(), None);
     }
 
     #[test]
     fn many_flags_in_few_bytes_are_refused() {
         let flags = |count: &[u8]| [&[0x19, 0xf1][..], count, &[0]].concat();
-        assert!(check(&flags(&[4])[..], [1]).is_ok());
-        let error = check(&flags(&[0xff, 0xff, 0xff, 0xff, 7])[..], [1]).err().unwrap();
+        assert!(skip(&flags(&[4])).is_ok());
+        let error = skip(&flags(&[0xff, 0xff, 0xff, 0xff, 7])).err().unwrap();
         assert!(error.to_string().contains("more flags than bytes"), "{error}");
-        assert!(check(&[0x1b, 0xff, 0xff, 3, 0x11, 0][..], [1]).is_err());
+        assert!(skip(&[0x1b, 0xff, 0xff, 3, 0x11, 0]).is_err());
     }
 
     #[test]
     fn malformed_structures_are_refused() {
         for bytes in
-            [&[0x1e][..], &[0x15, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0], &[0x1c; 200]]
+            // An unknown type, a long number, many levels, a field twice, a number beyond 16 bits.
+            [
+                &[0x1e][..],
+                &[0x05, 0, 0, 0],
+                &[0x05, 0x8a, 0x80, 8, 0, 0],
+                &[0x15, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0],
+                &[0x1c; 200],
+            ]
         {
-            assert!(check(bytes, [1]).is_err(), "{bytes:?}");
+            assert!(skip(bytes).is_err(), "{bytes:?}");
         }
     }
 }

@@ -134,8 +134,9 @@ fn no_flipped_bit_changes_data_under_the_same_hash() {
 fn a_footer_with_many_flags_is_refused_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.parquet");
-    // A version and a schema of one element, as in all files, and then lists of 2^31 flags.
-    let schema = vec![0x15, 2, 0x19, 0x1c, 0x48, 1, b'r', 0];
+    // A version and a schema of one element, as in all files, then an unknown field, and then lists
+    // of 2^31 flags.
+    let schema = vec![0x15, 2, 0x19, 0x1c, 0x48, 1, b'r', 0, 0x85, 0];
     let footer = [schema, [0x19, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07].repeat(1000), vec![0]].concat();
     let length = (footer.len() as u32).to_le_bytes();
     std::fs::write(&path, [b"PAR1", &footer[..], &length, b"PAR1"].concat()).unwrap();
