@@ -17,8 +17,8 @@ DATA = Path(__file__).resolve().parents[2] / "examples/walks.csv"
 SETTINGS = "--observations x,y --actions action_x,action_y --size small --threads 1 --steps 10 batch_size=64"
 
 
-def weights(prefix: list[str], flags: list[str], algorithm: str) -> tuple[str, str]:
-    """The SHA-256 of the weights after ten updates, and the instruction set in the manifest."""
+def weights(prefix: list[str], flags: list[str], algorithm: str) -> dict[str, str]:
+    """The SHA-256 of the weights after ten updates, and what the manifest has on the command."""
     with tempfile.TemporaryDirectory() as folder:
         train = ["train", "--data", DATA, "--algorithm", algorithm, "--run", "r", *SETTINGS.split(), *flags]
         subprocess.run([*prefix, *train], cwd=folder, check=True, capture_output=True)
@@ -26,7 +26,8 @@ def weights(prefix: list[str], flags: list[str], algorithm: str) -> tuple[str, s
         made_by = json.loads((run / "manifest.json").read_text())["made_by"]
         # The last checkpoint: the best one may be there, too.
         bytes_ = max(run.glob("checkpoints/*/weights.safetensors")).read_bytes()
-        return hashlib.sha256(bytes_).hexdigest()[:16], made_by["instruction_set"]
+        facts = {name: made_by[name] for name in ["instruction_set", "git_revision"]}
+        return {"weights_sha256": hashlib.sha256(bytes_).hexdigest()[:16], **facts}
 
 
 def main() -> None:
@@ -53,7 +54,7 @@ def main() -> None:
     for algorithm in options.algorithms.split(","):
         row = {"algorithm": algorithm}
         for name, (prefix, flags) in columns.items():
-            row[name] = dict(zip(["weights_sha256", "instruction_set"], weights(prefix, flags, algorithm)))
+            row[name] = weights(prefix, flags, algorithm)
         rows.append(row)
         print(algorithm, *(f"{row[name]['weights_sha256']} ({row[name]['instruction_set']})" for name in columns), flush=True)
     version = subprocess.run([options.command, "--version"], check=True, capture_output=True, text=True)

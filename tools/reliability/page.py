@@ -50,6 +50,13 @@ def hashes_table(hashes: dict) -> str:
     return head + body
 
 
+def revisions(sections: dict, before: dict) -> dict[str, str]:
+    """The revision at which each section was measured: this one, unless its counts were there before."""
+    head = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    known = before.get("revisions", {})
+    return {name: known.get(name, head) if before.get(name) == section else head for name, section in sections.items()}
+
+
 def main() -> None:
     logs, out = map(Path, sys.argv[1:3])
     faults = numbers(lines(logs / "faults.log", r"(?m)^ *(?P<command>[\w-]+): (?P<changes>\d+) changes, (?P<disks>\d+) different disks$"))
@@ -57,9 +64,12 @@ def main() -> None:
     flips = numbers(lines(logs / "flips.log", r"(?m)^ *(?P<file>[\w./-]+): of (?P<flips>\d+) flipped bits (?P<refused>\d+) were refused, (?:(?P<noticed>\d+) changed the hash, )?(?P<equal>\d+) changed nothing$"))
     kills = [row for log in ["faults.log", "kills.log"] for row in lines(logs / log, r"(?m)^ *(?P<line>\d+ killed.*)$")]
     hashes, soak, verification = (measured(out / f"{name}.json") for name in ["hashes", "soak", "verification"])
-    revision = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
-    results = {"revision": revision, "platform": platform.platform(), "faults": faults, "failed_calls": calls, "flips": flips, "kills": [row["line"] for row in kills]}
+    sections = {"faults": faults, "failed_calls": calls, "flips": flips, "kills": [row["line"] for row in kills]}
+    measured_at = revisions(sections, measured(out / "results.json") or {})
+    results = {"revisions": measured_at, "platform": platform.platform(), **sections}
     (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+    if hashes:
+        measured_at["instruction sets"] = hashes["rows"][0]["this processor"].get("git_revision", "not recorded")
     text = (Path(__file__).parent / "page.in").read_text()
     parts = {
         "FAULTS": table(faults, {"command": "command", "changes": "changes of the disk", "disks": "different disks, all continued"}),
@@ -70,7 +80,7 @@ def main() -> None:
         "HASHES": hashes_table(hashes) if hashes else "Not run.\n",
         "SOAK": soak_text(soak) if soak else "Not run.\n",
         "VERIFICATION": verification_text(verification) if verification else "Not measured.",
-        "REVISION": revision[:12],
+        "REVISIONS": ", ".join(f"{name.replace('_', ' ')} {revision[:12]}" for name, revision in measured_at.items()),
     }
     for name, part in parts.items():
         text = text.replace(f"@{name}@", part.rstrip("\n"))
