@@ -1,7 +1,7 @@
 //! A dataset: episodes as blocks of columns, in memory or in mapped files.
 
 use crate::{
-    ContentHasher, DataError, Episode, EpisodeIndex, EpisodeSink, EpisodeView, Spec,
+    ContentHasher, DataError, Episode, EpisodeIndex, EpisodeSink, EpisodeView, NotFiniteError, Spec,
     column_buffers::ColumnBuffers, episode::Ending, huge_pages::on_huge_pages, mapping::Mapping,
 };
 use arrow_buffer::ScalarBuffer;
@@ -132,6 +132,23 @@ impl Dataset {
     /// Returns the number of transitions, T for each episode.
     pub fn n_transitions(&self) -> u64 {
         self.index().n_transitions()
+    }
+
+    /// Checks that all observations are finite: files are read with the values that they have.
+    ///
+    /// # Errors
+    /// The first observation that is not.
+    pub fn check_finite(&self) -> Result<(), NotFiniteError> {
+        let observation = &self.spec().observation;
+        for episode in 0..self.n_episodes() {
+            let values = self.episode(episode).observations;
+            if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+                let (row, dimension) = (at / observation.width, at % observation.width);
+                let column = observation.dimension(dimension);
+                return Err(NotFiniteError { episode, row, column, value: values[at] });
+            }
+        }
+        Ok(())
     }
 
     /// Returns the content hash; see [`ContentHasher`]. It is always computed from the episodes;

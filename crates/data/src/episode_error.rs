@@ -64,3 +64,20 @@ impl EpisodeError {
         }
     }
 }
+
+/// An observation of a dataset that is not finite.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[error(
+    "episode {episode}, row {row} of column '{column}': {value} is not finite; hint: validate the dataset to list all such values"
+)]
+#[non_exhaustive]
+pub struct NotFiniteError {
+    /// The episode, counted from 0.
+    pub episode: usize,
+    /// The row in the episode, counted from 0.
+    pub row: usize,
+    /// The name of the column.
+    pub column: String,
+    /// The value.
+    pub value: f32,
+}

@@ -67,7 +67,7 @@ pub use dataset::{Dataset, DatasetBuilder};
 pub use dimension_summary::DimensionSummary;
 pub use episode::{Ending, Episode, EpisodeView};
 pub use episode_ends::end_alike;
-pub use episode_error::EpisodeError;
+pub use episode_error::{EpisodeError, NotFiniteError};
 pub use error::{DataError, Defect, DefectKind};
 pub use file_hash::file_sha256;
 pub use hint::{Hint, Remedy};

@@ -3,7 +3,10 @@
 
 use isochrone_core::statistics::spearman;
 use isochrone_data::{Dataset, Episode, Feature, Spec, formats::ReadOptions};
-use isochrone_eval::demos::{Demos, DemosConfig, DemosError, Gaps, Progress, Rule, diagnose};
+use isochrone_eval::{
+    demos::{Demos, DemosConfig, DemosError, Gaps, Progress, Rule, diagnose},
+    refined::{RefinedConfig, RefinedDistance},
+};
 use std::path::Path;
 
 /// Kinds of defects by their number in the column `defect`, and the rules that name them correctly.
@@ -189,4 +192,22 @@ fn one_episode_is_an_error() {
     let data = Dataset::from_arrays(1, 0, [(vec![0.0, 1.0, 2.0], Vec::new())]).unwrap();
     let error = Demos::fit(&data, &DemosConfig::default(), &mut || ()).err().unwrap();
     assert!(matches!(error, DemosError::TooFewEpisodes { episodes: 1 }), "{error}");
+}
+
+/// Folds leave episodes out, but errors count them all.
+#[test]
+fn a_value_that_is_not_finite_is_named_by_its_place_in_the_dataset() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.csv");
+    let row = |number: usize| match (number / 20, number % 20) {
+        (3, 7) => "3,1,nan\n".to_owned(),
+        (episode, step) => format!("{episode},{step},{}\n", step * step),
+    };
+    let rows: String = (0..8 * 20).map(row).collect();
+    std::fs::write(&path, format!("episode,x,y\n{rows}")).unwrap();
+    let data = Dataset::load(&path, ReadOptions::default().observations(["x", "y"])).unwrap();
+    let demos = Demos::fit(&data, &DemosConfig::default(), &mut || ()).err().unwrap().to_string();
+    let refined = RefinedDistance::fit(&data, &RefinedConfig::default()).err().unwrap().to_string();
+    assert_eq!(demos, refined);
+    assert!(demos.starts_with("episode 3, row 7 of column 'y': NaN is not finite; hint: "), "{demos}");
 }

@@ -227,7 +227,22 @@ impl LoadedRun {
         }
     }
 
+    /// Returns the states that a text specifies, all of which are finite.
     fn selected(&self, text: &str, selection: &SelectionArgs) -> anyhow::Result<QueryStates> {
+        let observation = &self.model.spec.observation;
+        let states = self.found(text, selection)?;
+        if let Some(at) = states.rows.iter().position(|value| !value.is_finite()) {
+            let (name, column) =
+                (&states.names[at / observation.width], observation.dimension(at % observation.width));
+            bail!(
+                "{name}: {column} is {}; hint: choose other states; isochrone data validate lists values that are not finite",
+                states.rows[at]
+            );
+        }
+        Ok(states)
+    }
+
+    fn found(&self, text: &str, selection: &SelectionArgs) -> anyhow::Result<QueryStates> {
         let observation = &self.model.spec.observation;
         match Kind::of(text) {
             Kind::Point => Ok(QueryStates {

@@ -157,6 +157,8 @@ fn wrong_selections_are_explained() {
     std::fs::write(folder.path().join("ranges.csv"), "from,to\n@0,end\n").unwrap();
     std::fs::write(folder.path().join("bad.csv"), "from,to\n@0:0,endd\n").unwrap();
     std::fs::write(folder.path().join("not.npy"), "hello").unwrap();
+    let rows = "0,1,2\n0,nan,3\n0,2,3\n1,2,3\n1,3,3\n";
+    std::fs::write(folder.path().join("nan.csv"), format!("episode,x,y\n{rows}")).unwrap();
     for (arguments, expected) in [
         ("--from 0,0 --to ends", "'ends' is not a point"),
         ("--from 0,0 --to success", "mark no success"),
@@ -184,6 +186,8 @@ fn wrong_selections_are_explained() {
         ("--pairs bad.csv", "'endd'"),
         ("--pairs empty.csv", "empty.csv"),
         ("--pairs none.csv", "none.csv"),
+        ("--from 0,0 --to @0:1 --data nan.csv --distance learned", "@0:1: x is NaN"),
+        ("--from 0,0 --to @0:0 --data nan.csv", "row 1 of column 'x': NaN is not finite"),
         ("--from 0,0", "--to"),
     ] {
         let refused = isochrone_in(folder.path(), &format!("distance runs/a {arguments}"));

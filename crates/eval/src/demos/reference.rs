@@ -1,7 +1,7 @@
 //! References: for every episode, a refined distance and ends of successes without that episode.
 
 use super::{DemosConfig, DemosError};
-use crate::refined::{HopMetric, RefinedDistance};
+use crate::refined::{HopMetric, RefinedDistance, RefinedError};
 use isochrone_core::{
     TemporalDistance as _,
     statistics::{median, quantile},
@@ -48,6 +48,8 @@ impl<'a> Demos<'a> {
         if episodes < 2 {
             return Err(DemosError::TooFewEpisodes { episodes });
         }
+        // Episodes are counted in the whole dataset, not in a fold.
+        data.check_finite().map_err(RefinedError::from)?;
         let labels = data.labels();
         let is_success = successes(&labels);
         let folds = Self::n_folds(episodes, config);

@@ -33,6 +33,7 @@ impl Choice {
         if data.n_transitions() == 0 {
             return Err(RefinedError::NoTransition);
         }
+        data.check_finite()?;
         let jump_limits = jumps::largest_steps(data);
         let jumps_before = running_count(jumps::find(data, &jump_limits));
         let metric = HopMetric::fit(data, &jumps_before, config.hop_pairs, config.seed)?;

@@ -1,5 +1,6 @@
 //! Errors of fitting a refined distance.
 
+use isochrone_data::NotFiniteError;
 use thiserror::Error;
 
 /// Why a refined distance cannot be fitted.
@@ -19,6 +20,9 @@ pub enum RefinedError {
     /// The dataset has no transition.
     #[error("the dataset has no transitions; hint: use a dataset with at least one recorded step")]
     NoTransition,
+    /// An observation is not finite.
+    #[error(transparent)]
+    NotFinite(#[from] NotFiniteError),
     /// No column is informative about elapsed time.
     #[error(
         "no observation column is informative about elapsed time; hint: the states of the dataset never change, or only by jumps"
