@@ -3,7 +3,10 @@
 use crate::{
     DataError, atomic,
     catch_panics::catch_panic,
-    formats::{cells, parquet::check_sizes, parquet_footer, parquet_headers},
+    formats::{
+        parquet::{check_sizes, unreadable},
+        parquet_footer, parquet_headers,
+    },
     regular_file,
 };
 use arrow_array::{
@@ -156,7 +159,7 @@ impl NumberTable {
     /// # Errors
     /// If they are not a Parquet file, or it has columns of other types.
     pub fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Self, DataError> {
-        let fail = |problem: String| DataError::malformed(path, problem, cells::HINT);
+        let fail = |problem: String| unreadable(path, &problem);
         let (size, bytes) = (bytes.len() as u64, Bytes::from(bytes));
         let metadata = parquet_footer::load(&bytes).map_err(fail)?;
         check_sizes(&metadata, size).map_err(fail)?;

@@ -51,7 +51,7 @@ fn parquet(path: &Path, visit: Visit<'_>) -> Result<(), DataError> {
     let at = table.columns.iter().position(|column| column == *list).expect("one of the columns");
     let groups = 0..table.metadata.metadata().num_row_groups();
     let mut batches = table.batches_of(groups, &[index, at], BATCH_ROWS)?;
-    while let Some(batch) = table.run(|| batches.next().transpose())? {
+    while let Some(batch) = table.next_batch(&mut batches)? {
         // A batch has the columns in the order of the file.
         let (indices, values) = if index < at { (0, 1) } else { (1, 0) };
         let indices = table.run(|| cells::strings(batch.column(indices)))?;

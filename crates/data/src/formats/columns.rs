@@ -81,7 +81,10 @@ impl Names<'_> {
     /// Returns the column with a name.
     pub fn named(&self, name: &str) -> Result<usize, DataError> {
         self.find(name).ok_or_else(|| {
-            let hint = format!("its columns are {}", self.list());
+            let hint = match self.columns.is_empty() {
+                true => "the file is empty".to_owned(),
+                false => format!("its columns are {}", self.list()),
+            };
             DataError::malformed(self.path, format!("no column '{name}'"), hint)
         })
     }

@@ -6,6 +6,7 @@ use super::{
     fixed_sizes, parquet_footer, parquet_headers,
 };
 use crate::{DataError, EpisodeSink, catch_panics::catch_panic, regular_file};
+use arrow_array::RecordBatch;
 use parquet::arrow::{
     ProjectionMask,
     arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder},
@@ -17,6 +18,10 @@ use std::{
 };
 
 const CHUNK_ROWS: usize = 1024;
+/// What to do about a file that the `parquet` crate cannot read.
+const DAMAGED: &str = "the file is damaged, or not Parquet: copy it or write it again";
+/// What to do about a compression that is not compiled in.
+const COMPRESSION: &str = "write it with the compression zstd, snappy, gzip or none";
 /// A file that declares more than this multiple of its size plus `FREE_BYTES` is rejected. Runs of
 /// equal values compress without a limit in Parquet, but no dataset consists of them alone.
 const MAX_EXPANSION: u64 = 4096;
@@ -38,7 +43,7 @@ pub(crate) struct ParquetTable {
 impl ParquetTable {
     /// Reads the footer of a file, and checks the sizes that it declares.
     pub fn load(path: &Path) -> Result<ArrowReaderMetadata, DataError> {
-        let fail = |problem: String| DataError::malformed(path, problem, cells::HINT);
+        let fail = |problem: String| unreadable(path, &problem);
         let file = regular_file::open(path).map_err(DataError::read(path))?;
         let size = file.metadata().map_err(DataError::read(path))?.len();
         let metadata = parquet_footer::load(&file).map_err(fail)?;
@@ -57,9 +62,22 @@ impl ParquetTable {
         Ok(table)
     }
 
-    /// Runs code that fails or panics on a corrupt file.
+    /// Runs code that fails or panics on columns of another type.
     pub fn run<T, E: Display>(&self, run: impl FnOnce() -> Result<T, E>) -> Result<T, DataError> {
         catch_panic(run).map_err(|problem| DataError::malformed(&self.path, problem, cells::HINT))
+    }
+
+    /// Reads from the file, which fails or panics if it is damaged.
+    fn read_damaged<T, E: Display>(&self, read: impl FnOnce() -> Result<T, E>) -> Result<T, DataError> {
+        catch_panic(read).map_err(|problem| unreadable(&self.path, &problem))
+    }
+
+    /// Returns the next of [`batches_of`](Self::batches_of).
+    pub fn next_batch(
+        &self,
+        batches: &mut ParquetRecordBatchReader,
+    ) -> Result<Option<RecordBatch>, DataError> {
+        self.read_damaged(|| batches.next().transpose())
     }
 
     /// Returns batches of the chosen columns, in the order of the file.
@@ -78,20 +96,30 @@ impl ParquetTable {
         let file = regular_file::open(&self.path).map_err(DataError::read(&self.path))?;
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), chosen.iter().copied());
         let is_chosen = |leaf: usize| mask.leaf_included(leaf);
-        self.run(|| parquet_headers::check_pages(&mut &file, &self.metadata, groups.clone(), is_chosen))?;
+        self.read_damaged(|| {
+            parquet_headers::check_pages(&mut &file, &self.metadata, groups.clone(), is_chosen)
+        })?;
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
         let builder = builder.with_row_groups(groups.collect()).with_projection(mask);
         let batch_rows = fixed_sizes::batch_rows(&self.metadata, chosen, batch_rows);
-        self.run(|| builder.with_batch_size(batch_rows).build())
+        self.read_damaged(|| builder.with_batch_size(batch_rows).build())
     }
 
     /// Returns the length of a column's first list that is not missing; lists of other lengths are
     /// detected when they are read.
     fn first_length(&self, at: usize) -> Result<Option<usize>, DataError> {
         let mut batches = self.batches(&[at])?;
-        let Some(batch) = self.run(|| batches.next().transpose())? else { return Ok(None) };
+        let Some(batch) = self.next_batch(&mut batches)? else { return Ok(None) };
         Ok(cells::first_length(batch.column(0)))
     }
+}
+
+/// The error of a file that the `parquet` crate cannot read.
+pub(crate) fn unreadable(path: &Path, problem: &str) -> DataError {
+    let hint = if problem.contains("Disabled feature") { COMPRESSION } else { DAMAGED };
+    // The crate wraps its errors in one another.
+    let problem = problem.replace("Parquet argument error: ", "").replace("Parquet error: ", "");
+    DataError::malformed(path, problem, hint)
 }
 
 /// The most bytes that a file of this size may declare for a column, or for the pages of a row
@@ -133,7 +161,7 @@ impl Table for ParquetTable {
 
     fn read(&mut self, chosen: &[usize], episodes: Option<usize>, rows: Visit<'_>) -> Result<(), DataError> {
         let mut batches = self.batches(chosen)?;
-        while let Some(batch) = self.run(|| batches.next().transpose())? {
+        while let Some(batch) = self.next_batch(&mut batches)? {
             // The reader and the chosen columns both keep the order of the file.
             let columns = chosen.iter().zip(batch.columns());
             let columns = columns.map(|(&at, array)| (&self.columns[at], array, Some(at) == episodes));

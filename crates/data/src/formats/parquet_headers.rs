@@ -3,7 +3,7 @@
 
 use super::{
     parquet::{declared_limit, too_much},
-    parquet_layout::{PAGE_HEADER, pass_field},
+    parquet_layout::{DICTIONARY, PAGE_HEADER, pass_field},
     thrift::{CompactReader, WireType},
 };
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
@@ -84,22 +84,37 @@ struct Header {
 
 fn header(reader: impl Read) -> std::io::Result<Header> {
     let mut reader = CompactReader::strict(reader);
-    let (mut number, mut expanded, mut page) = (0, None, None);
+    let (mut number, mut expanded, mut page, mut entries) = (0, None, None, Some(0));
     while let Some(kind) = reader.field(&mut number)? {
         match (number, kind) {
             (2, WireType::Integer) => expanded = Some(reader.integer()?),
             (3, WireType::Integer) => page = Some(reader.integer()?),
+            (7, WireType::Struct) => entries = dictionary_entries(&mut reader)?,
             _ => pass_field(PAGE_HEADER, number, kind, &mut reader)?,
         }
     }
     // The `parquet` crate takes sizes modulo 2^32.
     let size = |value: Option<i64>| value.and_then(|value| i32::try_from(value).ok()?.try_into().ok());
-    match (size(expanded), size(page)) {
-        (Some(expanded_bytes), Some(page_bytes)) => {
-            Ok(Header { bytes: reader.bytes(), expanded_bytes, page_bytes })
-        }
-        _ => Err(std::io::Error::other("a page without a size")),
+    let (Some(expanded_bytes), Some(page_bytes)) = (size(expanded), size(page)) else {
+        return Err(std::io::Error::other("a page without a size"));
+    };
+    // Memory for all entries is allocated before the first is read; an entry has at least a byte.
+    if size(entries).is_none_or(|entries: u64| entries > expanded_bytes) {
+        return Err(std::io::Error::other("a dictionary with more entries than bytes"));
     }
+    Ok(Header { bytes: reader.bytes(), expanded_bytes, page_bytes })
+}
+
+/// Passes over the part of a header that describes a dictionary, and returns the number of entries.
+fn dictionary_entries(reader: &mut CompactReader<impl Read>) -> std::io::Result<Option<i64>> {
+    let (mut number, mut entries) = (0, None);
+    while let Some(kind) = reader.field(&mut number)? {
+        match (number, kind) {
+            (1, WireType::Integer) => entries = Some(reader.integer()?),
+            _ => pass_field(DICTIONARY, number, kind, reader)?,
+        }
+    }
+    Ok(entries)
 }
 
 #[cfg(test)]
@@ -122,11 +137,16 @@ mod tests {
         assert_eq!(check(&pages, 14), Ok(Pages { header_bytes: 14, expanded_bytes: 20 }));
         assert!(check(&pages, 13).unwrap_err().contains("overlap"));
         assert!(check(&[0], 99).unwrap_err().contains("without a size"));
-        // A size of 2^32 + 2, a size that is text, and a list of doubles in an unknown field.
+        // A size of 2^32 + 2, a size that is text.
         let large = [0x15, 0, 0x15, 20, 0x15, 0x84, 0x80, 0x80, 0x80, 0x20, 0];
         assert!(check(&large, 99).unwrap_err().contains("without a size"));
         let text = [0x15, 0, 0x15, 20, 0x18, 1, b'x', 0];
-        assert!(check(&text, 99).unwrap_err().contains("a wrong type"));
+        assert!(check(&text, 99).unwrap_err().contains("has a wrong type"));
+        // A dictionary with as many entries as bytes, and with one more.
+        let dictionary = |entries: u8| [0x15, 4, 0x15, 20, 0x15, 0, 0x4c, 0x15, entries << 1, 0x15, 0, 0, 0];
+        assert!(check(&dictionary(10), 99).is_ok());
+        assert!(check(&dictionary(11), 99).unwrap_err().contains("more entries than bytes"));
+        // A list of doubles in an unknown field.
         let list = [0x15, 0, 0x15, 20, 0x15, 4, 0x79, 0xf7, 0xff, 0xff, 0xff, 0xff, 7, 0];
         assert!(check(&list, 99).unwrap_err().contains("where none is known"));
     }

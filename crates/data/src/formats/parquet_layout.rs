@@ -35,7 +35,7 @@ impl Layout {
     /// Passes over a value that is declared to be of a type.
     fn pass<R: Read>(&self, kind: WireType, reader: &mut CompactReader<R>) -> Result<()> {
         if kind != self.kind() {
-            return Err(malformed("a field of a wrong type"));
+            return Err(malformed("a field of its footer or of a page has a wrong type"));
         }
         match self {
             List(element) => {
@@ -79,9 +79,12 @@ pub(super) const PAGE_HEADER: Fields = &[
     (4, Integer),
     (5, Struct(&[(1, Integer), (2, Integer), (3, Integer), (4, Integer), (5, Struct(STATISTICS))])),
     (6, Struct(&[])),
-    (7, Struct(&[(1, Integer), (2, Integer), (3, Boolean)])),
+    (7, Struct(DICTIONARY)),
     (8, Struct(DATA_PAGE_V2)),
 ];
+
+/// The header of a dictionary: entries, encoding, whether they are sorted.
+pub(super) const DICTIONARY: Fields = &[(1, Integer), (2, Integer), (3, Boolean)];
 
 const DATA_PAGE_V2: Fields = &[
     (1, Integer),

@@ -200,7 +200,7 @@ impl ShardReader {
 
     /// Returns the next batch; after the last, there were as many rows as the footer declares.
     pub fn next_batch(&self, from: &mut Batches) -> Result<Option<RecordBatch>, DataError> {
-        let batch = self.table.run(|| from.batches.next().transpose())?;
+        let batch = self.table.next_batch(&mut from.batches)?;
         from.rows += batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
         let (declared, rows) = (from.declared_rows, from.rows);
         if rows > declared || (batch.is_none() && rows < declared) {

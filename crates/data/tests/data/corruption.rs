@@ -7,6 +7,7 @@ use isochrone_data::{
     tables::NumberTable,
     validate::{Rule, validate},
 };
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use std::path::{Path, PathBuf};
 
 /// Writes a file with every kind of column.
@@ -94,7 +95,8 @@ fn no_flipped_bit_changes_data_under_the_same_hash() {
         (fixtures.join("d4rl-contiguous.hdf5"), ReadOptions::default()),
         (fixtures.join("table.csv"), columns.clone()),
         (fixtures.join("table-snappy.parquet"), columns.clone()),
-        (fixtures.join("table-zstd.parquet"), columns),
+        (fixtures.join("table-zstd.parquet"), columns.clone()),
+        (fixtures.join("table-checksums.parquet"), columns),
     ];
     for (file, options) in files {
         let intact = std::fs::read(&file).unwrap();
@@ -126,6 +128,23 @@ fn no_flipped_bit_changes_data_under_the_same_hash() {
         );
         assert!(refused + noticed > 0, "{name}");
     }
+}
+
+#[test]
+fn a_page_that_differs_from_its_checksum_is_refused() {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/table-checksums.parquet");
+    let (folder, mut bytes) = (tempfile::tempdir().unwrap(), std::fs::read(&fixture).unwrap());
+    let reader = SerializedFileReader::new(std::fs::File::open(fixture).unwrap()).unwrap();
+    let mut columns = reader.metadata().row_group(0).columns().iter();
+    let column = columns.find(|column| column.column_path().string() == "x").unwrap();
+    let (start, length) = column.byte_range();
+    // The last page of a column ends with values.
+    bytes[(start + length) as usize - 1] ^= 1;
+    let path = folder.path().join("x.parquet");
+    std::fs::write(&path, bytes).unwrap();
+    let options = ReadOptions::default().observations(["x", "y"]);
+    let error = Dataset::load(&path, options).unwrap_err().to_string();
+    assert!(error.contains("CRC") && error.contains("hint: the file is damaged"), "{error}");
 }
 
 /// A list of 2^31 flags that a Parquet footer declares in seven bytes. The `parquet` crate counts

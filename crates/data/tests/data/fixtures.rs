@@ -107,7 +107,8 @@ fn tables() {
         observations: ["x", "y", "height"].map(String::from).to_vec(),
         ..ReadOptions::default()
     };
-    for name in ["table.csv", "table-snappy.parquet", "table-zstd.parquet", "table-gzip.parquet"] {
+    let kinds = ["snappy", "zstd", "gzip", "checksums"].map(|kind| format!("table-{kind}.parquet"));
+    for name in ["table.csv"].into_iter().chain(kinds.iter().map(String::as_str)) {
         let data = read(&fixtures().join(name), &options).unwrap();
         assert_same_walks(&data, name);
         assert_eq!(data.spec().observation.dimension(2), "height");

@@ -54,7 +54,7 @@ impl FrameNumbers {
             let at = at.ok_or_else(|| DataError::malformed(path, format!("no column '{name}'"), HINT))?;
             let groups = 0..table.metadata.metadata().num_row_groups();
             let mut batches = table.batches_of(groups, &[at], BATCH_ROWS)?;
-            while let Some(batch) = table.run(|| batches.next().transpose())? {
+            while let Some(batch) = table.next_batch(&mut batches)? {
                 let integers = table.run(|| integers(batch.column(0)));
                 into.extend(integers.map_err(|_| {
                     DataError::malformed(path, format!("column '{name}' holds no integers"), HINT)

@@ -119,7 +119,7 @@ impl TextTable {
         let mut batches = self.table.batches_of(groups, &columns, BATCH_ROWS)?;
         // A batch has the chosen columns in the order of the file.
         let place = |column: usize| columns.iter().filter(|&&other| other < column).count();
-        while let Some(batch) = self.table.run(|| batches.next().transpose())? {
+        while let Some(batch) = self.table.next_batch(&mut batches)? {
             self.table.run(|| each(columns.map(|column| batch.column(place(column)))))?;
         }
         Ok(())
