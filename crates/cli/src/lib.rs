@@ -176,9 +176,14 @@ fn use_instruction_set(wanted: Option<InstructionSet>) -> anyhow::Result<()> {
     }
 }
 
+/// More than any machine has cores; far more take minutes to start.
+const MAX_THREADS: usize = 1024;
+
 fn use_threads(threads: Option<usize>) -> anyhow::Result<()> {
     match threads {
-        Some(0) => bail!("--threads 0; hint: give 1 or more"),
+        Some(threads) if !(1..=MAX_THREADS).contains(&threads) => {
+            bail!("--threads {threads}; hint: give 1 to {MAX_THREADS}")
+        }
         Some(threads) => rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build_global()
@@ -228,6 +233,7 @@ fn refuse(error: &clap::Error) -> u8 {
     // No argument of ours is meant to start with a hyphen unless it is a number.
     let tip = tips.iter().find(|tip| !tip.starts_with("tip: to pass") && !is_farfetched(error));
     let hint = tip.map_or_else(|| see_help(&text), |tip| tip["tip: ".len()..].to_owned());
+    let hint = data_command(error).unwrap_or(hint);
     let problem = in_plain_words(&problem.join(" "));
     // A value that we refused has a better hint already.
     let problem = problem.strip_prefix("error: ").unwrap_or(&problem);
@@ -236,6 +242,15 @@ fn refuse(error: &clap::Error) -> u8 {
         false => color::print_error(&format!("{problem}; hint: {hint}")),
     }
     FAILURE
+}
+
+/// Returns a hint at a command of `isochrone data` that was given without `data`.
+fn data_command(error: &clap::Error) -> Option<String> {
+    use clap::error::{ContextKind, ContextValue::String};
+    let Some(String(given)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    let command = Cli::command();
+    command.find_subcommand("data")?.find_subcommand(given)?;
+    Some(format!("use isochrone data {given}"))
 }
 
 /// Returns a hint at the help of the command that an error of the parser names in its usage.

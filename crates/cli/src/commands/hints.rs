@@ -40,7 +40,7 @@ pub fn addition(error: &anyhow::Error) -> &'static str {
     #[cfg(feature = "learn")]
     match error.chain().find_map(|cause| cause.downcast_ref()) {
         Some(LearnError::Edited { .. }) => {
-            return " (--accept-edits of train --resume, distance, plan, eval, audit, export, plot and runs)";
+            return " (--accept-edits of train --resume, distance, nearest, plan, eval, audit, export, plot and runs)";
         }
         Some(LearnError::ProcessesNeedCpu) => return " (--device cpu)",
         Some(LearnError::Device(_)) => return DEVICE,

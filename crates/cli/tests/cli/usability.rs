@@ -107,3 +107,15 @@ fn a_seed_is_drawn_once() {
     assert_eq!(drawn.code, Some(0), "{}", drawn.stderr);
     assert!(drawn.stderr.contains("skipped: another run has the same settings"), "{}", drawn.stderr);
 }
+
+#[test]
+fn commands_of_data_are_found_without_it() {
+    for (arguments, expected) in [
+        ("convert a.csv", "hint: use isochrone data convert"),
+        ("--threads 100000 envs list", "--threads 100000; hint: give 1 to 1024"),
+    ] {
+        let refused = isochrone_in(Path::new("."), arguments);
+        assert_eq!(refused.code, Some(2), "{arguments}");
+        assert!(refused.stderr.contains(expected), "{}", refused.stderr);
+    }
+}

@@ -219,7 +219,8 @@ impl Run {
         if !path.exists() {
             return Ok(Status { state: State::Running, step: 0, seconds: 0.0, best: None, reason: None });
         }
-        format::from_json(&path, &read(&path)?, |problem| LearnError::malformed(&path, problem, CORRUPT))
+        const HINT: &str = "remove the file: it is written again when training resumes";
+        format::from_json(&path, &read(&path)?, |problem| LearnError::malformed(&path, problem, HINT))
     }
 
     pub(crate) fn set_status(&self, status: &Status) -> Result<(), LearnError> {

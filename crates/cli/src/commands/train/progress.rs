@@ -1,6 +1,6 @@
 //! Training progress: a bar on a terminal, plain lines elsewhere.
 
-use crate::commands::output::{bar, file_name, note};
+use crate::commands::output::{bar, count, file_name, note};
 use indicatif::ProgressBar;
 use isochrone::{
     data::Dataset,
@@ -84,13 +84,13 @@ impl Callbacks for TrainingProgress {
         self.bar.reset_eta();
         let from = if step > 0 { format!(" from step {step}") } else { String::new() };
         note(&format!(
-            "{}: {} on {}, discount {}, batches of {}, {} threads{from}",
+            "{}: {} on {}, discount {}, batches of {}, {}{from}",
             self.folder,
             config.learner.algorithm(),
             self.data,
             config.discount,
             config.batch_size,
-            rayon::current_num_threads(),
+            count(rayon::current_num_threads(), "thread"),
         ));
         if let Some(one_in) = config.data.hold_out.filter(|one_in| *one_in > 0) {
             note(&format!(
