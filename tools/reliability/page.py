@@ -72,8 +72,8 @@ def main() -> None:
         measured_at["instruction sets"] = hashes["rows"][0]["this processor"].get("git_revision", "not recorded")
     text = (Path(__file__).parent / "page.in").read_text()
     parts = {
-        "FAULTS": table(faults, {"command": "command", "changes": "changes of the disk", "disks": "different disks, all continued"}),
-        "SUM": f"{total(faults, 'changes')} changes and {total(faults, 'disks')} different disks",
+        "FAULTS": table(faults, {"command": "command", "changes": "changes of the disk", "disks": "different contents, all continued"}),
+        "SUM": f"{total(faults, 'changes')} changes and {total(faults, 'disks')} different contents of the disk",
         "CALLS": f"{total(calls, 'failed')} calls failed once; {total(calls, 'survived')} times the command went on",
         "FLIPS": table(flips, {"file": "file", "flips": "flipped bits", "refused": "refused", "noticed": "another content hash", "equal": "nothing changed"}),
         "KILLS": "\n".join(f"- {row['line']}" for row in kills) or "- not run",
