@@ -310,6 +310,10 @@ verification: python-install
 miri:
     MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks" cargo +nightly miri test -p isochrone-nn --lib -- kernel::matrix kernel::math group::threads
 
+# Search for data races in the tests that use several threads, with ThreadSanitizer; needs a nightly toolchain with the component rust-src.
+races:
+    TSAN_OPTIONS="halt_on_error=1" RUSTFLAGS="-Zsanitizer=thread" RAYON_NUM_THREADS=4 cargo +nightly nextest run -Zbuild-std --target x86_64-unknown-linux-gnu --target-dir target/races -p isochrone-core -p isochrone-data -p isochrone-nn -p isochrone-eval -p isochrone-learn --locked --no-fail-fast -E 'test(thread) | test(group::) | test(processes::)'
+
 # Train, query and score for MINUTES, and record memory and file descriptors; writes docs/results/reliability/soak.json.
 soak MINUTES="120": python-install
     target/python/bin/pip install --quiet --disable-pip-version-check matplotlib pyarrow
