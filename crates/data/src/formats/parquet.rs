@@ -4,6 +4,7 @@ use super::{
     ReadOptions, cells,
     columns::{self, Table, TableColumn, Visit},
     fixed_sizes, parquet_footer, parquet_headers,
+    parquet_limits::{declared_limit, too_much},
 };
 use crate::{DataError, EpisodeSink, catch_panics::catch_panic, regular_file};
 use arrow_array::RecordBatch;
@@ -22,11 +23,6 @@ const CHUNK_ROWS: usize = 1024;
 const DAMAGED: &str = "the file is damaged, or not Parquet: copy it or write it again";
 /// What to do about a compression that is not compiled in.
 const COMPRESSION: &str = "write it with the compression zstd, snappy, gzip or none";
-/// A file that declares more than this multiple of its size plus `FREE_BYTES` is rejected. Runs of
-/// equal values compress without a limit in Parquet, but no dataset consists of them alone.
-const MAX_EXPANSION: u64 = 4096;
-const FREE_BYTES: u64 = 16 << 20;
-
 /// Reads a table.
 pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
     let mut table = ParquetTable::open(path)?;
@@ -120,17 +116,6 @@ pub(crate) fn unreadable(path: &Path, problem: &str) -> DataError {
     // The crate wraps its errors in one another.
     let problem = problem.replace("Parquet argument error: ", "").replace("Parquet error: ", "");
     DataError::malformed(path, problem, hint)
-}
-
-/// The most bytes that a file of this size may declare for a column, or for the pages of a row
-/// group.
-pub(crate) fn declared_limit(file_bytes: u64) -> u64 {
-    file_bytes.saturating_mul(MAX_EXPANSION).saturating_add(FREE_BYTES)
-}
-
-/// The error of a file that declares more than its limit.
-pub(crate) fn too_much(file_bytes: u64) -> String {
-    format!("it declares more than {MAX_EXPANSION} times its size of {file_bytes} bytes")
 }
 
 /// Rejects a file that declares many times its size.

@@ -2,8 +2,8 @@
 //! what it does not know, for as long as a header declares.
 
 use super::{
-    parquet::{declared_limit, too_much},
     parquet_layout::{DICTIONARY, PAGE_HEADER, pass_field},
+    parquet_limits::{declared_limit, too_much},
     thrift::{CompactReader, WireType},
 };
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
