@@ -235,7 +235,7 @@ def page(results):
         "Edges are those of the target with all its dependencies, without the standard library.",
         "Inputs and seconds are sums over runs; edges, features and corpus are those of the run with most edges.",
         "The revision of a run is in `fuzz.json`; runs of revision 4a5d9af had only a limit of 60 s by the clock.",
-        "Crashes, hangs and over-allocations are open; a finding is fixed when its reproducer passes.",
+        "The columns of crashes, hangs and over-allocations count open findings; a finding is fixed when its reproducer passes.",
         "Inputs per second are per second of processor time, since the machine was shared with other work.",
         "",
         "## Findings",
