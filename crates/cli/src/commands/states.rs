@@ -147,16 +147,23 @@ impl QueryStates {
         selected
     }
 
-    /// Creates recorded states, by index over all episodes.
-    fn recorded(data: &Dataset, states: impl IntoIterator<Item = u64>) -> Self {
+    /// Creates recorded states, by index over all episodes. All of their values must be finite.
+    fn recorded(data: &Dataset, states: impl IntoIterator<Item = u64>) -> anyhow::Result<Self> {
         let mut selected = Self::default();
         for state in states {
-            let (episode, row) = data.index().row_of_state(state);
+            let ((episode, row), values) = (data.index().row_of_state(state), data.state(state));
+            if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+                bail!(
+                    "@{episode}:{row}: {} is {}; hint: choose other states; isochrone data validate lists values that are not finite",
+                    data.spec().observation.dimension(at),
+                    values[at]
+                );
+            }
             selected.names.push(format!("@{episode}:{row}"));
-            selected.rows.extend(data.state(state));
+            selected.rows.extend(values);
             selected.episodes.push(Some(episode));
         }
-        selected
+        Ok(selected)
     }
 }
 
@@ -227,22 +234,7 @@ impl LoadedRun {
         }
     }
 
-    /// Returns the states that a text specifies, all of which are finite.
     fn selected(&self, text: &str, selection: &SelectionArgs) -> anyhow::Result<QueryStates> {
-        let observation = &self.model.spec.observation;
-        let states = self.found(text, selection)?;
-        if let Some(at) = states.rows.iter().position(|value| !value.is_finite()) {
-            let (name, column) =
-                (&states.names[at / observation.width], observation.dimension(at % observation.width));
-            bail!(
-                "{name}: {column} is {}; hint: choose other states; isochrone data validate lists values that are not finite",
-                states.rows[at]
-            );
-        }
-        Ok(states)
-    }
-
-    fn found(&self, text: &str, selection: &SelectionArgs) -> anyhow::Result<QueryStates> {
         let observation = &self.model.spec.observation;
         match Kind::of(text) {
             Kind::Point => Ok(QueryStates {
@@ -254,12 +246,12 @@ impl LoadedRun {
             Kind::All => {
                 let data = self.data()?;
                 let states = (0..data.index().n_states()).step_by(selection.stride());
-                Ok(QueryStates::recorded(data, states))
+                QueryStates::recorded(data, states)
             }
             Kind::End => {
                 let data = self.data()?;
                 let last = |episode: usize| data.index().states(episode).end - 1;
-                Ok(QueryStates::recorded(data, (0..data.n_episodes()).map(last)))
+                QueryStates::recorded(data, (0..data.n_episodes()).map(last))
             }
             Kind::Success => self.marked(),
             Kind::Slice => slice(text, self.data()?, selection.within),
@@ -283,7 +275,7 @@ impl LoadedRun {
                 count(terminated, "terminated episode")
             )),
         }
-        Ok(QueryStates::recorded(self.data()?, successes.states))
+        QueryStates::recorded(self.data()?, successes.states)
     }
 }
 
@@ -333,7 +325,7 @@ fn dataset_states(place: &str, data: &Dataset, stride: usize) -> anyhow::Result<
         );
     }
     let first = data.index().states(episode).start;
-    Ok(QueryStates::recorded(data, rows.step_by(stride).map(|row| first + row as u64)))
+    QueryStates::recorded(data, rows.step_by(stride).map(|row| first + row as u64))
 }
 
 /// Finds a dimension by name or number.
@@ -393,7 +385,7 @@ fn slice(text: &str, data: &Dataset, within: Option<f64>) -> anyhow::Result<Quer
         Some(within) if near.is_empty() => {
             bail!("'{text}': no recorded state is within {within}; hint: {hint}")
         }
-        Some(_) => Ok(QueryStates::recorded(data, near)),
+        Some(_) => QueryStates::recorded(data, near),
     }
 }
 
