@@ -3,10 +3,7 @@
 use crate::{
     DataError, atomic,
     catch_panics::catch_panic,
-    formats::{
-        parquet::{check_sizes, unreadable},
-        parquet_footer, parquet_headers,
-    },
+    formats::{parquet::unreadable, parquet_footer, parquet_headers, parquet_limits::check_sizes},
     regular_file,
 };
 use arrow_array::{

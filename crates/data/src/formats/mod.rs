@@ -21,7 +21,7 @@ pub(crate) mod parquet;
 pub(crate) mod parquet_footer;
 pub(crate) mod parquet_headers;
 mod parquet_layout;
-mod parquet_limits;
+pub(crate) mod parquet_limits;
 pub(crate) mod shard_manifest;
 mod shard_writer;
 pub(crate) mod shards;

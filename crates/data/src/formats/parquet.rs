@@ -4,7 +4,7 @@ use super::{
     ReadOptions, cells,
     columns::{self, Table, TableColumn, Visit},
     fixed_sizes, parquet_footer, parquet_headers,
-    parquet_limits::{declared_limit, too_much},
+    parquet_limits::check_sizes,
 };
 use crate::{DataError, EpisodeSink, catch_panics::catch_panic, regular_file};
 use arrow_array::RecordBatch;
@@ -23,6 +23,7 @@ const CHUNK_ROWS: usize = 1024;
 const DAMAGED: &str = "the file is damaged, or not Parquet: copy it or write it again";
 /// What to do about a compression that is not compiled in.
 const COMPRESSION: &str = "write it with the compression zstd, snappy, gzip or none";
+
 /// Reads a table.
 pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> Result<(), DataError> {
     let mut table = ParquetTable::open(path)?;
@@ -116,27 +117,6 @@ pub(crate) fn unreadable(path: &Path, problem: &str) -> DataError {
     // The crate wraps its errors in one another.
     let problem = problem.replace("Parquet argument error: ", "").replace("Parquet error: ", "");
     DataError::malformed(path, problem, hint)
-}
-
-/// Rejects a file that declares many times its size.
-pub(crate) fn check_sizes(metadata: &ArrowReaderMetadata, file_bytes: u64) -> Result<(), String> {
-    let limit = declared_limit(file_bytes);
-    let parquet = metadata.metadata();
-    let columns = parquet.file_metadata().schema_descr().num_columns() as u64;
-    let rows = u64::try_from(parquet.file_metadata().num_rows()).map_err(|_| "a negative number of rows")?;
-    if rows.saturating_mul(4).saturating_mul(columns) > limit {
-        return Err(too_much(file_bytes));
-    }
-    for group in parquet.row_groups() {
-        for column in group.columns() {
-            let numbers = u64::try_from(column.num_values()).map_err(|_| "a negative number of values")?;
-            let bytes = u64::try_from(column.uncompressed_size()).map_err(|_| "a negative size")?;
-            if bytes.max(numbers.saturating_mul(4)) > limit {
-                return Err(too_much(file_bytes));
-            }
-        }
-    }
-    fixed_sizes::check(metadata, limit)
 }
 
 impl Table for ParquetTable {

@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn malformed_structures_are_refused() {
         for bytes in
-            // An unknown type, a long number, many levels, a field twice, a number beyond 16 bits.
+            // An unknown type, a field 0, a field beyond 16 bits, a long number, many levels.
             [
                 &[0x1e][..],
                 &[0x05, 0, 0, 0],
