@@ -133,6 +133,7 @@ fn every_wrong_input_gets_one_line_with_a_hint() {
         "inspect x.arrow",
         "inspect columns.csv",
         "inspect columns.csv --observations a,z",
+        "inspect columns.csv --observations a,b,a",
         "inspect noepisode.csv",
         "inspect text.csv",
         "inspect letters.csv",

@@ -89,6 +89,15 @@ impl Names<'_> {
         })
     }
 
+    /// Returns the columns with names, each of which is given once.
+    fn all_named(&self, names: &[String]) -> Result<Vec<usize>, DataError> {
+        if let Some(twice) = (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
+            let problem = format!("column '{}' is named twice", names[twice]);
+            return Err(DataError::malformed(self.path, problem, "name each column once"));
+        }
+        names.iter().map(|name| self.named(name)).collect()
+    }
+
     fn common(&self, names: &[&str]) -> Option<usize> {
         names.iter().find_map(|name| self.find(name))
     }
@@ -105,7 +114,7 @@ impl Names<'_> {
             (0..self.columns.len()).filter(|&at| fits(&self.columns[at])).collect()
         };
         match self.common(names) {
-            _ if !wanted.is_empty() => wanted.iter().map(|name| self.named(name)).collect(),
+            _ if !wanted.is_empty() => self.all_named(wanted),
             Some(column) => Ok(vec![column]),
             None => {
                 Ok(prefixes.iter().map(starting_with).find(|found| !found.is_empty()).unwrap_or_default())

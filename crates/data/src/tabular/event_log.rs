@@ -80,6 +80,9 @@ pub fn read_event_log(path: &Path, columns: &LogColumns) -> Result<EventLog, Tab
     let headers = reader.headers().map_err(|error| not_csv(&error))?.clone();
     check_columns(headers.len())
         .map_err(|problem| TabularError::malformed(path, problem, "keep the columns of events only"))?;
+    if headers.is_empty() {
+        return Err(TabularError::malformed(path, "the file is empty", "name the columns in its first line"));
+    }
     let names: Vec<&str> = headers.iter().collect();
     let [case_column, activity_column, timestamp_column] = find_columns(path, &names, columns)?;
 
