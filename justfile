@@ -314,6 +314,10 @@ miri:
 races:
     TSAN_OPTIONS="halt_on_error=1" RUSTFLAGS="-Zsanitizer=thread" RAYON_NUM_THREADS=4 cargo +nightly nextest run -Zbuild-std --target x86_64-unknown-linux-gnu --target-dir target/races -p isochrone-core -p isochrone-data -p isochrone-nn -p isochrone-eval -p isochrone-learn --locked --no-fail-fast -E 'test(thread) | test(group::) | test(processes::)'
 
+# Count the instructions that checks of arithmetic for overflow add to releases; needs Valgrind. Writes docs/results/reliability/overflow.json.
+overflow:
+    python3 tools/reliability/overflow.py target/reliability --out docs/results/reliability
+
 # Train, query and score for MINUTES, and record memory and file descriptors; writes docs/results/reliability/soak.json.
 soak MINUTES="120": python-install
     target/python/bin/pip install --quiet --disable-pip-version-check matplotlib pyarrow
