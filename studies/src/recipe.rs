@@ -10,13 +10,14 @@ use std::{collections::BTreeMap, path::Path};
 use toml::Table;
 
 /// The built-in recipes.
-pub const BUILT_IN: [(&str, &str); 12] = [
+pub const BUILT_IN: [(&str, &str); 13] = [
     ("nav2d", include_str!("../recipes/nav2d.toml")),
     ("nav2d-v2", include_str!("../recipes/nav2d-v2.toml")),
     ("mazes", include_str!("../recipes/mazes.toml")),
     ("antmaze", include_str!("../recipes/antmaze.toml")),
     ("pointmazes", include_str!("../recipes/pointmazes.toml")),
     ("antmazes", include_str!("../recipes/antmazes.toml")),
+    ("waypoints", include_str!("../recipes/waypoints.toml")),
     ("nav2d-planners", include_str!("../recipes/nav2d-planners.toml")),
     ("mazes-planners", include_str!("../recipes/mazes-planners.toml")),
     ("antmaze-planners", include_str!("../recipes/antmaze-planners.toml")),

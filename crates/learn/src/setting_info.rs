@@ -115,7 +115,7 @@ const RUN: [(&str, &str); 26] = [
 ];
 
 /// Descriptions by the last parts of a name; the first match applies.
-const DESCRIPTIONS: [(&str, &str); 49] = [
+const DESCRIPTIONS: [(&str, &str); 51] = [
     ("constraint.learning_rate", "Step size of the dual ascent"),
     ("constraint.margin", "Allowed violation of the constraint"),
     ("constraint.initial", "Initial multiplier of the constraint"),
@@ -143,6 +143,8 @@ const DESCRIPTIONS: [(&str, &str); 49] = [
     ("mixture.uniform", "Probability of a later state of the episode at a uniform offset"),
     ("mixture.random", "Probability of any state of the dataset"),
     ("min_offset", "Minimum offset of later goals: zero or one"),
+    ("max_offset", "Maximum offset of uniform goals; 0 for the end of the episode"),
+    ("goal_input", "What the policy sees of a goal: the state, or the displacement from its own state"),
     ("waypoint_discount", "Discount of the geometric offsets of waypoints"),
     ("next_state_fraction", "Fraction of rows whose waypoint is the next state"),
     ("invariance_weight", "Weight of the distances from states to their actions"),

@@ -52,6 +52,8 @@ pub struct GoalDistributionConfig {
     pub mixture: GoalMixture,
     /// The smallest offset of geometric and uniform goals.
     pub min_offset: MinOffset,
+    /// The largest offset of uniform goals; 0 for the end of the episode.
+    pub max_offset: u64,
     /// The discount of geometric offsets; that of the run if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discount: Option<f64>,
@@ -119,6 +121,10 @@ impl GoalDistribution {
         // A transition never starts at the last state, so there is always a choice.
         let choices = index.states(episode).end - state - first;
         if kind >= self.below[1] {
+            let choices = match self.config.max_offset {
+                0 => choices,
+                last => choices.min(last - first + 1),
+            };
             return Goal { state: state + first + below(value, choices), episode };
         }
         // Inverse of the cumulative distribution: 1 - gamma^(k + 1) > u.

@@ -201,6 +201,28 @@ fn geometric_offsets_can_have_their_own_discount() {
     assert!(GoalDistribution::new(wrong, Discount::new(GAMMA).unwrap()).is_err());
 }
 
+/// Uniform offsets can have a largest one; near the end of an episode there are fewer.
+#[test]
+fn uniform_offsets_can_have_a_maximum() {
+    let data = numbered(&[1000]);
+    let config = GoalDistributionConfig {
+        mixture: mixture(0.0, 0.0, 1.0, 0.0),
+        min_offset: MinOffset::One,
+        max_offset: 4,
+        ..GoalDistributionConfig::default()
+    };
+    let batch = sampler(&data, 40_000, vec![distribution(config)]).batch(0);
+    let mut counts = [0_u32; 6];
+    for row in 0..batch.rows() {
+        let (at, offset) = (batch.observations[2 * row + 1] as i32, batch.goals[0].offsets[row]);
+        assert!(offset >= 1 && at + offset <= 1000, "{at} {offset}");
+        counts[offset as usize] += 1;
+    }
+    // A quarter each, with a standard deviation of 0.2 %.
+    assert!(counts[1..5].iter().all(|&count| count.abs_diff(10_000) < 500), "{counts:?}");
+    assert_eq!(counts[5], 0);
+}
+
 #[test]
 fn rows_match_the_dataset() {
     let data = numbered(&[3, 1, 10, 6, 30]);

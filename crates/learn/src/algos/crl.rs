@@ -164,7 +164,7 @@ impl<L: CrlLoss> Learner for Crl<L> {
     }
 
     fn policy(&self) -> Option<Actor> {
-        self.policy.as_ref().map(|policy| policy.actor.frozen())
+        self.policy.as_ref().map(Policy::frozen)
     }
 
     fn visit_state(&mut self, state: &mut StateDict) -> Result<(), StateError> {

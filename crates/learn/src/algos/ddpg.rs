@@ -74,7 +74,7 @@ impl AlgorithmDef for Ddpg {
             .train_state(critic, config.critic_optimizer)
             .map_err(|error| error.inside("critic_optimizer"))?;
         let policy = Policy::new(&config.policy, context)?.expect("there are actions");
-        let target_actor = policy.actor.frozen();
+        let target_actor = policy.frozen();
         Ok(Self { config, context: context.clone(), critic, target, policy, target_actor })
     }
 }
@@ -118,18 +118,17 @@ impl Learner for Ddpg {
         let never = || unreachable!("only advantage-weighted regression needs it");
         let loss = self.policy.extract(extraction, batch, goals, of_action, never);
         metrics.add("actor", &loss);
-        self.target_actor =
-            polyak_update(self.target_actor.clone(), self.policy.actor.network(), self.config.tau);
+        self.target_actor = polyak_update(self.target_actor.clone(), &self.policy.frozen(), self.config.tau);
         metrics
     }
 
     fn distance(&self) -> Option<Box<dyn TensorDistance>> {
-        let actor = Some((self.policy.actor.frozen(), self.context.goal.clone()));
+        let actor = Some((self.policy.frozen(), self.context.goal.clone()));
         Some(Box::new(ValueDistance { values: self.critic.frozen(), actor, discount: self.context.discount }))
     }
 
     fn policy(&self) -> Option<Actor> {
-        Some(self.policy.actor.frozen())
+        Some(self.policy.frozen())
     }
 
     fn visit_state(&mut self, state: &mut StateDict) -> Result<(), StateError> {

@@ -49,7 +49,7 @@ impl Learner for Gcbc {
     }
 
     fn policy(&self) -> Option<Actor> {
-        Some(self.policy.actor.frozen())
+        Some(self.policy.frozen())
     }
 
     fn visit_state(&mut self, state: &mut StateDict) -> Result<(), StateError> {

@@ -138,7 +138,7 @@ impl Learner for Gciql {
     }
 
     fn policy(&self) -> Option<Actor> {
-        Some(self.policy.actor.frozen())
+        Some(self.policy.frozen())
     }
 
     fn visit_state(&mut self, state: &mut StateDict) -> Result<(), StateError> {

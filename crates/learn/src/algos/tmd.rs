@@ -145,7 +145,7 @@ impl Learner for Tmd {
     }
 
     fn policy(&self) -> Option<Actor> {
-        self.policy.as_ref().map(|policy| policy.actor.frozen())
+        self.policy.as_ref().map(Policy::frozen)
     }
 
     fn visit_state(&mut self, state: &mut StateDict) -> Result<(), StateError> {

@@ -1,6 +1,6 @@
 //! Policies extracted from a distance or cloned from the data.
 
-use super::{CriticInput, Preset};
+use super::{CriticInput, GoalInput, Preset, displacement::Displacement};
 use crate::{
     batch::{DeviceBatch, DeviceGoals},
     context::LearnerContext,
@@ -12,7 +12,7 @@ use isochrone_data::sampling::{GoalDistributionConfig, GoalMixture, MinOffset};
 use isochrone_nn::{
     error::{ConfigError, StateError},
     loss::{Loss, awr, ddpg_bc},
-    module::{Actor, ActorConfig, Metric, PolicyDistribution, TrunkConfig},
+    module::{ActionDistribution, Actor, ActorConfig, Metric, PolicyDistribution, TrunkConfig},
     optim::{OptimizerConfig, TrainState},
     state_dict::StateDict,
 };
@@ -94,6 +94,9 @@ pub struct PolicyConfig {
     pub optimizer: OptimizerConfig,
     /// The goal distribution of policy training.
     pub goals: GoalDistributionConfig,
+    /// What the network sees of a goal.
+    #[serde(default)]
+    pub goal_input: GoalInput,
 }
 
 impl PolicyConfig {
@@ -109,6 +112,7 @@ impl PolicyConfig {
                 min_offset: MinOffset::One,
                 ..GoalDistributionConfig::default()
             },
+            goal_input: GoalInput::default(),
         }
     }
 }
@@ -116,7 +120,9 @@ impl PolicyConfig {
 /// A policy in training.
 pub struct Policy {
     /// The network and its optimizer.
-    pub actor: TrainState<Actor>,
+    actor: TrainState<Actor>,
+    /// The inputs of the network, if they are not goals.
+    displacement: Option<Displacement>,
     processes: Processes,
 }
 
@@ -129,14 +135,34 @@ impl Policy {
         if !context.has_actions() {
             return Ok(None);
         }
-        let PolicyConfig { trunk, distribution, optimizer, .. } = *config;
+        let PolicyConfig { trunk, distribution, optimizer, goal_input, .. } = *config;
         let inputs = context.observation_width + context.goal.len();
         let actor = ActorConfig { inputs, actions: context.action_width, trunk, distribution };
         let actor =
             actor.init(&mut context.initializer(Self::STREAM)).map_err(|error| error.inside("policy"))?;
         let actor = context.train_state(actor, optimizer);
         let actor = actor.map_err(|error| error.inside("policy.optimizer"))?;
-        Ok(Some(Self { actor, processes: context.processes.clone() }))
+        let displacement = (goal_input == GoalInput::Displacement).then(|| Displacement::new(context));
+        Ok(Some(Self { actor, displacement, processes: context.processes.clone() }))
+    }
+
+    /// Returns the network of states and goals, without gradients.
+    pub fn frozen(&self) -> Actor {
+        let actor = self.actor.frozen();
+        match &self.displacement {
+            Some(displacement) => displacement.undone(actor),
+            None => actor,
+        }
+    }
+
+    /// Returns the distributions of actions at the rows of a batch.
+    fn actions(&mut self, batch: &DeviceBatch, goals: &DeviceGoals) -> ActionDistribution {
+        let (states, goals) = (batch.observations.clone(), goals.policy_goals.clone());
+        let goals = match &mut self.displacement {
+            Some(displacement) => displacement.of(states.clone(), goals),
+            None => goals,
+        };
+        self.actor.network().forward(states, goals)
     }
 
     /// Does one step of extraction. All distances are in steps, so that the same `alpha` suits
@@ -152,7 +178,7 @@ impl Policy {
         distance: impl Fn(Tensor<2>) -> Tensor<1>,
         expected: impl FnOnce() -> Tensor<1>,
     ) -> Loss {
-        let actions = self.actor.network().forward(batch.observations.clone(), goals.policy_goals.clone());
+        let actions = self.actions(batch, goals);
         let log_probs = actions.log_prob(batch.actions.clone());
         let loss = match extraction {
             // At the mode, which the policy uses when it acts.
@@ -202,7 +228,7 @@ impl Policy {
 
     /// Does one step of behavior cloning, with the loss `- mean log pi(a|s, g)`.
     pub fn clone_behavior(&mut self, batch: &DeviceBatch, goals: &DeviceGoals) -> Loss {
-        let actions = self.actor.network().forward(batch.observations.clone(), goals.policy_goals.clone());
+        let actions = self.actions(batch, goals);
         let log_probs = actions.log_prob(batch.actions.clone());
         let advantages = log_probs.zeros_like();
         let loss = awr(log_probs, advantages, 1.0, 1.0);
@@ -212,6 +238,9 @@ impl Policy {
 
     /// Saves or loads the policy; see [`Learner::visit_state`](crate::Learner::visit_state).
     pub fn visit_state(&mut self, state: &mut StateDict) -> Result<(), StateError> {
+        if let Some(displacement) = &mut self.displacement {
+            displacement.visit_state("displacement.factor", state)?;
+        }
         self.actor.visit_state("actor", state)
     }
 }

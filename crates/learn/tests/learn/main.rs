@@ -5,6 +5,7 @@ mod configuration;
 mod conformance;
 mod custom;
 mod devices;
+mod displacement;
 mod distill;
 mod distill_policy;
 mod divergence;

@@ -91,10 +91,12 @@ const OTHER: [(&str, &str); 6] = [
 ];
 
 /// Options of distances and policies.
-const OPTIONS: [(&str, &str); 3] = [
+const OPTIONS: [(&str, &str); 5] = [
     ("continuity_weight", "0.1"),
     ("critic.head.kind", "asymmetric_euclidean"),
     ("policy.distribution.kind", "mixture"),
+    ("policy.goal_input", "displacement"),
+    ("policy.goals.max_offset", "5"),
 ];
 
 /// Applies the changes for which a preset has a setting; `None` if there are none.

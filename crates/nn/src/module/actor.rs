@@ -2,8 +2,12 @@
 
 use super::{Encoder, EncoderConfig, Initializer, TrunkConfig, mixture::Mixture};
 use crate::error::{ConfigError, at_least_one};
-use burn::{module::Module, tensor::Tensor};
+use burn::{
+    module::Module,
+    tensor::{Tensor, TensorData},
+};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// The type of the action distribution of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -146,6 +150,33 @@ impl Actor {
                 ActionDistribution::Mixture(Mixture::new(outputs, components, self.actions, range))
             }
         }
+    }
+
+    /// Returns the actor of observations and goals that equals this actor of observations *s* and
+    /// displacements `(g - s) factor`. `goal` are the dimensions of an observation that are those of
+    /// a goal.
+    ///
+    /// The first layer is linear: `s A + (g - s) F B = s (A - F B) + g F B`.
+    ///
+    /// # Panics
+    /// If the widths differ.
+    #[must_use]
+    pub fn with_displacements(self, goal: Range<usize>, factor: &[f32]) -> Self {
+        assert_eq!(goal.len(), factor.len(), "one factor for each dimension of a goal");
+        let change = |weight: Tensor<2>| {
+            let [inputs, _] = weight.dims();
+            let width = inputs - goal.len();
+            let factor = TensorData::new(factor.to_vec(), [goal.len(), 1]);
+            let of_goals = weight.clone().narrow(0, width, goal.len())
+                * Tensor::<2>::from_data(factor, &weight.device());
+            let rows = |from: usize, to: usize| weight.clone().slice(from..to);
+            let of_goal = rows(goal.start, goal.end) - of_goals.clone();
+            let parts =
+                [(0, goal.start), (goal.end, width)].map(|(from, to)| (from < to).then(|| rows(from, to)));
+            let [before, after] = parts;
+            Tensor::cat([before, Some(of_goal), after, Some(of_goals)].into_iter().flatten().collect(), 0)
+        };
+        Self { network: self.network.map_first(change), ..self }
     }
 
     /// Returns the network of observations and goals. The mode of a distribution is `tanh` of its

@@ -127,6 +127,13 @@ impl Encoder {
         self.layers.iter().enumerate().map(|(index, layer)| (layer, self.norms.get(index)))
     }
 
+    /// Applies `change` to the weights `[inputs, width]` of the first layer.
+    pub(super) fn map_first(mut self, change: impl FnOnce(Tensor<2>) -> Tensor<2>) -> Self {
+        let first = self.layers.first_mut().unwrap_or(&mut self.out);
+        first.weight = first.weight.clone().map(change);
+        self
+    }
+
     /// Returns the output layer, which has no activation.
     pub fn out(&self) -> &Dense {
         &self.out

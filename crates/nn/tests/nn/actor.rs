@@ -2,7 +2,9 @@
 
 use crate::numbers::numbers;
 use burn::tensor::{Device, Tensor, TensorData};
-use isochrone_nn::module::{ActionDistribution, Mixture};
+use isochrone_nn::module::{
+    ActionDistribution, ActorConfig, Initializer, Mixture, PolicyDistribution, TrunkConfig,
+};
 
 fn column(values: Vec<f32>) -> Tensor<2> {
     let n = values.len();
@@ -11,6 +13,30 @@ fn column(values: Vec<f32>) -> Tensor<2> {
 
 fn rows(value: f32, n: usize) -> Tensor<2> {
     column(vec![value; n])
+}
+
+/// An actor of displacements equals one of goals, with hidden layers and without.
+#[test]
+fn displacements_are_part_of_the_first_layer() {
+    let device = Device::flex();
+    let random = |shape: [usize; 2], seed: f32| {
+        let values = (0..shape[0] * shape[1]).map(|at| (1.7 * at as f32 + seed).sin()).collect();
+        Tensor::<2>::from_data(TensorData::new(values, shape), &device)
+    };
+    let (states, factor) = (random([7, 5], 0.3), [3.0, 0.5]);
+    for (depth, goal) in [(2, 1..3), (0, 0..2), (1, 3..5)] {
+        let trunk = TrunkConfig { width: 8, depth, ..TrunkConfig::default() };
+        let distribution = PolicyDistribution::FixedStd { std: 1.0 };
+        let actor = ActorConfig { inputs: 7, actions: 3, trunk, distribution };
+        let actor = actor.init(&mut Initializer::new(1, 0, &device)).unwrap();
+        let goals = random([7, 2], 0.9);
+        let scale = Tensor::<2>::from_data(TensorData::new(factor.to_vec(), [1, 2]), &device);
+        let displacements = (goals.clone() - states.clone().narrow(1, goal.start, 2)) * scale;
+        let expected = numbers(actor.forward(states.clone(), displacements).mode());
+        let found = numbers(actor.with_displacements(goal, &factor).forward(states.clone(), goals).mode());
+        let close = expected.iter().zip(&found).all(|(a, b)| (a - b).abs() < 1e-5);
+        assert!(close, "{depth} layers: {expected:?} {found:?}");
+    }
 }
 
 #[test]
