@@ -9,12 +9,15 @@ use isochrone::{
         Algorithm, ComputeDevice, Preset, Training,
         distill::{
             DistillConfig, DistilledDistance, distill,
-            policy::{DistilledPolicy, PolicyDistillConfig, distill_policy},
+            policy::{
+                DistilledPolicy, PolicyDistillConfig, WaypointPolicy, distill_policy, distill_waypoints,
+            },
         },
         error::LearnError,
         model::{CheckpointSelector, Model},
         run::{REFINED_FILE, Run},
     },
+    plan::{RecordedPlanner, WaypointDisplacements},
     refined::{RefinedConfig, RefinedDistance},
     rng,
 };
@@ -119,6 +122,16 @@ fn no_flipped_bit_of_a_graph_or_a_distilled_network_is_used() {
     let teacher = model.train(&data).unwrap().model.policy.expect("it learns a policy");
     distill_policy(&teacher, "cloned", &data, &config, |_, _| {}).unwrap().save(&file).unwrap();
     flip(folder.path(), DistilledPolicy::FILE_NAME, || {
+        Some(DistilledPolicy::load_on(&file, ComputeDevice::Cpu).ok()?.to_bytes())
+    });
+
+    let file = path(WaypointPolicy::FILE_NAME);
+    let refined = RecordedPlanner::new(refined, &data, 5.0);
+    let goal = data.spec().goal_space();
+    let teacher =
+        WaypointDisplacements { planner: refined, observation_width: data.spec().observation.width, goal };
+    distill_waypoints(&teacher, "recorded", &data, &config, |_, _| {}).unwrap().save(&file).unwrap();
+    flip(folder.path(), WaypointPolicy::FILE_NAME, || {
         Some(DistilledPolicy::load_on(&file, ComputeDevice::Cpu).ok()?.to_bytes())
     });
 }

@@ -37,6 +37,18 @@ impl Affine {
         Self { shift: vec![0.0; width], factor: vec![1.0; width] }
     }
 
+    /// Returns the scaling of rows `[n, width]` that maps `range` root mean squares of each
+    /// dimension to 1. A few far outliers do not make the other rows small.
+    pub(crate) fn of_root_mean_squares(rows: &[f32], width: usize, range: f64) -> Self {
+        let factor = |column: usize| {
+            let values = rows.iter().skip(column).step_by(width).map(|x| f64::from(*x));
+            let (sum, n) = values.fold((0.0, 0.0), |(sum, n), x| (sum + x * x, n + 1.0));
+            let rms = (sum / f64::max(n, 1.0)).sqrt();
+            if rms > MIN_DEVIATION { (1.0 / (range * rms)) as f32 } else { 1.0 }
+        };
+        Self { shift: vec![0.0; width], factor: (0..width).map(factor).collect() }
+    }
+
     /// Returns scaled rows.
     pub fn scaled(&self, rows: &[f32]) -> Vec<f32> {
         let mut scaled = rows.to_vec();

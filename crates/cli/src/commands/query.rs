@@ -1,10 +1,10 @@
 //! A loaded run and its distances.
 
 use crate::commands::{output::note, remote::local};
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use clap::ValueEnum;
 use isochrone::{
-    GoalPolicy as _, TemporalDistance,
+    GoalPolicy, TemporalDistance,
     audit::Consistency,
     calibration::Calibrated,
     chance::ChanceModel,
@@ -14,7 +14,10 @@ use isochrone::{
     },
     learn::{
         ComputeDevice,
-        distill::{Agreement, DistilledDistance, policy::DistilledPolicy},
+        distill::{
+            Agreement, DistilledDistance,
+            policy::{DistilledPolicy, WaypointPolicy},
+        },
         model::{CheckpointSelector, LearnedDistance, Model},
         run::{OpenOptions, REFINED_FILE, Run},
     },
@@ -207,28 +210,43 @@ impl LoadedRun {
 
     /// Loads the policy that the planner was distilled into.
     pub fn distilled_policy(&self) -> anyhow::Result<DistilledPolicy> {
+        let width = self.model.spec.action.width;
+        self.distilled_planner(DistilledPolicy::FILE_NAME, "--policy", |policy| {
+            !policy.has_displacements() && policy.action_width() == width
+        })
+    }
+
+    /// Loads the network that the planner's waypoints were distilled into, above `policy`.
+    pub fn waypoint_policy<'a>(&self, policy: &'a dyn GoalPolicy) -> anyhow::Result<WaypointPolicy<'a>> {
+        let (name, goal) = (WaypointPolicy::FILE_NAME, self.model.spec.goal_space());
+        let fits =
+            |network: &DistilledPolicy| network.has_displacements() && network.action_width() == goal.len();
+        let network = self.distilled_planner(name, "--waypoints", fits)?;
+        Ok(WaypointPolicy::new(network, policy).expect("the widths were compared"))
+    }
+
+    fn distilled_planner(
+        &self,
+        name: &str,
+        flag: &str,
+        fits: impl Fn(&DistilledPolicy) -> bool,
+    ) -> anyhow::Result<DistilledPolicy> {
         let folder = self.run.folder();
-        let path = folder.join(DistilledPolicy::FILE_NAME);
+        let path = folder.join(name);
+        let create = |what: &str, how: &str| {
+            let (path, folder) = (path.display(), folder.display());
+            anyhow!("{path}: {what}; hint: create it {how} isochrone distill {folder} {flag}")
+        };
         if !path.exists() {
-            bail!(
-                "{}: no such file; hint: create it with isochrone distill {} --policy",
-                path.display(),
-                folder.display()
-            );
+            return Err(create("no such file", "with"));
         }
         let policy = DistilledPolicy::load_on(&path, self.device)?;
-        let spec = &self.model.spec;
-        if policy.data_sha256() != self.data_sha256()?
-            || (policy.observation_width(), policy.action_width())
-                != (spec.observation.width, spec.action.width)
-        {
-            bail!(
-                "{}: distilled from other data than the run was trained on; hint: create it again with isochrone distill {} --policy",
-                path.display(),
-                folder.display()
-            );
+        let is_ours = policy.data_sha256() == self.data_sha256()?
+            && policy.observation_width() == self.model.spec.observation.width;
+        match is_ours && fits(&policy) {
+            true => Ok(policy),
+            false => Err(create("distilled from other data than the run was trained on", "again with")),
         }
-        Ok(policy)
     }
 
     /// Returns recorded time between landmarks of the data, which is built on first use.

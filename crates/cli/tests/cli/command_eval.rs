@@ -276,12 +276,34 @@ fn a_planner_is_distilled_into_a_policy() {
     };
     let (student, idle) = (success(evaluate), 0.3);
     assert!(student > idle, "a policy that reaches goals without a planner: {student}");
+    let evaluate = "eval runs/a --env nav2d --episodes 60 --policy waypoints --json";
+    run(evaluate).assert_refused(evaluate, "isochrone distill runs/a --waypoints");
+    let distilled = run("distill runs/a --waypoints --updates 400 --random-goals 500 --starts-per-goal 32");
+    assert_eq!(distilled.code, Some(0), "{}", distilled.stderr);
+    let student = success(evaluate);
+    assert!(student > idle, "waypoints lead the policy to goals: {student}");
     for (arguments, part) in [
-        ("distill runs/a --radius 2", "give --policy as well"),
+        ("distill runs/a --radius 2", "give --policy or --waypoints as well"),
+        ("distill runs/a --random-goals 5", "give --policy or --waypoints as well"),
+        ("distill runs/a --policy --random-goals 1", "must be at least 2"),
+        ("distill runs/a --policy --waypoints", "--waypoints"),
         ("distill runs/a --policy --updates 0", "--updates 0"),
         ("distill runs/a --policy --head mrn", "--head"),
         ("eval runs/a --env nav2d --policy distilled --checkpoints 2", "--checkpoints 2"),
     ] {
         run(arguments).assert_refused(arguments, part);
+    }
+}
+
+#[test]
+fn a_policy_may_see_a_part_of_the_goal() {
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in [
+        "envs generate nav2d --episodes 20 --seed 1 -o streets.npz",
+        "train --data streets.npz --goal 0..1 --size small --steps 5 --run runs/a",
+        "eval runs/a --env nav2d --episodes 2",
+    ] {
+        let done = isochrone_in(folder.path(), arguments);
+        assert_eq!(done.code, Some(0), "{arguments}: {}", done.stderr);
     }
 }

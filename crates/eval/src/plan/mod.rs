@@ -9,6 +9,7 @@
 //! ```
 
 mod config;
+mod displacements;
 #[cfg(feature = "nearest")]
 mod edges;
 mod error;
@@ -31,6 +32,7 @@ mod vertices;
 mod waypoints;
 
 pub use config::PlannerConfig;
+pub use displacements::WaypointDisplacements;
 pub use error::PlanError;
 pub use method::PlanMethod;
 pub use partial_goals::PartialGoals;

@@ -5,7 +5,9 @@ use isochrone_core::GoalPolicy;
 use isochrone_data::Dataset;
 use isochrone_learn::{
     ComputeDevice,
-    distill::policy::{DistilledPolicy, PolicyDistillConfig, distill_policy},
+    distill::policy::{
+        DistilledPolicy, PolicyDistillConfig, WaypointPolicy, distill_policy, distill_waypoints,
+    },
     error::LearnError,
 };
 
@@ -52,6 +54,41 @@ fn acts_like_its_teacher_for_new_goals() {
         let apart = action.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(apart < 0.3, "{from:?} to {goal:?}: {action:?}, not {expected:?}");
     }
+}
+
+/// Moves by the displacement to its goal.
+struct Jump;
+
+impl GoalPolicy for Jump {
+    fn observation_width(&self) -> usize {
+        2
+    }
+
+    fn action_width(&self) -> usize {
+        2
+    }
+
+    fn actions(&self, observations: &[f32], goals: &[f32]) -> Vec<f32> {
+        observations.iter().zip(goals).map(|(x, goal)| goal - x).collect()
+    }
+}
+
+/// Below a network of waypoints that are at most a unit away, a policy acts like one that was told
+/// the waypoints.
+#[test]
+fn a_policy_acts_towards_distilled_waypoints() {
+    let network = distill_waypoints(&Straight, "straight", &square(), &config(), |_, _| ()).unwrap();
+    assert!(network.has_displacements() && network.relative_error() < 0.35, "{}", network.relative_error());
+    let policy = WaypointPolicy::new(network, &Jump).expect("the same states");
+    for (from, goal) in [([3.0, 4.0], [15.0, 11.0]), ([17.0, 2.0], [4.0, 16.0])] {
+        let (action, expected) = (policy.actions(&from, &goal), Straight.actions(&from, &goal));
+        let apart = action.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(apart < 0.3, "{from:?} to {goal:?}: {action:?}, not {expected:?}");
+        let waypoint = policy.waypoints(&from, &goal);
+        assert!(waypoint.iter().zip(&from).zip(&action).all(|((to, x), step)| (x + step - to).abs() < 1e-5));
+    }
+    let actions = distill_policy(&Straight, "straight", &square(), &config(), |_, _| ()).unwrap();
+    assert!(WaypointPolicy::new(actions, &Jump).is_none(), "its outputs are actions");
 }
 
 #[test]

@@ -17,7 +17,7 @@ use isochrone::{
     TemporalDistance,
     data::Dataset,
     learn::{
-        distill::{DistillConfig, DistillHead, DistilledDistance, distill},
+        distill::{DistillConfig, DistillHead, DistilledDistance, distill, policy::PolicyDistillConfig},
         model::CheckpointSelector,
     },
     refined::SliceDistance,
@@ -40,6 +40,10 @@ const LINES: u64 = 5;
 /// towards the planner's next waypoint. It is written to distilled-policy.safetensors; use it with
 /// `isochrone eval --policy distilled`. `relative_error` compares its actions with those of the
 /// planner for goals that were held out: 0 is equal, 1 is nothing learned.
+///
+/// With --waypoints, only the planner is distilled, and the run's policy stays below it: a policy
+/// of two levels, better for a body with many joints. The network of waypoints is written to
+/// distilled-waypoints.safetensors; use it with `isochrone eval --policy waypoints`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, mut_arg("seed", |flag| flag.help("Random seed [default: 0]")))]
 pub struct Args {
@@ -49,6 +53,10 @@ pub struct Args {
     /// Distill the planner into a policy instead of recorded time into a distance
     #[arg(long, conflicts_with_all = ["head", "within", "goal"])]
     policy: bool,
+
+    /// Distill the planner's waypoints, towards which the run's policy acts
+    #[arg(long, conflicts_with_all = ["policy", "head", "within", "goal"])]
+    waypoints: bool,
 
     #[command(flatten)]
     planner: PlannerArgs,
@@ -69,6 +77,15 @@ pub struct Args {
     /// Number of gradient updates [default: 3000; 10000 with --policy]
     #[arg(long, value_name = "N")]
     updates: Option<u64>,
+
+    /// Number of random dataset states that the planner plans to [default: 2000]
+    #[arg(long, value_name = "N")]
+    random_goals: Option<usize>,
+
+    /// Number of random dataset states from which the policy learns to reach each of them; more
+    /// for a body with many joints [default: 64]
+    #[arg(long, value_name = "N")]
+    starts_per_goal: Option<usize>,
 
     #[command(flatten)]
     device: DeviceArgs,
@@ -94,7 +111,9 @@ Examples:
   isochrone distill runs/ant --goal 0..2 --within 0.7   # a position, any pose of the legs
   isochrone distill runs/maze --head mrn --json         # for planning over many states
   isochrone distill runs/maze --policy                  # a policy that needs no planner
-  isochrone eval runs/maze --env pointmaze-medium --policy distilled";
+  isochrone eval runs/maze --env pointmaze-medium --policy distilled
+  isochrone distill runs/ant --waypoints                # a network of waypoints above the policy
+  isochrone eval runs/ant --env antmaze-medium --policy waypoints";
 
 /// Runs the command; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -102,15 +121,27 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         bail!("--updates 0; hint: give 1 or more");
     }
     let seed = args.planner.seed();
-    if !args.policy
-        && let Some(flag) = args.planner.first_set().filter(|flag| *flag != "--seed")
+    let is_planner = args.policy || args.waypoints;
+    let counts = [("--random-goals", args.random_goals), ("--starts-per-goal", args.starts_per_goal)];
+    let of_planner = counts.into_iter().find_map(|(flag, count)| count.and(Some(flag)));
+    if let Some(flag) = of_planner.or(args.planner.first_set().filter(|flag| *flag != "--seed"))
+        && !is_planner
     {
-        bail!("{flag} configures the planner; hint: give --policy as well");
+        bail!("{flag} configures the planner; hint: give --policy or --waypoints as well");
     }
     isochrone::nn::memory::retain_heap();
     let loaded = LoadedRun::open(&args.run, CheckpointSelector::Last, None, args.device.device)?;
-    if args.policy {
-        let distilled = policy::distill(&loaded, &args.planner, args.updates, seed, args.device.device)?;
+    if is_planner {
+        let default = PolicyDistillConfig::default();
+        let config = PolicyDistillConfig {
+            goals: args.random_goals.unwrap_or(default.goals),
+            starts_per_goal: args.starts_per_goal.unwrap_or(default.starts_per_goal),
+            updates: args.updates.unwrap_or(default.updates),
+            seed,
+            device: args.device.device,
+            ..default
+        };
+        let distilled = policy::distill(&loaded, &args.planner, &config, args.waypoints)?;
         return policy::print(&distilled, &args.style, out);
     }
     let (data, teacher) = (loaded.data()?, loaded.refined()?);

@@ -7,11 +7,10 @@ use crate::commands::{
     query::LoadedRun,
 };
 use isochrone::{
-    learn::{
-        ComputeDevice,
-        distill::policy::{DistilledPolicy, PolicyDistillConfig, distill_policy},
+    learn::distill::policy::{
+        DistilledPolicy, PolicyDistillConfig, WaypointPolicy, distill_policy, distill_waypoints,
     },
-    plan::PlannedPolicy,
+    plan::{PlannedPolicy, WaypointDisplacements},
 };
 use serde_json::json;
 use std::{io::Write, path::PathBuf, time::Instant};
@@ -29,28 +28,34 @@ pub struct Distilled {
 pub fn distill(
     loaded: &LoadedRun,
     planner: &PlannerArgs,
-    updates: Option<u64>,
-    seed: u64,
-    device: ComputeDevice,
+    config: &PolicyDistillConfig,
+    waypoints: bool,
 ) -> anyhow::Result<Distilled> {
     let (policy, data) = (loaded.model.policy()?, loaded.data()?);
-    let teacher = PlannedPolicy { planner: planner.waypoints(loaded, None)?, policy };
-    let default = PolicyDistillConfig::default();
-    let updates = updates.unwrap_or(default.updates);
-    let config = PolicyDistillConfig { updates, seed, device, ..default };
+    let (search, name) = (planner.waypoints(loaded, None)?, planner.describe());
     let began = Instant::now();
-    let (bar, progress) = progress_bar(updates);
-    let policy = distill_policy(&teacher, &planner.describe(), data, &config, progress);
+    let (bar, progress) = progress_bar(config.updates);
+    let policy = if waypoints {
+        let (observation_width, goal) = (data.spec().observation.width, data.spec().goal_space());
+        let teacher = WaypointDisplacements { planner: search, observation_width, goal };
+        distill_waypoints(&teacher, &name, data, config, progress)
+    } else {
+        distill_policy(&PlannedPolicy { planner: search, policy }, &name, data, config, progress)
+    };
     bar.finish_and_clear();
     let policy = policy?;
-    let file = loaded.run.folder().join(DistilledPolicy::FILE_NAME);
+    let (file, what, option) = match waypoints {
+        true => (WaypointPolicy::FILE_NAME, "a network of waypoints", "waypoints"),
+        false => (DistilledPolicy::FILE_NAME, "a policy", "distilled"),
+    };
+    let file = loaded.run.folder().join(file);
     policy.save(&file)?;
     note(&format!(
-        "{}: the planner ({}), distilled into a policy; evaluate it with isochrone eval --policy distilled",
+        "{}: the planner ({}), distilled into {what}; evaluate it with isochrone eval --policy {option}",
         file.display(),
         policy.teacher()
     ));
-    Ok(Distilled { policy, file, updates, seconds: began.elapsed().as_secs_f64() })
+    Ok(Distilled { policy, file, updates: config.updates, seconds: began.elapsed().as_secs_f64() })
 }
 
 /// Prints the result as a table.

@@ -22,6 +22,7 @@ use isochrone::{
     data::{Dataset, formats},
     learn::{
         Algorithm, ComputeDevice, Outcome, Preset, SettingInfo, Training, TrainingResult,
+        distill::policy::PolicyDistillConfig,
         error::LearnError,
         model::CheckpointSelector,
         run::{DataConfig, Run, RunConfig},
@@ -198,7 +199,9 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
 fn distill_planner(folder: &Path, device: ComputeDevice) -> anyhow::Result<()> {
     // The run was just written, so its settings were not edited.
     let loaded = LoadedRun::of(open_run(folder, true)?, CheckpointSelector::Last, None, device)?;
-    distill::policy::distill(&loaded, &PlannerArgs::default(), None, loaded.run.config().seed, device)?;
+    let seed = loaded.run.config().seed;
+    let config = PolicyDistillConfig { seed, device, ..PolicyDistillConfig::default() };
+    distill::policy::distill(&loaded, &PlannerArgs::default(), &config, false)?;
     Ok(())
 }
 

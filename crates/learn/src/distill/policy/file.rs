@@ -1,6 +1,9 @@
 //! A distilled policy as one safetensors file, with its description in the header.
 
-use super::{DistilledPolicy, student::About};
+use super::{
+    DistilledPolicy,
+    student::{About, Outputs},
+};
 use crate::{device::ComputeDevice, distill::described, error::LearnError, run::write_file};
 use std::path::Path;
 
@@ -52,6 +55,9 @@ fn check(about: &About, file_bytes: usize) -> Result<(), (&'static str, String)>
     }
     if goal.is_empty() || goal.end > *observation_width {
         return Err(("goal", format!("{goal:?}")));
+    }
+    if about.outputs == Outputs::Displacements && *action_width != goal.len() {
+        return Err(("action_width", action_width.to_string()));
     }
     Ok(())
 }

@@ -7,13 +7,18 @@
 //! The teacher is any [`GoalPolicy`](isochrone_core::GoalPolicy), such as a policy that follows the
 //! waypoints of a planner. The result acts without the planner and without the data. It is a policy
 //! of its own, and not that of the method that learned the distance.
+//!
+//! A [`WaypointPolicy`] has two levels: the planner's waypoints are distilled instead of actions,
+//! and the policy below the planner stays.
 
 mod config;
 mod file;
 mod pool;
 mod student;
 mod train;
+mod waypoints;
 
 pub use config::PolicyDistillConfig;
 pub use student::DistilledPolicy;
-pub use train::distill_policy;
+pub use train::{distill_policy, distill_waypoints};
+pub use waypoints::WaypointPolicy;

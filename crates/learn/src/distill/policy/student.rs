@@ -36,6 +36,19 @@ pub struct About {
     /// The root mean square difference from the actions of the teacher, for goals that were held
     /// out, as a share of that of the best constant action.
     pub relative_error: f64,
+    #[serde(default)]
+    pub outputs: Outputs,
+}
+
+/// What the network of a distilled policy predicts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outputs {
+    /// Actions.
+    #[default]
+    Actions,
+    /// Displacements to waypoints, in the dimensions of a goal.
+    Displacements,
 }
 
 impl About {
@@ -101,9 +114,15 @@ impl DistilledPolicy {
     }
 
     /// The root mean square difference from the actions of the teacher for goals that were held
-    /// out, as a share of that of the best constant action: 0 is equal, 1 is nothing learned.
+    /// out, as a share of that of the best constant action: 0 is equal, 1 is nothing learned. Of
+    /// displacements, the same.
     pub fn relative_error(&self) -> f64 {
         self.about.relative_error
+    }
+
+    /// Whether its outputs are displacements to waypoints instead of actions.
+    pub fn has_displacements(&self) -> bool {
+        self.about.outputs == Outputs::Displacements
     }
 
     /// The policy as that of a model, for export.

@@ -1,11 +1,15 @@
 //! Regression of the actions of a teacher.
 
-use super::{DistilledPolicy, PolicyDistillConfig, pool::ActionPool, student::About};
+use super::{
+    DistilledPolicy, PolicyDistillConfig,
+    pool::ActionPool,
+    student::{About, Outputs},
+};
 use crate::{
     batch::BatchTransform,
     distill::train::diverged,
     error::LearnError,
-    scaling::{Scaling, ScalingConfig},
+    scaling::{Affine, Scaling, ScalingConfig},
 };
 use burn::tensor::{Device, Tensor, TensorData};
 use isochrone_core::{GoalPolicy, rng};
@@ -15,6 +19,9 @@ use isochrone_nn::{
     optim::{OptimizerConfig, Schedule, TrainState},
 };
 
+/// The range of predicted displacements, in root mean squares. Without a path, the waypoint is the
+/// goal itself, which may be far.
+const DISPLACEMENT_RANGE: f64 = 4.0;
 /// The first random stream of batches.
 const BATCH_STREAM: u64 = 1 << 35;
 
@@ -61,6 +68,36 @@ pub fn distill_policy(
     teacher_name: &str,
     data: &Dataset,
     config: &PolicyDistillConfig,
+    progress: impl FnMut(u64, f64) + Send,
+) -> Result<DistilledPolicy, LearnError> {
+    distill((teacher, teacher_name), data, config, Outputs::Actions, progress)
+}
+
+/// Trains a network to predict the displacements to the waypoints of a planner, in the dimensions
+/// of a goal, for a [`WaypointPolicy`](super::WaypointPolicy). They are the actions of `teacher`.
+///
+/// # Errors
+/// As [`distill_policy`].
+///
+/// # Panics
+/// If the teacher's actions have another width than a goal.
+pub fn distill_waypoints(
+    teacher: &dyn GoalPolicy,
+    teacher_name: &str,
+    data: &Dataset,
+    config: &PolicyDistillConfig,
+    progress: impl FnMut(u64, f64) + Send,
+) -> Result<DistilledPolicy, LearnError> {
+    let goal_width = data.spec().goal_space().len();
+    assert_eq!(teacher.action_width(), goal_width, "displacements have the width of a goal");
+    distill((teacher, teacher_name), data, config, Outputs::Displacements, progress)
+}
+
+fn distill(
+    (teacher, teacher_name): (&dyn GoalPolicy, &str),
+    data: &Dataset,
+    config: &PolicyDistillConfig,
+    outputs: Outputs,
     mut progress: impl FnMut(u64, f64) + Send,
 ) -> Result<DistilledPolicy, LearnError> {
     config.check()?;
@@ -75,11 +112,15 @@ pub fn distill_policy(
     let device = config.device.open()?.device;
     // On a thread of the pool: submitting work from outside costs a wake-up each time.
     rayon::scope(|_| {
-        let scaling = Scaling::of(data, ScalingConfig::Standardize)?;
+        let mut scaling = Scaling::of(data, ScalingConfig::Standardize)?;
         let pool = ActionPool::draw(teacher, data, config);
+        if outputs == Outputs::Displacements {
+            scaling.action =
+                Affine::of_root_mean_squares(&pool.actions, teacher.action_width(), DISPLACEMENT_RANGE);
+        }
         let about = About {
             observation_width: spec.observation.width,
-            action_width: spec.action.width,
+            action_width: scaling.action.shift.len(),
             goal: spec.goal_space(),
             width: config.width,
             updates: config.updates,
@@ -87,6 +128,7 @@ pub fn distill_policy(
             teacher: teacher_name.to_owned(),
             data_sha256: data.content_hash().to_owned(),
             relative_error: f64::NAN,
+            outputs,
         };
         let actor = train(&pool, &scaling, &about, config, &device, &mut progress)?;
         let mut student = DistilledPolicy::new(about, actor, scaling, &device);
