@@ -73,7 +73,7 @@ impl GoalPolicy for Jump {
     }
 }
 
-/// Below a network of waypoints that are at most a unit away, a policy acts like one that was told
+/// Below a network of waypoints that are at most a unit away, a policy acts like one that was given
 /// the waypoints.
 #[test]
 fn a_policy_acts_towards_distilled_waypoints() {

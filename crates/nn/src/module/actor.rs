@@ -153,8 +153,8 @@ impl Actor {
     }
 
     /// Returns the actor of observations and goals that equals this actor of observations *s* and
-    /// displacements `(g - s) factor`. `goal` are the dimensions of an observation that are those of
-    /// a goal.
+    /// displacements `(g - s) factor`. `goal` are the dimensions of an observation that form a
+    /// goal.
     ///
     /// The first layer is linear: `s A + (g - s) F B = s (A - F B) + g F B`.
     ///

@@ -29,7 +29,7 @@ impl<'a> WaypointPolicy<'a> {
         self.waypoints.about().goal.clone()
     }
 
-    /// Returns the next waypoint from each row of `from` on the way to the same row of `goals`.
+    /// Returns the next waypoint from each row of `from` on the path to the same row of `goals`.
     ///
     /// # Shapes
     /// `[n, observation width]` twice gives `[n, observation width]`.
