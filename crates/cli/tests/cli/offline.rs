@@ -137,7 +137,9 @@ fn no_command_opens_files_of_others() {
         let output = traced.output().expect("strace is installed; hint: apt-get install strace");
         assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
         let text = std::fs::read_to_string(trace.path()).unwrap();
-        for call in text.lines() {
+        // A thread that ends with its process, in a call that is not known anymore.
+        let is_detached = |line: &&str| line.ends_with("???( <detached ...>");
+        for call in text.lines().filter(|line| !is_detached(line)) {
             let name = call.split_once(' ').unwrap().1.trim_start().split('(').next().unwrap();
             let is_open = ["open", "openat", "creat", "execve"].contains(&name);
             assert!(is_open || !call.contains('('), "{command}: {call}");
