@@ -96,6 +96,8 @@ const FAILURE: u8 = 2;
 /// returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     prepare();
+    // Without it, the process ends without a message, which is no reason not to run.
+    let _ = isochrone::data::report_shrunk_files();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let color = color::choice(arguments.iter().cloned());
     color::apply(color);

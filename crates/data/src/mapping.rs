@@ -1,10 +1,10 @@
 //! Memory-mapped files, of which only a bounded part is resident.
 //!
 //! Another process that truncates a mapped file ends this one (SIGBUS) when it touches a page that
-//! is gone. Small files are therefore copied into memory, up to a total; of larger ones, which can
-//! only be mapped, the guide reports that they must not be changed while they are in use.
+//! is gone. Small files are therefore copied into memory, up to a total; larger ones can only be
+//! mapped, and programs name the file in an error (`crate::report_shrunk_files`).
 
-use crate::{DataError, regular_file};
+use crate::{DataError, regular_file, shrunk_file::Listed};
 use bytes::Bytes;
 use memmap2::{Advice, Mmap, MmapMut, UncheckedAdvice};
 use std::{
@@ -49,18 +49,19 @@ pub(crate) struct MappedFile(Arc<Pages>);
 
 #[derive(Debug)]
 enum Pages {
-    OfFile(Mmap),
-    /// Pages that belong to no file, and would be lost if they were released.
-    Copy {
+    OfFile {
+        // Dropped first: the addresses may belong to another mapping once this one is gone.
+        _listed: Option<Listed>,
         map: Mmap,
-        _share: CopiedBytes,
     },
+    /// Pages that belong to no file, and would be lost if they were released.
+    Copy { map: Mmap, _share: CopiedBytes },
 }
 
 impl Pages {
     fn map(&self) -> &Mmap {
         match self {
-            Self::OfFile(map) | Self::Copy { map, .. } => map,
+            Self::OfFile { map, .. } | Self::Copy { map, .. } => map,
         }
     }
 }
@@ -102,12 +103,12 @@ impl MappedFile {
             return Ok(Self(Arc::new(copy)));
         }
         // SAFETY: the mapping is read-only. Another process that truncates the file while it is
-        // mapped can crash this one (SIGBUS); this is inherent in memory-mapped data and documented
-        // in the guide. Our own writer never changes a file in place: it writes a new one and
-        // renames it.
+        // mapped ends this one (SIGBUS); this is inherent in memory-mapped data, and reported. Our
+        // own writer never changes a file in place: it writes a new one and renames it.
         #[allow(unsafe_code)]
         let map = unsafe { Mmap::map(file) }.map_err(DataError::read(path))?;
-        Ok(Self(Arc::new(Pages::OfFile(map))))
+        let listed = Listed::new(&map, path);
+        Ok(Self(Arc::new(Pages::OfFile { _listed: listed, map })))
     }
 
     /// Announces how the file will be read from now on. This is only advice and does not affect the
@@ -132,7 +133,7 @@ impl MappedFile {
 
     /// Releases all resident pages that can be read again.
     pub fn release(&self) {
-        let Pages::OfFile(map) = &*self.0 else { return };
+        let Pages::OfFile { map, .. } = &*self.0 else { return };
         // SAFETY: the mapping is shared, read-only and backed by a file: a released page is read
         // again, with the same contents, when it is next touched, by this thread or another.
         #[allow(unsafe_code)]

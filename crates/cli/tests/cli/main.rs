@@ -26,6 +26,7 @@ mod lerobot;
 mod offline;
 mod run;
 mod score_data;
+mod shrunk_file;
 mod sources;
 mod terminal;
 mod usability;
