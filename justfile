@@ -433,6 +433,13 @@ bench-refined:
     mv target/bench-refined.md docs/results/bench-refined.md
     cat docs/results/bench-refined.md
 
+# Measure graphs of 8,000 states over learned distances; writes docs/results/graphs. About ten minutes on two idle cores. Built like the tests, whose kernels and graphs are optimized.
+bench-graphs DATA="../shared/data": mujoco
+    mkdir -p docs/results/graphs target/graphs
+    cargo bench --workspace {{ features }} --profile dev --locked --bench graphs -- "$PWD/docs/results/graphs/results.json" "$(realpath {{ DATA }})/pointmaze-large-stitch-v0.npz" "$(realpath {{ DATA }})/antmaze-medium-navigate-fifth.npz" > target/graphs/README.md
+    mv target/graphs/README.md docs/results/graphs/README.md
+    cat docs/results/graphs/README.md
+
 # Measure the index of nearest states and large graphs; prints JSON. About ten minutes on two idle cores.
 bench-nearest *NUMBERS:
     cargo bench -p isochrone-eval --features nearest --bench nearest --locked -- {{NUMBERS}}

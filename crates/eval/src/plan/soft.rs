@@ -4,13 +4,17 @@
 //! of states would have no path. They cost far more than their length instead, so that a path
 //! always exists and has a long edge only where the states in between are missing.
 
-use super::{latent_states::LatentStates, shortest::EdgesInto, shortest::Tree};
+use super::{
+    latent_states::LatentStates,
+    shortest::{EdgesInto, Tree, by_cost},
+};
 use isochrone_core::TemporalDistance;
 use rayon::prelude::*;
 
 /// A complete graph over dataset states without the edges that no shortest path has.
 pub(super) struct SoftGraph {
     pub price: EdgePrice,
+    /// Sorted by cost.
     into: EdgesInto,
     /// The latent rows of the states, if the distance compares latent rows.
     pub latent: Option<LatentStates>,
@@ -58,7 +62,8 @@ impl SoftGraph {
 
     /// Returns the shortest paths to a goal. `straight[state]` is the distance to it in nats.
     pub fn to_goal(&self, straight: impl Iterator<Item = f32>) -> Tree {
-        Tree::new(&self.into, straight.map(|nats| self.price.of(nats)).collect())
+        let costs: Vec<f32> = straight.map(|nats| self.price.of(nats)).collect();
+        Tree::of_sorted(&self.into, &costs)
     }
 
     /// Returns the states on the shortest path from a state that is `reach[node]` nats from every
@@ -104,7 +109,7 @@ fn costs_into(
 }
 
 /// Returns the edges without those that are more expensive than a path of two edges, which no
-/// shortest path has. Not all such edges are found; of the long ones, few remain.
+/// shortest path has, sorted by cost. Not all such edges are found; of the long ones, few remain.
 fn needed_edges(costs: &[f32], price: EdgePrice) -> EdgesInto {
     let n = costs.len().isqrt();
     let row = |to: usize| &costs[to * n..][..n];
@@ -129,7 +134,10 @@ fn needed_edges(costs: &[f32], price: EdgePrice) -> EdgesInto {
             }
         }
         let is_needed = |from: &usize| direct[*from].is_finite() && direct[*from] <= over_two[*from];
-        (0..n).filter(is_needed).map(|from| (from as u32, direct[from])).collect()
+        let mut edges: Vec<(u32, f32)> =
+            (0..n).filter(is_needed).map(|from| (from as u32, direct[from])).collect();
+        edges.sort_unstable_by(by_cost);
+        edges
     };
     (0..n).into_par_iter().map(edges_into).collect()
 }
