@@ -61,38 +61,76 @@ def hashes_table(hashes: dict) -> str:
     return head + body
 
 
-def revisions(sections: dict, before: dict) -> dict[str, str]:
-    """The revision at which each section was measured: this one, unless its counts were there before."""
+# What the logs of the recipes have in a line, and the name of the row that it belongs to.
+FAULTS = [
+    r"(?m)^ *(?P<command>[\w-]+): (?P<changes>\d+) changes, (?P<disks>\d+) different disks$",
+    r"(?m)^ *(?P<command>[\w-]+): (?P<failed>\d+) calls failed, (?P<survived>\d+) times it went on$",
+    r"(?m)^ *(?P<command>[\w-]+): (?P<killed>\d+) killed, (?P<half_written>\d+) with half-written files$",
+]
+FLIPS = [
+    r"(?m)^ *(?P<file>[\w./-]+): of (?P<flips>\d+) flipped bits (?P<refused>\d+) were refused, (?:(?P<noticed>\d+) changed the hash, )?(?P<equal>\d+) changed nothing$"
+]
+KILLS = [r"(?m)^ *(?P<line>\d+ killed.*)$"]
+
+
+def updated(before: list[dict], log: Path, patterns: list[str]) -> list[dict]:
+    """The rows before, with those of a log in place of the ones of the same name; each has its revision."""
     head = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
-    known = before.get("revisions", {})
-    return {name: known.get(name, head) if before.get(name) == section else head for name, section in sections.items()}
+    new = {}
+    for pattern in patterns:
+        for row in numbers(lines(log, pattern)):
+            name = next(iter(row.values()))
+            new.setdefault(name, {}).update(row, revision=head)
+    rows = {next(iter(row.values())): row for row in before}
+    return list((rows | new).values())
+
+
+def committed(path: Path) -> str:
+    """The last commit that changed a file."""
+    command = ["git", "log", "-1", "--format=%h", "--abbrev=12", "--", path]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def main() -> None:
     logs, out = map(Path, sys.argv[1:3])
-    faults = numbers(lines(logs / "faults.log", r"(?m)^ *(?P<command>[\w-]+): (?P<changes>\d+) changes, (?P<disks>\d+) different disks$"))
-    calls = numbers(lines(logs / "faults.log", r"(?P<failed>\d+) calls failed; (?P<survived>\d+) times"))
-    flips = numbers(lines(logs / "flips.log", r"(?m)^ *(?P<file>[\w./-]+): of (?P<flips>\d+) flipped bits (?P<refused>\d+) were refused, (?:(?P<noticed>\d+) changed the hash, )?(?P<equal>\d+) changed nothing$"))
-    kills = [row for log in ["faults.log", "kills.log"] for row in lines(logs / log, r"(?m)^ *(?P<line>\d+ killed.*)$")]
+    before = measured(out / "results.json") or {}
+    known = lambda name, log, patterns: updated(before.get(name, []), logs / log, patterns)  # noqa: E731
+    faults, flips = known("faults", "faults.log", FAULTS), known("flips", "flips.log", FLIPS)
+    kills = known("kills", "kills.log", KILLS)
     hashes, overflow, soak, verification = (measured(out / f"{name}.json") for name in ["hashes", "overflow", "soak", "verification"])
-    sections = {"faults": faults, "failed_calls": calls, "flips": flips, "kills": [row["line"] for row in kills]}
-    measured_at = revisions(sections, measured(out / "results.json") or {})
-    results = {"revisions": measured_at, "platform": platform.platform(), **sections}
+    results = {"platform": platform.platform(), "faults": faults, "flips": flips, "kills": kills}
     (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+    measured_at = {
+        name: ", ".join(sorted({row["revision"][:12] for row in rows}))
+        for name, rows in [("faults", faults), ("flips", flips), ("kills", kills)]
+    }
     if hashes:
-        measured_at["instruction sets"] = hashes["rows"][0]["this processor"].get("git_revision", "not recorded")
+        # Manifests of builds outside of a checkout have no revision; the commit of the table is next to it.
+        revision = hashes["rows"][0]["this processor"].get("git_revision")
+        measured_at["instruction sets"] = revision[:12] if revision else f"those of commit {committed(out / 'hashes.json')}"
     text = (Path(__file__).parent / "page.in").read_text()
     parts = {
-        "FAULTS": table(faults, {"command": "command", "changes": "changes of the disk", "disks": "different contents, all continued"}),
-        "SUM": f"{total(faults, 'changes')} changes and {total(faults, 'disks')} different contents of the disk",
-        "CALLS": f"{total(calls, 'failed')} calls failed once; {total(calls, 'survived')} times the command went on",
+        "FAULTS": table(
+            faults,
+            {
+                "command": "command",
+                "changes": "changes of the disk",
+                "disks": "different contents after a power failure",
+                "failed": "failed calls",
+                "survived": "of these it went on",
+                "killed": "kills",
+                "half_written": "of these with half-written files",
+            },
+        ),
+        "SUM": f"{total(faults, 'changes')} changes, {total(faults, 'disks')} different contents of the disk, {total(faults, 'failed')} failed calls and {total(faults, 'killed')} kills",
+        "KILLED_AT_CALLS": f"{total(faults, 'killed')} killed at a system call, {total(faults, 'half_written')} with half-written files",
         "FLIPS": table(flips, {"file": "file", "flips": "flipped bits", "refused": "refused", "noticed": "another content hash", "equal": "nothing changed"}),
         "KILLS": "\n".join(f"- {row['line']}" for row in kills) or "- not run",
         "HASHES": hashes_table(hashes) if hashes else "Not run.\n",
         "OVERFLOW": overflow_text(overflow) if overflow else "Not measured.",
         "SOAK": soak_text(soak) if soak else "Not run.\n",
         "VERIFICATION": verification_text(verification) if verification else "Not measured.",
-        "REVISIONS": ", ".join(f"{name.replace('_', ' ')} {revision[:12]}" for name, revision in measured_at.items()),
+        "REVISIONS": ", ".join(f"{name} {revision}" for name, revision in measured_at.items()),
     }
     for name, part in parts.items():
         text = text.replace(f"@{name}@", part.rstrip("\n"))

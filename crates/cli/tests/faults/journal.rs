@@ -5,7 +5,7 @@ use std::{
     collections::HashMap,
     os::unix::process::ExitStatusExt as _,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::{Command, ExitStatus, Output, Stdio},
 };
 
 /// A system call that a thread made, counted by name.
@@ -30,15 +30,23 @@ pub struct Journal {
 /// (`io_uring`, shared writable mappings) makes [`record`] panic.
 const CALLS: &str = "openat,open,creat,write,writev,pwrite64,pwritev,lseek,fsync,fdatasync,rename,renameat,renameat2,unlink,unlinkat,rmdir,mkdir,mkdirat,link,linkat,symlink,symlinkat,ftruncate,truncate,fallocate,copy_file_range,sendfile,close,mmap,io_uring_setup";
 
-/// Returns `strace` with arguments for a command, or panics with a hint.
-fn strace(arguments: &[&str], output: &Path) -> Command {
+/// Returns a command in `folder` whose program is traced by `strace` with arguments, or panics with
+/// a hint. Of several processes, the first is traced.
+fn strace(folder: &Path, command: &[String], arguments: &[&str], output: &Path) -> Command {
     let version = Command::new("strace").arg("--version").stdout(Stdio::null()).status();
     assert!(
         version.is_ok_and(|status| status.success()),
         "strace is not installed; hint: apt-get install strace"
     );
-    let mut command = Command::new("strace");
-    command.args(["-f", "-qq", "-o"]).arg(output).args(arguments);
+    let output = output.to_string_lossy().into_owned();
+    let tracer = ["strace", "-f", "-qq", "-o", &output].into_iter().chain(arguments.iter().copied());
+    let is_launched = command[0] == "env";
+    let is_program = |word: &String| !is_launched || word == env!("CARGO_BIN_EXE_isochrone");
+    let (launcher, traced) = command.split_at(command.iter().position(is_program).expect("a program"));
+    let launcher = launcher.iter().map(String::as_str);
+    let words: Vec<&str> = launcher.chain(tracer).chain(traced.iter().map(String::as_str)).collect();
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]).current_dir(folder).stdin(Stdio::null());
     command
 }
 
@@ -47,8 +55,9 @@ pub fn record(folder: &Path, command: &[String]) -> Journal {
     let before = Disk::read(folder);
     let output = tempfile::NamedTempFile::new().unwrap();
     let trace = format!("trace={CALLS}");
-    let mut traced = strace(&["--seccomp-bpf", "-y", "-xx", "-s", "1000000000", "-e", &trace], output.path());
-    let ended = traced.args(command).current_dir(folder).stdout(Stdio::null()).output().unwrap();
+    let options = ["--seccomp-bpf", "-y", "-xx", "-s", "1000000000", "-e", &trace];
+    let mut traced = strace(folder, command, &options, output.path());
+    let ended = traced.stdout(Stdio::null()).output().unwrap();
     let text = std::fs::read_to_string(output.path()).unwrap();
     let mut recorder = Recorder {
         folder: folder.canonicalize().unwrap(),
@@ -72,13 +81,19 @@ pub fn inject(folder: &Path, command: &[String], call: &Call, effect: &str) -> O
     let trace = tempfile::NamedTempFile::new().unwrap();
     let rules =
         [format!("trace={}", call.name), format!("inject={}:{effect}:when={}", call.name, call.number)];
-    let mut traced = strace(&["-e", &rules[0], "-e", &rules[1]], trace.path());
-    let output = traced.args(command).current_dir(folder).output().unwrap();
+    let mut traced = strace(folder, command, &["-e", &rules[0], "-e", &rules[1]], trace.path());
+    let output = traced.output().unwrap();
     // A killed process does not complete its call.
-    let was_made = output.status.signal().is_some()
-        || std::fs::read_to_string(trace.path()).unwrap().contains("(INJECTED)");
+    let was_made =
+        is_killed(output.status) || std::fs::read_to_string(trace.path()).unwrap().contains("(INJECTED)");
     assert!(was_made, "{command:?}: {call:?} was not made again");
     output
+}
+
+/// Whether a command was ended by SIGKILL. The tracer ends like the program that it traces, and a
+/// launcher of several processes has an exit code for it.
+pub fn is_killed(status: ExitStatus) -> bool {
+    status.signal() == Some(9) || status.code() == Some(137)
 }
 
 /// Returns the threads and system calls of a trace in the order in which they ended. A call during

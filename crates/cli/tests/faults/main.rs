@@ -14,7 +14,6 @@ use scenarios::{Scenario, lasting_contents, scenarios};
 use std::{
     collections::HashSet,
     hash::{DefaultHasher, Hash as _, Hasher as _},
-    os::unix::process::ExitStatusExt as _,
     path::{Path, PathBuf},
 };
 
@@ -89,7 +88,7 @@ fn assert_none(problems: &[String]) {
 /// The power fails after any change. What was not synced is lost, kept, or kept in part.
 #[test]
 fn commands_recover_from_power_failures() {
-    let (mut n_changes, mut n_states, mut n_points, mut problems) = (0, 0, 0, Vec::new());
+    let mut problems = Vec::new();
     for scenario in scenarios() {
         let Undisturbed { place, before, journal, expected } = undisturbed(scenario);
         let cuts = journal.changes.len() + 1;
@@ -99,7 +98,6 @@ fn commands_recover_from_power_failures() {
             .collect();
         let points: Vec<(usize, Loss)> =
             (0..cuts).flat_map(|cut| losses.iter().map(move |&loss| (cut, loss))).collect();
-        n_points += points.len();
         let mut tried = HashSet::new();
         for (cut, loss) in some(points, 1) {
             let state = before.after_crash(&journal.changes, cut, loss);
@@ -115,19 +113,18 @@ fn commands_recover_from_power_failures() {
                 problems.push(format!("{}, {loss:?} after change {cut}: {problem}", scenario.name));
             }
         }
-        n_changes += journal.changes.len();
-        n_states += tried.len();
         println!("{}: {} changes, {} different disks", scenario.name, journal.changes.len(), tried.len());
     }
-    println!("{n_changes} changes, {n_points} points, {n_states} different disks");
     assert_none(&problems);
 }
 
-/// Each system call that opens, changes or syncs a file fails once.
+/// Each system call that opens, changes or syncs a file fails once. Of several processes, the
+/// library that connects them makes such calls, too, and not always as many.
 #[test]
 fn commands_recover_from_failed_calls() {
-    let (mut fired, mut survived, mut problems) = (0, 0, Vec::new());
-    for scenario in scenarios() {
+    let mut problems = Vec::new();
+    for scenario in scenarios().filter(|scenario| !scenario.is_launched()) {
+        let (mut fired, mut survived) = (0, 0);
         let Undisturbed { place, before, journal, expected } = undisturbed(scenario);
         for call in some(journal.calls, 2) {
             let folder = empty_disk(&place);
@@ -147,9 +144,8 @@ fn commands_recover_from_failed_calls() {
                 problems.push(format!("{}, {point}: {problem}", scenario.name));
             }
         }
-        println!("{}: {fired} calls failed so far", scenario.name);
+        println!("{}: {fired} calls failed, {survived} times it went on", scenario.name);
     }
-    println!("{fired} calls failed; {survived} times the command went on");
     assert_none(&problems);
 }
 
@@ -157,15 +153,15 @@ fn commands_recover_from_failed_calls() {
 /// that the signal ended are counted.
 #[test]
 fn commands_recover_from_kills() {
-    let (mut killed, mut half_written, mut problems) = (0, 0, Vec::new());
+    let mut problems = Vec::new();
     for scenario in scenarios() {
+        let (mut killed, mut half_written) = (0, 0);
         let Undisturbed { place, before, journal, expected } = undisturbed(scenario);
         for call in some(journal.calls, 3) {
             let folder = empty_disk(&place);
             before.write(&folder);
             let status = journal::inject(&folder, &scenario.arguments(), &call, "signal=SIGKILL").status;
-            // The tracer ends like the program that it traces.
-            if status.signal() != Some(9) {
+            if !journal::is_killed(status) {
                 problems.push(format!("{}, {call:?}: not ended by the signal: {status}", scenario.name));
                 continue;
             }
@@ -176,9 +172,8 @@ fn commands_recover_from_kills() {
                 problems.push(format!("{}, killed in {call:?}: {problem}", scenario.name));
             }
         }
-        println!("{}: {killed} killed so far", scenario.name);
+        println!("{}: {killed} killed, {half_written} with half-written files", scenario.name);
     }
-    println!("{killed} killed at a system call, {half_written} of them with half-written files");
     assert_none(&problems);
 }
 

@@ -37,8 +37,11 @@ pub enum Recovery {
 const TRAIN: &str = "train --data walks.csv --observations x,y --size small --threads 1 --run r steps=6 batch_size=16 metrics.every=1 metrics.evaluate_every=3 checkpoints.every=2 checkpoints.keep_last=2 learner.critic.width=8 learner.critic.latent=16 learner.policy.width=8";
 const RESUME: &str = "train --resume r --threads 1";
 
+/// Settings of [`TRAIN`] for two processes.
+const TRAIN_TOGETHER: &str = "mpirun train --data walks.csv --observations x,y --size small --threads 1 --run r steps=6 batch_size=16 data.rows_per_episode=1 metrics.every=1 metrics.evaluate_every=3 checkpoints.every=2 checkpoints.keep_last=2 learner.critic.width=8 learner.critic.latent=16 learner.policy.width=8";
+
 /// All commands that write files. Those of Python need `ISOCHRONE_PYTHON`, an interpreter with the
-/// package.
+/// package; those of `mpirun` need the feature `mpi`.
 const SCENARIOS: &[Scenario] = &[
     Scenario { name: "train", before: &[], command: TRAIN, recovery: Recovery::Resume(RESUME) },
     Scenario {
@@ -138,7 +141,17 @@ const SCENARIOS: &[Scenario] = &[
         command: "python train.py",
         recovery: Recovery::Resume("python resume.py"),
     },
+    Scenario {
+        name: "mpi",
+        before: &[],
+        command: TRAIN_TOGETHER,
+        recovery: Recovery::Resume("mpirun train --resume r --threads 1"),
+    },
 ];
+
+/// Starts two processes, of which the first owns the run: with fewer cores than processes, and as
+/// root in containers.
+const LAUNCHER: &str = "env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl=self,vader,tcp mpirun";
 
 /// Trains from Python on a dataset in memory, which is written to the run.
 const PYTHON_TRAIN: &str = r#"import isochrone
@@ -156,7 +169,10 @@ pub fn scenarios() -> impl Iterator<Item = &'static Scenario> {
     let has_python = std::env::var_os("ISOCHRONE_PYTHON").is_some();
     let names = std::env::var("ISOCHRONE_FAULTS_OF").unwrap_or_default();
     let is_wanted = move |name: &str| names.is_empty() || names.split(',').any(|wanted| wanted == name);
-    SCENARIOS.iter().filter(move |scenario| is_wanted(scenario.name) && (has_python || !scenario.is_python()))
+    let can_run = move |scenario: &Scenario| {
+        (has_python || !scenario.is_python()) && (cfg!(feature = "mpi") || !scenario.is_launched())
+    };
+    SCENARIOS.iter().filter(move |scenario| is_wanted(scenario.name) && can_run(scenario))
 }
 
 impl Scenario {
@@ -165,9 +181,14 @@ impl Scenario {
         let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
         fs::copy(examples.join("walks.csv"), folder.join("walks.csv")).unwrap();
         fs::write(folder.join("map.txt"), "S..\n.#G\n").unwrap();
-        let recipe = "title = 'Mine'\nsummary = 'mine'\nseeds = 1\ndata_seed = 1\ndata_share = 0.02\nsteps = 4\n\
-            evaluation = { episodes = 1, task_seed = 1 }\ndatasets = { nav2d = {} }\nmethods = { gcbc = {} }\n\
-            [report]\nfigures = ['success']\n";
+        // A point maze is faster: nav2d is solved exactly for its report.
+        let (dataset, share) =
+            if cfg!(feature = "mujoco") { ("pointmaze-medium-navigate", 0.003) } else { ("nav2d", 0.02) };
+        let recipe = format!(
+            "title = 'Mine'\nsummary = 'mine'\nseeds = 1\ndata_seed = 1\ndata_share = {share}\nsteps = 4\n\
+            evaluation = {{ episodes = 1, task_seed = 1 }}\ndatasets = {{ {dataset} = {{}} }}\n\
+            methods = {{ gcbc = {{}} }}\n[report]\nfigures = ['success']\n"
+        );
         fs::write(folder.join("mine.toml"), recipe).unwrap();
         fs::write(folder.join("train.py"), PYTHON_TRAIN).unwrap();
         fs::write(folder.join("resume.py"), PYTHON_RESUME).unwrap();
@@ -197,6 +218,11 @@ impl Scenario {
 
     fn is_python(&self) -> bool {
         self.command.starts_with("python ")
+    }
+
+    /// Whether several processes run the command.
+    pub fn is_launched(&self) -> bool {
+        self.command.starts_with("mpirun ")
     }
 
     /// Returns the program and its arguments.
@@ -234,7 +260,7 @@ impl Scenario {
     }
 }
 
-/// Runs `isochrone`, or Python, with arguments separated by spaces.
+/// Runs `isochrone`, several of them, or Python, with arguments separated by spaces.
 pub fn run(folder: &Path, arguments: &str) -> Output {
     let words = words(arguments);
     Command::new(&words[0]).args(&words[1..]).current_dir(folder).output().unwrap()
@@ -242,6 +268,11 @@ pub fn run(folder: &Path, arguments: &str) -> Output {
 
 /// Returns a program and its arguments.
 fn words(arguments: &str) -> Vec<String> {
+    if let Some(arguments) = arguments.strip_prefix("mpirun ") {
+        let process = format!("-np 1 {} {arguments}", env!("CARGO_BIN_EXE_isochrone"));
+        let job = format!("{LAUNCHER} {process} : {process}");
+        return job.split_whitespace().map(str::to_owned).collect();
+    }
     let (program, arguments) = match arguments.strip_prefix("python ") {
         Some(rest) => (std::env::var("ISOCHRONE_PYTHON").unwrap(), rest),
         None => (env!("CARGO_BIN_EXE_isochrone").to_owned(), arguments),
