@@ -6,10 +6,7 @@ use crate::{
     reference::{self, Reference},
 };
 use isochrone_core::EnvFactory;
-use isochrone_data::{
-    Dataset, DatasetBuilder,
-    formats::{ReadOptions, Writer},
-};
+use isochrone_data::{Dataset, DatasetBuilder, formats::Writer};
 use isochrone_envs::{DatasetId, EnvId};
 use isochrone_eval::{
     chance::{ChanceConfig, ChanceModel},
@@ -82,7 +79,7 @@ impl StudyDataset {
         let env = DatasetId::from_name(name).expect("recipes are checked when they are read").env();
         let path = path(folder, name);
         Ok(Self {
-            data: Arc::new(Dataset::load(&path, ReadOptions::default())?),
+            data: Arc::new(Dataset::load(&path, recipe.read_options())?),
             path,
             env,
             factory: env.make()?,

@@ -4,18 +4,21 @@ use crate::{
     dataset::StudyDataset,
     error::StudyError,
     jobs::Job,
-    recipe::{PlannerRecipe, Recipe, SearchRecipe, TrainingEvaluation, VerticesRecipe},
+    recipe::{PlannerRecipe, Recipe, SearchRecipe, Student, TrainingEvaluation, VerticesRecipe},
     results::EvalResult,
 };
 use isochrone_core::GoalPolicy;
 use isochrone_eval::{
     chance::{Objective, StochasticPlanner},
-    plan::{PartialGoals, PlanMethod, PlannedPolicy, PlannerConfig, RecordedPlanner, Vertices, Waypoints},
+    plan::{
+        PartialGoals, PlanMethod, PlannedPolicy, PlannerConfig, RecordedPlanner, Vertices,
+        WaypointDisplacements, Waypoints,
+    },
     rollout::{Rollout, RolloutConfig, mean_success_steps, success_by_task},
     stats::mean,
 };
 use isochrone_learn::{
-    distill::policy::{DistilledPolicy, PolicyDistillConfig, distill_policy},
+    distill::policy::{PolicyDistillConfig, WaypointPolicy, distill_policy, distill_waypoints},
     evaluation::Evaluation,
     model::Model,
 };
@@ -104,19 +107,28 @@ impl Evaluator<'_> {
         seed: u64,
     ) -> Result<Option<EvalResult>, StudyError> {
         let policy = model.policy.as_ref().expect("datasets have actions");
-        let task_seed = self.recipe.evaluation.task_seed + seed;
+        let (data, task_seed) = (&self.dataset.data, self.recipe.evaluation.task_seed + seed);
         let evaluate = |policy: &dyn GoalPolicy| rollouts(self.dataset, policy, piece.episodes, task_seed);
         let (rollouts, success) = match piece.planner {
             None => evaluate(policy),
-            Some(planner) => match self.waypoints(planner, model, seed)? {
+            Some(planner) => match self.waypoints_to_states(planner, model, seed)? {
                 None => return Ok(None),
-                Some(waypoints) => {
-                    let planned = PlannedPolicy { planner: waypoints, policy };
-                    match planner.distilled {
-                        true => evaluate(&self.distilled(planner, &planned, seed)?),
-                        false => evaluate(&planned),
+                Some(waypoints) => match planner.distilled {
+                    None => evaluate(&PlannedPolicy { planner: self.to_goals(waypoints), policy }),
+                    Some(Student::Policy) => {
+                        let teacher = PlannedPolicy { planner: waypoints, policy };
+                        let config = PolicyDistillConfig { seed, ..PolicyDistillConfig::default() };
+                        evaluate(&distill_policy(&teacher, &planner.name, data, &config, |_, _| ())?)
                     }
-                }
+                    Some(Student::Waypoints) => {
+                        let (observation_width, goal) =
+                            (data.spec().observation.width, data.spec().goal_space());
+                        let teacher = WaypointDisplacements { planner: waypoints, observation_width, goal };
+                        let config = PolicyDistillConfig { seed, ..PolicyDistillConfig::waypoints() };
+                        let network = distill_waypoints(&teacher, &planner.name, data, &config, |_, _| ())?;
+                        evaluate(&WaypointPolicy::new(&network, policy).expect("both are of the data"))
+                    }
+                },
             },
         };
         let returns: Vec<f64> = rollouts.iter().map(|rollout| rollout.total_reward).collect();
@@ -130,33 +142,16 @@ impl Evaluator<'_> {
         }))
     }
 
-    /// Distills a planner and the policy below it into a policy.
-    fn distilled(
-        &self,
-        planner: &PlannerRecipe,
-        teacher: &dyn GoalPolicy,
-        seed: u64,
-    ) -> Result<DistilledPolicy, StudyError> {
-        let config = PolicyDistillConfig { seed, ..PolicyDistillConfig::default() };
-        Ok(distill_policy(teacher, &planner.name, &self.dataset.data, &config, |_, _| ())?)
+    /// Returns a planner for goals of tasks, which may be a slice of a state.
+    fn to_goals<'m>(&self, planner: Box<dyn Waypoints + 'm>) -> Box<dyn Waypoints + 'm> {
+        match self.dataset.data.spec().goal.clone() {
+            None => planner,
+            Some(columns) => Box::new(PartialGoals::new(planner, &self.dataset.data, columns)),
+        }
     }
 
-    /// Builds a planner of the recipe, for goals that may be a slice of a state; returns `None` if
-    /// it needs a distance and the model has none.
-    fn waypoints<'m>(
-        &self,
-        planner: &PlannerRecipe,
-        model: &'m Model,
-        seed: u64,
-    ) -> Result<Option<Box<dyn Waypoints + 'm>>, StudyError> {
-        let waypoints = self.waypoints_to_states(planner, model, seed)?;
-        let data = &self.dataset.data;
-        let Some(columns) = data.spec().goal.clone() else { return Ok(waypoints) };
-        let partial =
-            |planner| Box::new(PartialGoals::new(planner, data, columns)) as Box<dyn Waypoints + 'm>;
-        Ok(waypoints.map(partial))
-    }
-
+    /// Builds a planner of the recipe to states of the data; returns `None` if it needs a distance
+    /// and the model has none.
     fn waypoints_to_states<'m>(
         &self,
         planner: &PlannerRecipe,

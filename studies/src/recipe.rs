@@ -2,15 +2,16 @@
 
 use crate::error::StudyError;
 use isochrone_core::Discount;
+use isochrone_data::formats::ReadOptions;
 use isochrone_envs::DatasetId;
 use isochrone_eval::rollout::LAST_THREE;
 use isochrone_learn::{Algorithm, run::checkpoint::sha256};
-use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, path::Path};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::{collections::BTreeMap, ops::Range, path::Path};
 use toml::Table;
 
 /// The built-in recipes.
-pub const BUILT_IN: [(&str, &str); 13] = [
+pub const BUILT_IN: [(&str, &str); 14] = [
     ("nav2d", include_str!("../recipes/nav2d.toml")),
     ("nav2d-v2", include_str!("../recipes/nav2d-v2.toml")),
     ("mazes", include_str!("../recipes/mazes.toml")),
@@ -18,6 +19,7 @@ pub const BUILT_IN: [(&str, &str); 13] = [
     ("pointmazes", include_str!("../recipes/pointmazes.toml")),
     ("antmazes", include_str!("../recipes/antmazes.toml")),
     ("waypoints", include_str!("../recipes/waypoints.toml")),
+    ("two-levels", include_str!("../recipes/two-levels.toml")),
     ("nav2d-planners", include_str!("../recipes/nav2d-planners.toml")),
     ("mazes-planners", include_str!("../recipes/mazes-planners.toml")),
     ("antmaze-planners", include_str!("../recipes/antmaze-planners.toml")),
@@ -51,6 +53,9 @@ pub struct Recipe {
     /// Size of the datasets, as a share of their default number of episodes.
     #[serde(default = "one")]
     pub data_share: f64,
+    /// The dimensions of an observation that form a goal, such as a position; all if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<Range<usize>>,
     /// Gradient updates of methods that do not set their own number.
     pub steps: Option<u64>,
     /// How runs are evaluated.
@@ -123,15 +128,38 @@ pub struct PlannerRecipe {
     /// Whether the larger of the two directed distances is used.
     #[serde(default)]
     pub round_trip: bool,
-    /// Whether the planner and the policy below it are distilled into a policy, which is evaluated
-    /// instead of the planner.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub distilled: bool,
+    /// What the planner is distilled into, which is evaluated instead of the planner.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "student")]
+    pub distilled: Option<Student>,
     /// Number of evaluated checkpoints: the last ones.
     #[serde(default = "one_checkpoint")]
     pub checkpoints: usize,
     /// Episodes of each task at each checkpoint.
     pub episodes: u64,
+}
+
+/// What a planner is distilled into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Student {
+    /// A policy, which replaces the planner and the policy below it.
+    Policy,
+    /// A network of waypoints above the policy, which replaces the planner.
+    Waypoints,
+}
+
+/// Reads a student; older results have `true` for a policy.
+fn student<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Student>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected \"policy\" or \"waypoints\"")]
+    enum Written {
+        Name(Student),
+        IsPolicy(bool),
+    }
+    Ok(match Written::deserialize(deserializer)? {
+        Written::Name(student) => Some(student),
+        Written::IsPolicy(is_policy) => is_policy.then_some(Student::Policy),
+    })
 }
 
 /// The search method of a planner.
@@ -383,6 +411,8 @@ impl Recipe {
             (format!("states of the planner {}", planner.name), "set them for greedy and graph planners only")
         } else if let Some(planner) = recipe.planners.iter().find(|planner| !planner.has_its_edges()) {
             (format!("edges of the planner {}", planner.name), "set edge_scale_steps or max_edge_steps")
+        } else if let Some(problem) = recipe.wrong_goal() {
+            (problem, "give dimensions of observations, such as goal = { start = 0, end = 2 }")
         } else if !(1..=MAX_SEEDS).contains(&recipe.seeds) {
             (format!("seeds = {}", recipe.seeds), "set a number between 1 and 1000")
         } else {
@@ -428,6 +458,22 @@ impl Recipe {
     /// Returns the methods, in the order of tables.
     pub fn methods(&self) -> Vec<Algorithm> {
         Algorithm::ALL.into_iter().filter(|method| self.methods.contains_key(method.name())).collect()
+    }
+
+    /// Returns what is wrong with the dimensions of goals, if anything.
+    fn wrong_goal(&self) -> Option<String> {
+        let goal = self.goal.as_ref()?;
+        let width = |name: &str| {
+            let id = DatasetId::from_name(name).expect("checked before");
+            id.env().dataset_spec().observation.width
+        };
+        let narrow = self.datasets.keys().find(|name| goal.is_empty() || goal.end > width(name))?;
+        Some(format!("goal = {goal:?} is no slice of the {} dimensions of {narrow}", width(narrow)))
+    }
+
+    /// Returns how datasets are read.
+    pub(crate) fn read_options(&self) -> ReadOptions {
+        ReadOptions { goal: self.goal.clone(), ..ReadOptions::default() }
     }
 
     /// Returns the gradient updates of a method.

@@ -16,7 +16,8 @@ pub fn training(recipe: &Recipe, job: Job<'_>, dataset: &StudyDataset) -> Traini
     let steps = recipe.steps(job.method);
     let tenth = (steps / 10).max(1);
     let evaluate_every = if recipe.evaluation.training.is_some() { tenth } else { 0 };
-    let data = DataConfig { path: dataset.path.clone(), ..DataConfig::default() };
+    let read = recipe.read_options();
+    let data = DataConfig { path: dataset.path.clone(), read, ..DataConfig::default() };
     let mut training = Training::new(job.method).preset(Preset::Small).data_config(data);
     for (name, value) in &recipe.settings {
         training = training.set_if_known(name, value);

@@ -2,6 +2,7 @@
 
 use isochrone_learn::StopHandle;
 use isochrone_studies::{Event, Recipe, Results, RunResult, Study, StudyError, merge};
+use serde_json::json;
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
@@ -283,11 +284,57 @@ fn the_stochastic_planner_is_a_row_of_a_study() {
     );
 }
 
+/// Policies and planners see the dimensions of a goal that the recipe names.
+#[test]
+fn goals_may_be_a_part_of_a_state() {
+    let text = TINY.replace("seeds = 2", "seeds = 1\ngoal = { start = 0, end = 1 }");
+    let mut recipe = Recipe::parse(&text, Path::new("tiny.toml")).unwrap();
+    recipe = recipe.with_methods(&[isochrone_learn::Algorithm::named("gcbc").unwrap()]).unwrap();
+    recipe.report.figures.clear();
+    let folder = tempfile::tempdir().unwrap();
+    let results = run(folder.path(), recipe, None, &Count::default());
+    assert_eq!(results.runs[0].evaluations(Some("recorded")).len(), 1);
+    let config = std::fs::read_to_string(folder.path().join("runs/nav2d/gcbc-0/config.toml")).unwrap();
+    assert!(config.contains("[data.read.goal]\nstart = 0\nend = 1"), "{config}");
+}
+
+/// Results from before networks of waypoints have a flag for planners that became a policy.
+#[test]
+fn a_flag_means_a_planner_distilled_into_a_policy() {
+    for (written, student) in
+        [("true", json!("policy")), ("false", json!(null)), ("\"waypoints\"", json!("waypoints"))]
+    {
+        let text = TINY.replace(
+            "look_ahead_steps = 6.0 }",
+            &format!("look_ahead_steps = 6.0 }}, distilled = {written}"),
+        );
+        let recipe = Recipe::parse(&text, Path::new("tiny.toml")).unwrap();
+        let planners = serde_json::to_value(&recipe.planners).unwrap();
+        let recorded = planners.as_array().unwrap().iter().find(|planner| planner["name"] == "recorded");
+        assert_eq!(recorded.unwrap()["distilled"], student, "{written}");
+    }
+}
+
 #[test]
 fn invalid_recipes_are_refused() {
     for (from, to, expected_error) in [
         ("nav2d =", "nav3d =", "nav3d is not a dataset"),
         ("gcbc = {}", "hiql = {}", "hiql is not a method"),
+        (
+            "steps = 20",
+            "goal = { start = 1, end = 1 }\nsteps = 20",
+            "goal = 1..1 is no slice of the 2 dimensions",
+        ),
+        (
+            "steps = 20",
+            "goal = { start = 0, end = 9 }\nsteps = 20",
+            "goal = 0..9 is no slice of the 2 dimensions",
+        ),
+        (
+            "look_ahead_steps = 6.0 }",
+            "look_ahead_steps = 6.0 }, distilled = 5",
+            "expected \"policy\" or \"waypoints\"",
+        ),
         ("seeds = 2", "seeds = 0", "seeds = 0"),
         ("steps = 20", "", "cmd1 has no steps"),
         ("data_share", "data_shares", "data_shares"),

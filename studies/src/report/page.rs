@@ -6,7 +6,7 @@ use super::{
     tables::{Table, headlines, tables},
 };
 use crate::{
-    recipe::{SearchRecipe, VerticesRecipe},
+    recipe::{SearchRecipe, Student, VerticesRecipe},
     results::{Provenance, Results, RunResult},
 };
 use isochrone_learn::run::Provenance as Program;
@@ -142,7 +142,11 @@ fn introduction(results: &Results) -> Vec<String> {
             ),
         };
         let calibrated = if planner.calibrated { ", with calibrated distances" } else { "" };
-        let distilled = if planner.distilled { ", distilled into a policy" } else { "" };
+        let distilled = match planner.distilled {
+            None => "",
+            Some(Student::Policy) => ", distilled into a policy",
+            Some(Student::Waypoints) => ", distilled into a network of waypoints",
+        };
         let _ = write!(
             protocol,
             " `{}`: {search}{calibrated}{distilled}; {} episodes of each task at {} checkpoint{}.",

@@ -14,7 +14,7 @@ use clap::ValueEnum;
 use isochrone::{
     GoalPolicy,
     envs::{BodyShape, DatasetId, EnvId, EnvSpec, mujoco_version},
-    learn::model::CheckpointSelector,
+    learn::{distill::policy::WaypointPolicy, model::CheckpointSelector},
     plan::{PlannedPolicy, Waypoints as _},
     plot::{Figure, Filmstrip, Frame, Limb, rollout_chart},
     rollout::{Rollout, RolloutConfig, Success, mean_success_steps, success_by_task, success_rate},
@@ -220,6 +220,11 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let mut hop_ratio = None;
     let mut loaded =
         LoadedRun::of(run, CheckpointSelector::Step(steps[0]), args.data.as_deref(), args.device.device)?;
+    let distilled = match args.policy {
+        PolicyArg::Learned => None,
+        PolicyArg::Distilled => Some(loaded.distilled_policy()?),
+        PolicyArg::Waypoints => Some(loaded.waypoint_network()?),
+    };
     for step in steps {
         loaded.load_checkpoint(step)?;
         let Some(learned) = &loaded.model.policy else {
@@ -227,13 +232,14 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
                 "{folder}: trained on data without actions, so it has no policy; hint: train on data with actions"
             );
         };
-        let distilled = is_distilled.then(|| loaded.distilled_policy()).transpose()?;
-        let of_waypoints = args.policy == PolicyArg::Waypoints;
-        let waypoints = of_waypoints.then(|| loaded.waypoint_policy(learned)).transpose()?;
-        let policy: &dyn GoalPolicy = match (&distilled, &waypoints) {
-            (Some(policy), _) => policy,
-            (_, Some(policy)) => policy,
-            _ => learned,
+        let two_levels;
+        let policy: &dyn GoalPolicy = match &distilled {
+            None => learned,
+            Some(network) if network.has_displacements() => {
+                two_levels = WaypointPolicy::new(network, learned).expect("both are of the run");
+                &two_levels
+            }
+            Some(policy) => policy,
         };
         let rollouts = if args.plan {
             let planned =
@@ -302,7 +308,12 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let (step, algorithm) = (evaluated[evaluated.len() - 1].step, &manifest.algorithm);
     if let Some(path) = &args.plot {
         let title = format!("{algorithm} of {} in {env_name}, step {step}", file_stem(&manifest.data.path));
-        let note = if args.plan { args.planner.describe() } else { "no plan".into() };
+        let note = match args.policy {
+            _ if args.plan => args.planner.describe(),
+            PolicyArg::Learned => "no plan".into(),
+            PolicyArg::Distilled => "planner distilled into a policy".into(),
+            PolicyArg::Waypoints => "planner distilled into waypoints".into(),
+        };
         save(&rollout_chart(&last_rollouts, n_tasks, &args.env.walls(), title, note).draw(), path)?;
     }
     if let (Some(path), Some(shape)) = (&args.film, args.env.body_shape()) {

@@ -247,8 +247,8 @@ impl PlannerArgs {
         })
     }
 
-    /// Returns the source of waypoints to goals that are full states.
-    fn full_goal_waypoints<'a>(
+    /// Returns the source of waypoints to goals that are full states, such as states of the data.
+    pub fn full_goal_waypoints<'a>(
         &self,
         loaded: &'a LoadedRun,
         step_limit: Option<usize>,

@@ -4,7 +4,7 @@ use crate::commands::{output::note, remote::local};
 use anyhow::{Context as _, anyhow, bail};
 use clap::ValueEnum;
 use isochrone::{
-    GoalPolicy, TemporalDistance,
+    GoalPolicy as _, TemporalDistance,
     audit::Consistency,
     calibration::Calibrated,
     chance::ChanceModel,
@@ -216,13 +216,12 @@ impl LoadedRun {
         })
     }
 
-    /// Loads the network that the planner's waypoints were distilled into, above `policy`.
-    pub fn waypoint_policy<'a>(&self, policy: &'a dyn GoalPolicy) -> anyhow::Result<WaypointPolicy<'a>> {
-        let (name, goal) = (WaypointPolicy::FILE_NAME, self.model.spec.goal_space());
-        let fits =
-            |network: &DistilledPolicy| network.has_displacements() && network.action_width() == goal.len();
-        let network = self.distilled_planner(name, "--waypoints", fits)?;
-        Ok(WaypointPolicy::new(network, policy).expect("the widths were compared"))
+    /// Loads the network that the planner's waypoints were distilled into.
+    pub fn waypoint_network(&self) -> anyhow::Result<DistilledPolicy> {
+        let width = self.model.spec.goal_space().len();
+        self.distilled_planner(WaypointPolicy::FILE_NAME, "--waypoints", |network| {
+            network.has_displacements() && network.action_width() == width
+        })
     }
 
     fn distilled_planner(
@@ -243,10 +242,13 @@ impl LoadedRun {
         let policy = DistilledPolicy::load_on(&path, self.device)?;
         let is_ours = policy.data_sha256() == self.data_sha256()?
             && policy.observation_width() == self.model.spec.observation.width;
-        match is_ours && fits(&policy) {
-            true => Ok(policy),
-            false => Err(create("distilled from other data than the run was trained on", "again with")),
+        if !is_ours {
+            return Err(create("distilled from other data than the run was trained on", "again with"));
         }
+        if !fits(&policy) {
+            return Err(create("distilled for another use or another goal space", "again with"));
+        }
+        Ok(policy)
     }
 
     /// Returns recorded time between landmarks of the data, which is built on first use.

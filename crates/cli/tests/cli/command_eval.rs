@@ -282,10 +282,15 @@ fn a_planner_is_distilled_into_a_policy() {
     assert_eq!(distilled.code, Some(0), "{}", distilled.stderr);
     let student = success(evaluate);
     assert!(student > idle, "waypoints lead the policy to goals: {student}");
+    let path = |name: &str| folder.path().join("runs/a").join(name);
+    std::fs::copy(path("distilled-policy.safetensors"), path("distilled-waypoints.safetensors")).unwrap();
+    run(evaluate).assert_refused(evaluate, "distilled for another use or another goal space");
     for (arguments, part) in [
         ("distill runs/a --radius 2", "give --policy or --waypoints as well"),
         ("distill runs/a --random-goals 5", "give --policy or --waypoints as well"),
-        ("distill runs/a --policy --random-goals 1", "must be at least 2"),
+        ("distill runs/a --policy --random-goals 1", "--random-goals 1; hint: give 2 or more"),
+        ("distill runs/a --waypoints --starts-per-goal 0", "--starts-per-goal 0; hint: give 1 or more"),
+        ("distill runs/a --waypoints --starts-per-goal 99999999999", "more than 20000000 plans"),
         ("distill runs/a --policy --waypoints", "--waypoints"),
         ("distill runs/a --policy --updates 0", "--updates 0"),
         ("distill runs/a --policy --head mrn", "--head"),

@@ -37,6 +37,8 @@ pub struct Ddpg {
     critic: TrainState<Values>,
     target: Values,
     policy: Policy,
+    /// The average of the policy as a network of states and goals. Displacements have no units
+    /// before the first update, so that it starts without sight of the goal.
     target_actor: Actor,
 }
 

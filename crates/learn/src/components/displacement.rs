@@ -70,7 +70,7 @@ impl Displacement {
     }
 
     /// Returns the actor of states and goals that equals `actor` of states and displacements.
-    pub fn undone(&self, actor: Actor) -> Actor {
+    pub fn folded_into(&self, actor: Actor) -> Actor {
         actor.with_displacements(self.goal.clone(), &self.factor)
     }
 

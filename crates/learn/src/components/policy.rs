@@ -150,7 +150,7 @@ impl Policy {
     pub fn frozen(&self) -> Actor {
         let actor = self.actor.frozen();
         match &self.displacement {
-            Some(displacement) => displacement.undone(actor),
+            Some(displacement) => displacement.folded_into(actor),
             None => actor,
         }
     }

@@ -79,7 +79,7 @@ impl GoalPolicy for Jump {
 fn a_policy_acts_towards_distilled_waypoints() {
     let network = distill_waypoints(&Straight, "straight", &square(), &config(), |_, _| ()).unwrap();
     assert!(network.has_displacements() && network.relative_error() < 0.35, "{}", network.relative_error());
-    let policy = WaypointPolicy::new(network, &Jump).expect("the same states");
+    let policy = WaypointPolicy::new(&network, &Jump).expect("the same states");
     for (from, goal) in [([3.0, 4.0], [15.0, 11.0]), ([17.0, 2.0], [4.0, 16.0])] {
         let (action, expected) = (policy.actions(&from, &goal), Straight.actions(&from, &goal));
         let apart = action.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
@@ -88,7 +88,39 @@ fn a_policy_acts_towards_distilled_waypoints() {
         assert!(waypoint.iter().zip(&from).zip(&action).all(|((to, x), step)| (x + step - to).abs() < 1e-5));
     }
     let actions = distill_policy(&Straight, "straight", &square(), &config(), |_, _| ()).unwrap();
-    assert!(WaypointPolicy::new(actions, &Jump).is_none(), "its outputs are actions");
+    assert!(WaypointPolicy::new(&actions, &Jump).is_none(), "its outputs are actions");
+}
+
+/// Goes around an obstacle on one side or the other; which one looks random.
+struct EitherSide;
+
+impl GoalPolicy for EitherSide {
+    fn observation_width(&self) -> usize {
+        2
+    }
+
+    fn action_width(&self) -> usize {
+        2
+    }
+
+    fn actions(&self, observations: &[f32], goals: &[f32]) -> Vec<f32> {
+        let side = |(from, goal): (&[f32], &[f32])| {
+            let parity = (7.0 * from[0] + 3.0 * from[1] + 5.0 * goal[0] + goal[1]) as i32 % 2;
+            [if parity == 0 { 1.0 } else { -1.0 }, 1.0]
+        };
+        observations.chunks_exact(2).zip(goals.chunks_exact(2)).flat_map(side).collect()
+    }
+}
+
+/// The mean of two sides would lead into the obstacle.
+#[test]
+fn a_network_of_waypoints_decides_between_two_sides() {
+    let network = distill_waypoints(&EitherSide, "either side", &square(), &config(), |_, _| ()).unwrap();
+    let displacements = |from: [f32; 2], goal: [f32; 2]| network.actions(&from, &goal);
+    for (from, goal) in [([3.0, 4.0], [15.0, 11.0]), ([17.0, 2.0], [4.0, 16.0]), ([9.0, 9.0], [2.0, 1.0])] {
+        let step = displacements(from, goal);
+        assert!((step[0].abs() - 1.0).abs() < 0.2 && (step[1] - 1.0).abs() < 0.2, "{step:?}");
+    }
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! `isochrone distill`: distills recorded time into a network, or a planner into a policy.
 
 pub mod policy;
+mod progress;
 
 use crate::commands::{
     device_args::DeviceArgs,
-    output::{Field, Report, StyleArgs, bar, named, note, number},
+    output::{Field, Report, StyleArgs, named, note, number},
     planner_args::PlannerArgs,
     query::{LoadedRun, RunArgs},
     read_args::parse_range,
@@ -12,7 +13,6 @@ use crate::commands::{
 };
 use anyhow::bail;
 use clap::ValueEnum;
-use indicatif::ProgressBar;
 use isochrone::{
     TemporalDistance,
     data::Dataset,
@@ -22,11 +22,10 @@ use isochrone::{
     },
     refined::SliceDistance,
 };
+use policy::Student;
+use progress::progress_bar;
 use serde_json::json;
 use std::{io::Write, ops::Range, time::Instant};
-
-/// The number of progress lines of a training run when stderr is not a terminal.
-const LINES: u64 = 5;
 
 /// Distill recorded time or a planner into a network that needs no data
 ///
@@ -42,8 +41,10 @@ const LINES: u64 = 5;
 /// planner for goals that were held out: 0 is equal, 1 is nothing learned.
 ///
 /// With --waypoints, only the planner is distilled, and the run's policy stays below it: a policy
-/// of two levels, better for a body with many joints. The network of waypoints is written to
-/// distilled-waypoints.safetensors; use it with `isochrone eval --policy waypoints`.
+/// of two levels, better for a body with many joints. Train that policy towards positions
+/// (`isochrone train --goal 0..2`): a network cannot predict the pose of a body twelve steps
+/// ahead. The network of waypoints is written to distilled-waypoints.safetensors; use it with
+/// `isochrone eval --policy waypoints`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, mut_arg("seed", |flag| flag.help("Random seed [default: 0]")))]
 pub struct Args {
@@ -74,16 +75,17 @@ pub struct Args {
     #[arg(long, value_name = "FROM..TO", value_parser = parse_range, requires = "within")]
     goal: Option<Range<usize>>,
 
-    /// Number of gradient updates [default: 3000; 10000 with --policy]
+    /// Number of gradient updates [default: 3000; 10000 with --policy, 15000 with --waypoints]
     #[arg(long, value_name = "N")]
     updates: Option<u64>,
 
-    /// Number of random dataset states that the planner plans to [default: 2000]
+    /// Number of random dataset states that the planner plans to [default: 2000; 3000 with
+    /// --waypoints]
     #[arg(long, value_name = "N")]
     random_goals: Option<usize>,
 
     /// Number of random dataset states from which the policy learns to reach each of them; more
-    /// for a body with many joints [default: 64]
+    /// for a body with many joints [default: 64; 128 with --waypoints]
     #[arg(long, value_name = "N")]
     starts_per_goal: Option<usize>,
 
@@ -117,22 +119,33 @@ Examples:
 
 /// Runs the command; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
-    if args.updates == Some(0) {
-        bail!("--updates 0; hint: give 1 or more");
+    let minima = [
+        ("--updates", args.updates.map(|n| n as usize), 1),
+        ("--random-goals", args.random_goals, 2),
+        ("--starts-per-goal", args.starts_per_goal, 1),
+    ];
+    for (flag, count, min) in minima {
+        if let Some(count) = count.filter(|count| *count < min) {
+            bail!("{flag} {count}; hint: give {min} or more");
+        }
     }
     let seed = args.planner.seed();
-    let is_planner = args.policy || args.waypoints;
+    let student = match (args.policy, args.waypoints) {
+        (true, _) => Some(Student::Policy),
+        (_, true) => Some(Student::Waypoints),
+        _ => None,
+    };
     let counts = [("--random-goals", args.random_goals), ("--starts-per-goal", args.starts_per_goal)];
     let of_planner = counts.into_iter().find_map(|(flag, count)| count.and(Some(flag)));
     if let Some(flag) = of_planner.or(args.planner.first_set().filter(|flag| *flag != "--seed"))
-        && !is_planner
+        && student.is_none()
     {
         bail!("{flag} configures the planner; hint: give --policy or --waypoints as well");
     }
     isochrone::nn::memory::retain_heap();
     let loaded = LoadedRun::open(&args.run, CheckpointSelector::Last, None, args.device.device)?;
-    if is_planner {
-        let default = PolicyDistillConfig::default();
+    if let Some(student) = student {
+        let default = student.config();
         let config = PolicyDistillConfig {
             goals: args.random_goals.unwrap_or(default.goals),
             starts_per_goal: args.starts_per_goal.unwrap_or(default.starts_per_goal),
@@ -141,7 +154,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             device: args.device.device,
             ..default
         };
-        let distilled = policy::distill(&loaded, &args.planner, &config, args.waypoints)?;
+        let distilled = policy::distill(&loaded, &args.planner, &config, student)?;
         return policy::print(&distilled, &args.style, out);
     }
     let (data, teacher) = (loaded.data()?, loaded.refined()?);
@@ -201,21 +214,6 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let facts =
         json!({ "run": args.run.run, "file": path, "data_sha256": data.content_hash(), "seed": seed });
     Ok(write!(out, "{}", Report::new(facts, named(columns), [row]).print(&args.style))?)
-}
-
-/// Returns a progress bar over updates, and what advances it. Without a terminal, it prints a few
-/// lines.
-fn progress_bar(updates: u64) -> (ProgressBar, impl FnMut(u64, f64) + Send) {
-    let bar = bar(updates as usize, "{bar:24} {human_pos}/{human_len}  {per_sec}  {eta} left  {msg}");
-    let shown = bar.clone();
-    let progress = move |update: u64, loss: f64| {
-        shown.set_position(update);
-        shown.set_message(format!("loss {loss:.4}"));
-        if shown.is_hidden() && update * LINES / updates > (update - 1) * LINES / updates {
-            note(&format!("update {update}/{updates}  loss {loss:.4}"));
-        }
-    };
-    (bar, progress)
 }
 
 /// Returns the columns that define a goal, for goals that are a slice of the state.

@@ -1,6 +1,6 @@
 //! Distillation of the planner of a run into a policy.
 
-use super::progress_bar;
+use super::progress::progress_bar;
 use crate::commands::{
     output::{Field, Report, StyleArgs, named, note},
     planner_args::PlannerArgs,
@@ -15,6 +15,25 @@ use isochrone::{
 use serde_json::json;
 use std::{io::Write, path::PathBuf, time::Instant};
 
+/// What the planner is distilled into.
+#[derive(Debug, Clone, Copy)]
+pub enum Student {
+    /// A policy, which replaces the planner and the policy below it.
+    Policy,
+    /// A network of waypoints, which replaces the planner.
+    Waypoints,
+}
+
+impl Student {
+    /// Returns the default settings.
+    pub fn config(self) -> PolicyDistillConfig {
+        match self {
+            Self::Policy => PolicyDistillConfig::default(),
+            Self::Waypoints => PolicyDistillConfig::waypoints(),
+        }
+    }
+}
+
 /// A policy that was distilled, its file, and the time that it took.
 pub struct Distilled {
     policy: DistilledPolicy,
@@ -24,29 +43,32 @@ pub struct Distilled {
 }
 
 /// Distills the planner with the policy of a run below it, and writes the result to the run
-/// directory.
+/// directory. Goals are states of the data, also if the policy sees only a slice of them.
 pub fn distill(
     loaded: &LoadedRun,
     planner: &PlannerArgs,
     config: &PolicyDistillConfig,
-    waypoints: bool,
+    student: Student,
 ) -> anyhow::Result<Distilled> {
     let (policy, data) = (loaded.model.policy()?, loaded.data()?);
-    let (search, name) = (planner.waypoints(loaded, None)?, planner.describe());
+    let (search, name) = (planner.full_goal_waypoints(loaded, None)?, planner.describe());
     let began = Instant::now();
     let (bar, progress) = progress_bar(config.updates);
-    let policy = if waypoints {
-        let (observation_width, goal) = (data.spec().observation.width, data.spec().goal_space());
-        let teacher = WaypointDisplacements { planner: search, observation_width, goal };
-        distill_waypoints(&teacher, &name, data, config, progress)
-    } else {
-        distill_policy(&PlannedPolicy { planner: search, policy }, &name, data, config, progress)
+    let policy = match student {
+        Student::Policy => {
+            distill_policy(&PlannedPolicy { planner: search, policy }, &name, data, config, progress)
+        }
+        Student::Waypoints => {
+            let (observation_width, goal) = (data.spec().observation.width, data.spec().goal_space());
+            let teacher = WaypointDisplacements { planner: search, observation_width, goal };
+            distill_waypoints(&teacher, &name, data, config, progress)
+        }
     };
     bar.finish_and_clear();
     let policy = policy?;
-    let (file, what, option) = match waypoints {
-        true => (WaypointPolicy::FILE_NAME, "a network of waypoints", "waypoints"),
-        false => (DistilledPolicy::FILE_NAME, "a policy", "distilled"),
+    let (file, what, option) = match student {
+        Student::Policy => (DistilledPolicy::FILE_NAME, "a policy", "distilled"),
+        Student::Waypoints => (WaypointPolicy::FILE_NAME, "a network of waypoints", "waypoints"),
     };
     let file = loaded.run.folder().join(file);
     policy.save(&file)?;

@@ -201,7 +201,7 @@ fn distill_planner(folder: &Path, device: ComputeDevice) -> anyhow::Result<()> {
     let loaded = LoadedRun::of(open_run(folder, true)?, CheckpointSelector::Last, None, device)?;
     let seed = loaded.run.config().seed;
     let config = PolicyDistillConfig { seed, device, ..PolicyDistillConfig::default() };
-    distill::policy::distill(&loaded, &PlannerArgs::default(), &config, false)?;
+    distill::policy::distill(&loaded, &PlannerArgs::default(), &config, distill::policy::Student::Policy)?;
     Ok(())
 }
 

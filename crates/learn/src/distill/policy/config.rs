@@ -5,6 +5,9 @@ use crate::{
     error::{ConfigError, LearnError},
 };
 
+/// The maximum number of actions of a teacher, all of which are in memory.
+const MAX_ROWS: usize = 20_000_000;
+
 /// Settings of [`distill_policy`](super::distill_policy).
 #[derive(Debug, Clone, PartialEq)]
 pub struct PolicyDistillConfig {
@@ -42,6 +45,12 @@ impl Default for PolicyDistillConfig {
 }
 
 impl PolicyDistillConfig {
+    /// The default settings of [`distill_waypoints`](super::distill_waypoints), which suit a body
+    /// with many joints.
+    pub fn waypoints() -> Self {
+        Self { goals: 3000, starts_per_goal: 128, updates: 15_000, ..Self::default() }
+    }
+
     /// Checks that all numbers are in range.
     pub(super) fn check(&self) -> Result<(), LearnError> {
         let hint = "2000 goals, 64 starts per goal, 10000 updates of 256 rows and a width of 256 suit a maze";
@@ -56,6 +65,11 @@ impl PolicyDistillConfig {
             if value < min {
                 return Err(ConfigError::new(field, value, &format!("must be at least {min}"), hint).into());
             }
+        }
+        let rows = self.goals.saturating_mul(self.starts_per_goal);
+        if rows > MAX_ROWS {
+            let problem = format!("together with goals, more than {MAX_ROWS} plans");
+            return Err(ConfigError::new("starts_per_goal", self.starts_per_goal, &problem, hint).into());
         }
         Ok(())
     }

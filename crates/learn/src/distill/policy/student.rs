@@ -17,6 +17,9 @@ use std::ops::Range;
 
 /// The number of hidden layers.
 const DEPTH: usize = 3;
+/// The number of Gaussians of a network of waypoints. Where two paths are about equally fast, the
+/// planner takes one or the other, and the mean of both leads nowhere.
+const COMPONENTS: usize = 8;
 
 /// The description of a distilled policy in its file, besides its weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,6 +39,7 @@ pub struct About {
     /// The root mean square difference from the actions of the teacher, for goals that were held
     /// out, as a share of that of the best constant action.
     pub relative_error: f64,
+    /// What the network predicts; files from before waypoints have no such field.
     #[serde(default)]
     pub outputs: Outputs,
 }
@@ -80,7 +84,12 @@ impl About {
             normalization: Normalization::LayerNorm,
         };
         let inputs = self.observation_width + self.goal.len();
-        let distribution = PolicyDistribution::FixedStd { std: 1.0 };
+        let distribution = match self.outputs {
+            Outputs::Actions => PolicyDistribution::FixedStd { std: 1.0 },
+            Outputs::Displacements => {
+                PolicyDistribution::Mixture { components: COMPONENTS, min_log_std: -4.0, max_log_std: 1.0 }
+            }
+        };
         ActorConfig { inputs, actions: self.action_width, trunk, distribution }.init(init)
     }
 }
@@ -114,8 +123,8 @@ impl DistilledPolicy {
     }
 
     /// The root mean square difference from the actions of the teacher for goals that were held
-    /// out, as a share of that of the best constant action: 0 is equal, 1 is nothing learned. Of
-    /// displacements, the same.
+    /// out, as a share of that of the best constant action: 0 is equal, 1 is nothing learned. A
+    /// network of waypoints has displacements for actions.
     pub fn relative_error(&self) -> f64 {
         self.about.relative_error
     }

@@ -76,6 +76,10 @@ pub fn distill_policy(
 /// Trains a network to predict the displacements to the waypoints of a planner, in the dimensions
 /// of a goal, for a [`WaypointPolicy`](super::WaypointPolicy). They are the actions of `teacher`.
 ///
+/// The network is a mixture of Gaussians with the loss `- mean log p(displacement|s, g)`, and its
+/// prediction the mean of the heaviest one: where two paths are about equally fast, it decides for
+/// one of them.
+///
 /// # Errors
 /// As [`distill_policy`].
 ///
@@ -167,8 +171,11 @@ fn train(
         let goals = transform.observations(&pick(&pool.goals, about.observation_width));
         let actions = TensorData::new(pick(&targets, action_width), [rows.len(), action_width]);
         let actions = Tensor::<2>::from_data(actions, &device).clamp(-1.0, 1.0);
-        let predicted = state.network().forward(observations, transform.policy_goals(goals)).mode();
-        let loss = (predicted - actions).square().mean();
+        let predicted = state.network().forward(observations, transform.policy_goals(goals));
+        let loss = match about.outputs {
+            Outputs::Actions => (predicted.mode() - actions).square().mean(),
+            Outputs::Displacements => predicted.log_prob(actions).mean().neg(),
+        };
         let value = f64::from(loss.clone().into_scalar::<f32>());
         if !value.is_finite() {
             return Err(diverged(update, "loss", value));

@@ -2,14 +2,13 @@
 
 use super::DistilledPolicy;
 use isochrone_core::GoalPolicy;
-use std::ops::Range;
 
 /// A policy of two levels, which needs no planner: a distilled network chooses the displacement to
 /// the next waypoint, and a policy acts towards it.
 ///
 /// The lower level knows how to move, so that the upper one only has to learn where to.
 pub struct WaypointPolicy<'a> {
-    waypoints: DistilledPolicy,
+    network: &'a DistilledPolicy,
     policy: &'a dyn GoalPolicy,
 }
 
@@ -19,14 +18,9 @@ impl<'a> WaypointPolicy<'a> {
 
     /// Combines a network that [`distill_waypoints`](super::distill_waypoints) trained with a
     /// policy for the same states; `None` if it was trained for actions or other states.
-    pub fn new(waypoints: DistilledPolicy, policy: &'a dyn GoalPolicy) -> Option<Self> {
-        let fits =
-            waypoints.has_displacements() && waypoints.observation_width() == policy.observation_width();
-        fits.then_some(Self { waypoints, policy })
-    }
-
-    fn goal(&self) -> Range<usize> {
-        self.waypoints.about().goal.clone()
+    pub fn new(network: &'a DistilledPolicy, policy: &'a dyn GoalPolicy) -> Option<Self> {
+        let fits = network.has_displacements() && network.observation_width() == policy.observation_width();
+        fits.then_some(Self { network, policy })
     }
 
     /// Returns the next waypoint from each row of `from` on the path to the same row of `goals`.
@@ -34,8 +28,8 @@ impl<'a> WaypointPolicy<'a> {
     /// # Shapes
     /// `[n, observation width]` twice gives `[n, observation width]`.
     pub fn waypoints(&self, from: &[f32], goals: &[f32]) -> Vec<f32> {
-        let (goal, width) = (self.goal(), self.observation_width());
-        let displacements = self.waypoints.actions(from, goals);
+        let (goal, width) = (self.network.about().goal.clone(), self.observation_width());
+        let displacements = self.network.actions(from, goals);
         let mut waypoints = from.to_vec();
         for (row, displacement) in
             waypoints.chunks_exact_mut(width).zip(displacements.chunks_exact(goal.len()))
