@@ -26,6 +26,14 @@ pub enum StudyError {
         /// The methods of the study.
         known: Vec<&'static str>,
     },
+    /// The study has no such dataset.
+    #[error("{dataset} is not a dataset of this study; hint: choose from {}", known.join(", "))]
+    UnknownDataset {
+        /// The dataset.
+        dataset: String,
+        /// The datasets of the study.
+        known: Vec<String>,
+    },
     /// The shard is invalid.
     #[error("{0:?} is not a shard; hint: give I/N with I from 1 to N, such as 2/5 for the second of five")]
     Shard(String),

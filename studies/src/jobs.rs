@@ -29,11 +29,11 @@ impl Job<'_> {
     }
 }
 
-/// Returns the runs of a recipe or of one of its shards, by dataset, method, variant and seed. A
-/// variant that does not change a method is left out.
-pub fn jobs(recipe: &Recipe, shard: Option<Shard>) -> Vec<Job<'_>> {
+/// Returns the runs of a recipe or of a part of it, by dataset, method, variant and seed. A variant
+/// that does not change a method is left out.
+pub fn jobs<'a>(recipe: &'a Recipe, part: &Part) -> Vec<Job<'a>> {
     let mut jobs = Vec::new();
-    for dataset in recipe.datasets.keys() {
+    for dataset in recipe.datasets.keys().filter(|name| part.has_dataset(name)) {
         for method in recipe.methods() {
             let changed = recipe.variants.iter().filter(|variant| is_changed_by(recipe, method, variant));
             for variant in std::iter::once(None).chain(changed.map(Some)) {
@@ -44,7 +44,7 @@ pub fn jobs(recipe: &Recipe, shard: Option<Shard>) -> Vec<Job<'_>> {
     }
     // Each shard takes one of `count` consecutive jobs, so that the seeds of a method are spread
     // over shards.
-    let Shard { index, count } = shard.unwrap_or(Shard { index: 0, count: 1 });
+    let Shard { index, count } = part.shard.unwrap_or(Shard { index: 0, count: 1 });
     jobs.into_iter().skip(index).step_by(count).collect()
 }
 
@@ -70,7 +70,55 @@ fn is_changed_by(recipe: &Recipe, method: Algorithm, variant: &VariantRecipe) ->
     is_changed && !variant.except.iter().any(|name| name == method.name())
 }
 
-/// One of several parts of a study. Every part has about the same number of runs of each dataset
+/// A part of a study, to be merged with others.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Part {
+    /// The datasets; all if empty.
+    pub datasets: Vec<String>,
+    /// One of several shards of the runs of these datasets.
+    pub shard: Option<Shard>,
+}
+
+impl Part {
+    /// Whether it is the complete study.
+    pub fn is_all(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn has_dataset(&self, name: &str) -> bool {
+        self.datasets.is_empty() || self.datasets.iter().any(|known| known == name)
+    }
+
+    /// Checks that a recipe has the datasets.
+    ///
+    /// # Errors
+    /// If it does not have one of them.
+    pub fn check(&self, recipe: &Recipe) -> Result<(), StudyError> {
+        match self.datasets.iter().find(|name| !recipe.datasets.contains_key(*name)) {
+            None => Ok(()),
+            Some(unknown) => Err(StudyError::UnknownDataset {
+                dataset: unknown.clone(),
+                known: recipe.datasets.keys().cloned().collect(),
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shard = self.shard.map(|shard| format!("shard {shard}"));
+        let datasets = (!self.datasets.is_empty()).then(|| self.datasets.join(", "));
+        f.write_str(&shard.into_iter().chain(datasets).collect::<Vec<_>>().join(" of "))
+    }
+}
+
+impl From<Shard> for Part {
+    fn from(shard: Shard) -> Self {
+        Self { shard: Some(shard), ..Self::default() }
+    }
+}
+
+/// One of several shards of a study. Every shard has about the same number of runs of each dataset
 /// and method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {

@@ -3,7 +3,7 @@
 //! A [`Recipe`] is a TOML file that specifies the datasets to collect, the methods with their
 //! settings and seeds, the evaluation and the contents of the report. A [`Study`] runs it in a
 //! folder: every finished piece is written atomically, so that an interrupted study continues where
-//! it stopped. A [`Shard`] is a part of a study for one machine, and [`merge()`] merges shards.
+//! it stopped. A [`Part`] of a study is run on one machine, and [`merge()`] merges parts.
 //!
 //! | in the folder of a study | contents |
 //! |---|---|
@@ -31,7 +31,7 @@ pub use distances::{
     DistanceBenchmark, DistanceEnvironment, DistanceMethod, DistanceRow, EpisodeLeak, LeakCurve,
 };
 pub use error::StudyError;
-pub use jobs::{Job, Shard, jobs};
+pub use jobs::{Job, Part, Shard, jobs};
 pub use merge::merge;
 pub use recipe::{BUILT_IN, MAX_SEEDS, Recipe};
 pub use results::{

@@ -2,7 +2,7 @@
 
 use crate::{
     error::StudyError,
-    jobs::jobs,
+    jobs::{Part, jobs},
     output_folder::claim,
     report,
     results::{Results, RunResult, read_json, write_json},
@@ -24,7 +24,7 @@ pub fn merge(shards: &[PathBuf], output: &Path) -> Result<Results, StudyError> {
         let problem = "no shards to merge".to_owned();
         return Err(StudyError::Invalid { path: output.into(), problem, hint: "give the folders of shards" });
     };
-    let mut merged = Results { shard: None, runs: Vec::new(), failures: Default::default(), ..first.clone() };
+    let mut merged = Results { part: None, runs: Vec::new(), failures: Default::default(), ..first.clone() };
     let mismatch = |left: &Path, right: &Path, field| StudyError::Mismatch {
         left: left.into(),
         right: right.into(),
@@ -53,7 +53,7 @@ pub fn merge(shards: &[PathBuf], output: &Path) -> Result<Results, StudyError> {
         }
         merged.failures.extend(shard.failures.clone());
     }
-    let jobs = jobs(&first.recipe, None);
+    let jobs = jobs(&first.recipe, &Part::default());
     merged.n_jobs = jobs.len();
     claim(output)?;
     for job in &jobs {

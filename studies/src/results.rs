@@ -107,7 +107,7 @@ pub struct DatasetInfo {
     pub baselines: BTreeMap<String, Vec<f64>>,
 }
 
-/// The file `results.json`: the finished runs of a study or a shard.
+/// The file `results.json`: the finished runs of a study or a part of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Results {
     /// Version of isochrone.
@@ -120,8 +120,9 @@ pub struct Results {
     pub protocol: u32,
     /// Processor and system.
     pub platform: String,
-    /// The part of the study, such as `2/5`; `None` for all of it.
-    pub shard: Option<String>,
+    /// The part of the study, such as `shard 2/5`; `None` for all of it.
+    #[serde(alias = "shard")]
+    pub part: Option<String>,
     /// Number of runs of this part.
     pub n_jobs: usize,
     /// The recipe, with the selected methods and seeds.
@@ -187,7 +188,7 @@ impl RunResult {
 
 impl Results {
     /// Creates the results of a study without finished runs.
-    pub fn new(recipe: &Recipe, shard: Option<String>, n_jobs: usize) -> Self {
+    pub fn new(recipe: &Recipe, part: Option<String>, n_jobs: usize) -> Self {
         let Program { isochrone, git_revision, platform, .. } = Program::now();
         Self {
             version: isochrone,
@@ -195,7 +196,7 @@ impl Results {
             mujoco: isochrone_envs::mujoco_version(),
             protocol: PROTOCOL_VERSION,
             platform,
-            shard,
+            part,
             n_jobs,
             recipe: recipe.clone(),
             datasets: BTreeMap::new(),

@@ -4,7 +4,7 @@ use crate::{
     dataset::StudyDataset,
     error::StudyError,
     evaluate::{Evaluator, SuccessInTraining, pieces},
-    jobs::{Job, Shard, jobs},
+    jobs::{Job, Part, jobs},
     output_folder::claim,
     recipe::{Recipe, VariantRecipe},
     report,
@@ -28,11 +28,11 @@ pub(crate) const RESULT: &str = "result.json";
 /// The file of a run whose evaluations are incomplete.
 const PARTIAL_RESULT: &str = "result-partial.json";
 
-/// A study, or a shard of it, in its folder.
+/// A study, or a part of it, in its folder.
 pub struct Study {
     folder: PathBuf,
     recipe: Recipe,
-    shard: Option<Shard>,
+    part: Part,
     datasets: BTreeMap<String, Arc<StudyDataset>>,
     device: ComputeDevice,
     /// Held for the lifetime of the study.
@@ -53,19 +53,15 @@ impl Study {
     /// Collects the datasets, or loads those that were collected before.
     ///
     /// # Errors
-    /// If files cannot be read or written, or the folder belongs to something else.
-    pub fn open(folder: &Path, recipe: Recipe, shard: Option<Shard>) -> Result<Self, StudyError> {
+    /// If the recipe lacks a dataset of the part, files cannot be read or written, or the folder
+    /// belongs to something else.
+    pub fn open(folder: &Path, recipe: Recipe, part: Part) -> Result<Self, StudyError> {
+        part.check(&recipe)?;
         claim(folder)?;
         let folder = std::path::absolute(folder).map_err(StudyError::io(folder))?;
         let lock = Lock::take(&folder)?;
-        let mut study = Self {
-            folder,
-            recipe,
-            shard,
-            datasets: BTreeMap::new(),
-            device: ComputeDevice::Cpu,
-            _lock: lock,
-        };
+        let mut study =
+            Self { folder, recipe, part, datasets: BTreeMap::new(), device: ComputeDevice::Cpu, _lock: lock };
         let needed: BTreeSet<String> = study.jobs().iter().map(|job| job.dataset.to_owned()).collect();
         for name in needed {
             let dataset = StudyDataset::open(&study.folder, &name, &study.recipe)?;
@@ -80,9 +76,9 @@ impl Study {
         Self { device, ..self }
     }
 
-    /// Returns the runs of this shard.
+    /// Returns the runs of this part.
     pub fn jobs(&self) -> Vec<Job<'_>> {
-        jobs(&self.recipe, self.shard)
+        jobs(&self.recipe, &self.part)
     }
 
     /// Trains and evaluates unfinished runs, as many at a time as there are cores, and writes the
@@ -97,7 +93,8 @@ impl Study {
         observe: &(dyn Fn(Event<'_>) + Sync),
     ) -> Result<Results, StudyError> {
         let jobs = self.jobs();
-        let mut results = Results::new(&self.recipe, self.shard.map(|shard| shard.to_string()), jobs.len());
+        let part = (!self.part.is_all()).then(|| self.part.to_string());
+        let mut results = Results::new(&self.recipe, part, jobs.len());
         let mut finished = BTreeMap::new();
         let mut open = Vec::new();
         for (number, &job) in jobs.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! The committed results match the recipes of this repository.
 
 use isochrone_envs::nav2d::Nav2d;
-use isochrone_studies::{Recipe, Results, jobs};
+use isochrone_studies::{Part, Recipe, Results, jobs};
 use std::path::PathBuf;
 
 fn results_folder() -> PathBuf {
@@ -19,7 +19,7 @@ fn committed_results_match_the_recipes() {
         let recipe = Recipe::built_in(name).unwrap();
         let as_json = |recipe: &Recipe| serde_json::to_value(recipe).unwrap();
         assert_eq!(as_json(&results.recipe), as_json(&recipe), "run the study {name} again");
-        let jobs = jobs(&recipe, None);
+        let jobs = jobs(&recipe, &Part::default());
         assert_eq!(results.runs.len(), jobs.len(), "run the study {name} again");
         for (run, job) in results.runs.iter().zip(jobs) {
             let found = (run.dataset.as_str(), run.method.as_str(), run.seed, run.steps);
@@ -77,7 +77,7 @@ fn the_committed_search_matches_the_recipe() {
     let table = std::fs::read_to_string(results_folder().join("nav2d-search.md")).unwrap();
     for method in recipe.methods() {
         let rows = table.lines().filter(|line| line.starts_with(&format!("| {} |", method.name()))).count();
-        let runs = jobs(&recipe, None).iter().filter(|job| job.method == method).count();
+        let runs = jobs(&recipe, &Part::default()).iter().filter(|job| job.method == method).count();
         assert_eq!(rows, runs, "{}", method.name());
     }
 }

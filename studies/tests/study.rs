@@ -1,7 +1,7 @@
 //! Studies from end to end: uninterrupted, interrupted, sharded and merged.
 
 use isochrone_learn::StopHandle;
-use isochrone_studies::{Event, Recipe, Results, RunResult, Study, StudyError, merge};
+use isochrone_studies::{Event, Part, Recipe, Results, RunResult, Study, StudyError, merge};
 use serde_json::json;
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -68,7 +68,8 @@ impl Count {
 }
 
 fn run(folder: &Path, recipe: Recipe, shard: Option<&str>, count: &Count) -> Results {
-    let study = Study::open(folder, recipe, shard.map(|shard| shard.parse().unwrap())).unwrap();
+    let part = Part { shard: shard.map(|shard| shard.parse().unwrap()), ..Part::default() };
+    let study = Study::open(folder, recipe, part).unwrap();
     study.run(&StopHandle::default(), &|event| count.observe(&event)).unwrap()
 }
 
@@ -156,7 +157,7 @@ fn a_study_killed_after_every_piece_loses_none() {
     let results = loop {
         processes += 1;
         assert!(processes <= RUNS + PIECES + 1, "a process made no progress");
-        let study = Study::open(folder.path(), plain(), None).unwrap();
+        let study = Study::open(folder.path(), plain(), Part::default()).unwrap();
         let killed = catch_unwind(AssertUnwindSafe(|| {
             let observe = |event: Event<'_>| {
                 count.observe(&event);
@@ -179,7 +180,7 @@ fn a_stopped_study_continues() {
     let folder = tempfile::tempdir().unwrap();
     let count = Count::default();
     let stop = StopHandle::default();
-    let study = Study::open(folder.path(), plain(), None).unwrap();
+    let study = Study::open(folder.path(), plain(), Part::default()).unwrap();
     let stopped = study.run(&stop, &|event| {
         count.observe(&event);
         stop.stop();
@@ -187,7 +188,7 @@ fn a_stopped_study_continues() {
     assert!(!stopped.unwrap().is_complete());
     let report = std::fs::read_to_string(folder.path().join("report.md")).unwrap();
     assert!(report.contains("of 4 runs are finished"), "{report}");
-    let second = Study::open(folder.path(), plain(), None);
+    let second = Study::open(folder.path(), plain(), Part::default());
     assert!(second.is_err(), "the folder is locked");
     drop(study);
     assert_eq!(numbers(&run(folder.path(), plain(), None, &count)), numbers(&expected));
@@ -203,14 +204,14 @@ fn shards_of_one_study_are_merged() {
     let count = Count::default();
     for (name, shard) in [("a", "1/2"), ("b", "2/2")] {
         let results = run(&at(name), tiny(), Some(shard), &count);
-        assert_eq!((results.runs.len(), results.shard.as_deref()), (2, Some(shard)));
+        assert_eq!((results.runs.len(), results.part), (2, Some(format!("shard {shard}"))));
     }
     assert_eq!(count.numbers(), (RUNS, PIECES));
     let merged = merge(&[at("b"), at("a")], &at("c")).unwrap();
     assert!(merged.is_complete());
     assert_eq!(numbers(&merged), numbers(&expected));
     assert_eq!(merged.datasets, expected.datasets);
-    assert_eq!(merged.shard, None);
+    assert_eq!(merged.part, None);
     let report = std::fs::read_to_string(at("c").join("report.md")).unwrap();
     assert!(
         report.contains("figures/map-cmd1.png") && report.contains("figures/calibration.png"),
@@ -245,14 +246,18 @@ fn shards_of_one_study_are_merged() {
     }
     assert!(!at("f").join("report.md").exists(), "no report is written");
     assert!(matches!(merge(&[at("nowhere")], &at("f")), Err(StudyError::Invalid { .. })));
+    let part = Part { datasets: vec!["mazes".to_owned()], shard: None };
+    let refused = Study::open(&at("g"), tiny(), part).err().unwrap().to_string();
+    assert!(refused.contains("mazes is not a dataset of this study; hint: choose from nav2d"), "{refused}");
+    assert!(!at("g").exists(), "nothing is written");
 }
 
 #[test]
 fn shards_divide_the_runs() {
     let recipe = Recipe::built_in("mazes").unwrap();
     let folders = |shard: Option<&str>| -> Vec<PathBuf> {
-        let shard = shard.map(|shard| shard.parse().unwrap());
-        isochrone_studies::jobs(&recipe, shard).iter().map(isochrone_studies::Job::folder).collect()
+        let part = Part { shard: shard.map(|shard| shard.parse().unwrap()), ..Part::default() };
+        isochrone_studies::jobs(&recipe, &part).iter().map(isochrone_studies::Job::folder).collect()
     };
     let all = folders(None);
     assert_eq!(all.len(), 3 * 7 * 3);
@@ -261,6 +266,14 @@ fn shards_divide_the_runs() {
     let mut sorted = all.clone();
     sorted.sort();
     assert_eq!(parts, sorted, "every run is in one shard");
+    let datasets = vec!["pointmaze-large-stitch".to_owned()];
+    let of_dataset = Part { datasets: datasets.clone(), shard: None };
+    let half = Part { datasets, shard: Some("1/2".parse().unwrap()) };
+    assert_eq!(half.to_string(), "shard 1/2 of pointmaze-large-stitch");
+    assert_eq!(isochrone_studies::jobs(&recipe, &half).len(), 11);
+    let jobs = isochrone_studies::jobs(&recipe, &of_dataset);
+    assert_eq!(jobs.len(), 7 * 3);
+    assert!(jobs.iter().all(|job| job.dataset == "pointmaze-large-stitch"));
     for text in ["0/5", "6/5", "5", "a/b", "1/0"] {
         assert!(matches!(text.parse::<isochrone_studies::Shard>(), Err(StudyError::Shard(_))), "{text}");
     }

@@ -5,7 +5,7 @@ use crate::{
     dataset::{self, StudyDataset},
     error::StudyError,
     evaluate::planner_config,
-    jobs::jobs,
+    jobs::{Part, jobs},
     recipe::{FigureKind, Recipe},
     results::{Results, RunResult},
     training,
@@ -79,7 +79,7 @@ impl Source<'_> {
 
     /// Loads the model of a run; `None` if there is no folder.
     fn model(&self, run: &RunResult) -> Result<Option<Model>, StudyError> {
-        let jobs = jobs(self.recipe(), None);
+        let jobs = jobs(self.recipe(), &Part::default());
         let Some(job) = jobs.iter().find(|job| run.is_of(job)) else { return Ok(None) };
         for folder in self.folders {
             if let Some(model) = training::last_model(&folder.join(job.folder()))? {

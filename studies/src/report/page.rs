@@ -157,7 +157,7 @@ fn introduction(results: &Results) -> Vec<String> {
         );
     }
     let mut paragraphs = vec![recipe.about.trim().to_owned(), protocol];
-    paragraphs.extend(results.shard.as_ref().map(|shard| format!("**Shard {shard} of the study.**")));
+    paragraphs.extend(results.part.as_ref().map(|part| format!("**A part of the study: {part}.**")));
     if !results.is_complete() {
         paragraphs.push(format!("**{} of {} runs are finished.**", results.runs.len(), results.n_jobs));
     }

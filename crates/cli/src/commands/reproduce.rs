@@ -13,7 +13,7 @@ use clap::{ArgMatches, Args as _, Command, FromArgMatches, Subcommand, ValueHint
 use isochrone::learn::Algorithm;
 use isochrone_studies::{
     BUILT_IN, DistanceBenchmark, DistanceEnvironment, DistanceMethod, DistanceRow, EpisodeLeak, Event,
-    LeakCurve, MAX_SEEDS, Recipe, Results, RunResult, Shard, Study, StudyError, Threshold, merge,
+    LeakCurve, MAX_SEEDS, Part, Recipe, Results, RunResult, Shard, Study, StudyError, Threshold, merge,
 };
 use serde_json::json;
 use std::{
@@ -29,7 +29,7 @@ use std::{
 /// A study is one of those below, or a recipe file of your own. Finished parts are kept in the
 /// output directory; the same command continues an interrupted study.
 ///
-/// The flags -o, --quick, --check, --methods, --seeds, --shard, --device and --json are listed by
+/// The flags -o, --quick, --check, --methods, --datasets, --seeds, --shard, --device and --json are listed by
 /// the help of a study, such as `isochrone reproduce nav2d --help`. `distances`, `episode-leak` and
 /// `merge` have flags of their own.
 #[derive(clap::Args)]
@@ -69,6 +69,11 @@ struct StudyArgs {
     /// Number of seeds [default: as in the recipe]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_SEEDS))]
     seeds: Option<u64>,
+
+    /// Datasets to run, for `isochrone reproduce merge` with the others [default: all of the
+    /// recipe]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    datasets: Vec<String>,
 
     /// Part of the runs, such as 2/5 for the second of five machines
     #[arg(long, value_name = "I/N")]
@@ -211,6 +216,7 @@ Examples:
   isochrone reproduce mazes -o mazes                 # needs MuJoCo; 1.5 hours on two cores
   isochrone reproduce mazes --shard 1/2 -o mazes-1   # and 2/2 on another machine, then:
   isochrone reproduce merge mazes-1 mazes-2 -o mazes
+  isochrone reproduce pointmazes --datasets pointmaze-giant-stitch -o giant-stitch
   isochrone reproduce distances --quick              # compare with exact travel times
   isochrone reproduce my-recipe.toml -o my-study     # examples: studies/recipes";
 
@@ -427,9 +433,11 @@ fn study(recipe: &Recipe, args: &StudyArgs, out: &mut dyn Write) -> anyhow::Resu
     recipe.seeds = args.seeds.unwrap_or(recipe.seeds);
     // Checked before data are collected, which takes minutes.
     let recipe = recipe.with_methods(&args.methods).context("--methods")?;
-    let study = Study::open(output, recipe, args.shard).map_err(|error| match error {
+    let part = Part { datasets: args.datasets.clone(), shard: args.shard };
+    let study = Study::open(output, recipe, part).map_err(|error| match error {
         // Unwrapped, so that the error of a missing MuJoCo gets the program's installation hint.
         StudyError::Collect(error) => anyhow::Error::new(error),
+        error @ StudyError::UnknownDataset { .. } => anyhow::Error::new(error).context("--datasets"),
         error => error.into(),
     })?;
     let study = study.on(device);

@@ -243,6 +243,7 @@ fn a_recipe_file_is_run_in_shards_and_merged() {
         ("reproduce merge part-1 part-3 -o x", "the recipe differs"),
         ("reproduce mine.toml --shard 3/2", "\"3/2\" is not a shard"),
         ("reproduce mine.toml --methods cmd1", "cmd1 is not a method of this study"),
+        ("reproduce mine.toml --datasets mazes -o x", "--datasets: mazes is not a dataset of this study"),
         ("reproduce nowhere.toml", "nowhere.toml: no such study"),
         ("reproduce merge nowhere -o x", "nowhere: the folder has no results.json"),
         ("reproduce merge part-1 part-2 part-1 -o x", "part-1: the folder is given twice"),

@@ -180,7 +180,7 @@ fn commands_recover_from_kills() {
 /// Locks are system calls, too: some network file systems have none.
 #[test]
 fn a_file_system_without_locks_is_reported() {
-    let scenario = scenarios().find(|scenario| scenario.name == "train").unwrap();
+    let scenario = scenarios::scenario("train");
     let place = tempfile::tempdir().unwrap();
     let folder = empty_disk(&place);
     scenario.prepare(&folder);

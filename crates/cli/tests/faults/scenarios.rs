@@ -175,6 +175,11 @@ pub fn scenarios() -> impl Iterator<Item = &'static Scenario> {
     SCENARIOS.iter().filter(move |scenario| is_wanted(scenario.name) && can_run(scenario))
 }
 
+/// Returns a command by its name.
+pub fn scenario(name: &str) -> &'static Scenario {
+    SCENARIOS.iter().find(|scenario| scenario.name == name).expect("the name of a command")
+}
+
 impl Scenario {
     /// Creates what the command needs in an empty folder.
     pub fn prepare(&self, folder: &Path) {
