@@ -6,7 +6,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use isochrone::plot::Figure;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
-use std::path::Path;
+use std::{
+    io::{self, BufWriter, Write},
+    path::Path,
+};
 
 /// Formats a count with its noun: `1 cell`, `2 cells`.
 pub fn count(n: usize, thing: &str) -> String {
@@ -86,14 +89,16 @@ impl Field {
             Self::Text(_) | Self::Missing => f64::NAN,
         }
     }
+}
 
-    /// Converts the field to JSON. JSON has no infinity, so values that are not finite become null.
-    fn to_json(&self) -> Value {
+/// JSON has no infinity, so values that are not finite become null.
+impl Serialize for Field {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Text(text) => json!(text),
-            Self::Count(count) => json!(count),
-            Self::Number(number, _) => json!(number),
-            Self::Missing => Value::Null,
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Count(count) => serializer.serialize_u64(*count as u64),
+            Self::Number(number, _) => serializer.serialize_f64(*number),
+            Self::Missing => serializer.serialize_none(),
         }
     }
 }
@@ -107,48 +112,79 @@ impl Report {
         Self { facts, columns, min_widths: Vec::new(), rows: rows.into_iter().collect() }
     }
 
+    /// Returns the table as text in a style.
     pub fn print(&self, style: &StyleArgs) -> String {
+        let mut bytes = Vec::new();
+        self.write(self.rows.iter(), style, &mut bytes).expect("writing to memory");
+        String::from_utf8(bytes).expect("fields are UTF-8")
+    }
+
+    /// Writes the table with rows that are made one at a time, instead of those that it holds: a
+    /// large table is never in memory. Text makes them twice, to measure the columns first.
+    pub fn write<R>(&self, rows: R, style: &StyleArgs, out: &mut dyn Write) -> io::Result<()>
+    where
+        R: Iterator<Item: AsRef<[Field]>> + Clone,
+    {
+        let mut out = BufWriter::new(out);
         match style {
-            StyleArgs { json: true, .. } => self.json(),
-            StyleArgs { csv: true, .. } => self.csv(),
-            _ => self.text(),
+            StyleArgs { json: true, .. } => self.json(rows, &mut out)?,
+            StyleArgs { csv: true, .. } => self.csv(rows, &mut out)?,
+            _ => self.text(rows, &mut out)?,
         }
+        out.flush()
     }
 
     /// Aligned columns: text is left-aligned, numbers are right-aligned.
-    fn text(&self) -> String {
-        let rows = self.rows.iter().map(|row| row.iter().map(|field| cell(&field.to_text())).collect());
-        let columns = self.columns.iter().map(|name| cell(name)).collect();
-        let lines: Vec<Vec<String>> = std::iter::once(columns).chain(rows).collect();
-        let layout = |column: usize| {
-            let widths = lines.iter().map(|line| line[column].chars().count());
-            let width = widths.chain(self.min_widths.get(column).copied()).max().unwrap_or(0);
-            (width, self.rows.iter().any(|row| matches!(row[column], Field::Text(_))))
+    fn text<R: Iterator<Item: AsRef<[Field]>> + Clone>(
+        &self,
+        rows: R,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        let names: Vec<String> = self.columns.iter().map(|name| cell(name)).collect();
+        let width = |column: usize| {
+            let minimum = self.min_widths.get(column).copied().unwrap_or(0);
+            minimum.max(names[column].chars().count())
         };
-        let layout: Vec<(usize, bool)> = (0..self.columns.len()).map(layout).collect();
+        let mut layout: Vec<(usize, bool)> = (0..names.len()).map(|column| (width(column), false)).collect();
+        for row in rows.clone() {
+            for ((width, is_left_aligned), field) in layout.iter_mut().zip(row.as_ref()) {
+                *width = (*width).max(cell(&field.to_text()).chars().count());
+                *is_left_aligned |= matches!(field, Field::Text(_));
+            }
+        }
         let padded = |(cell, &(width, is_left_aligned)): (&String, &(usize, bool))| {
             // The width of a format argument is limited to 16 bits.
             let space = " ".repeat(width.saturating_sub(cell.chars().count()));
             if is_left_aligned { format!("{cell}{space}") } else { format!("{space}{cell}") }
         };
-        let line = |cells: &Vec<String>| {
+        let mut line = |cells: &[String]| {
             let cells: Vec<String> = cells.iter().zip(&layout).map(padded).collect();
-            format!("{}\n", cells.join("  ").trim_end())
+            writeln!(out, "{}", cells.join("  ").trim_end())
         };
-        lines.iter().map(line).collect()
+        line(&names)?;
+        for row in rows {
+            let cells: Vec<String> = row.as_ref().iter().map(|field| cell(&field.to_text())).collect();
+            line(&cells)?;
+        }
+        Ok(())
     }
 
     /// The metadata, then the rows with their columns in order.
-    fn json(&self) -> String {
+    fn json<R: Iterator<Item: AsRef<[Field]>> + Clone>(
+        &self,
+        rows: R,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
         #[derive(Serialize)]
-        struct Document<'a> {
+        #[serde(bound = "")]
+        struct Document<'a, R: Iterator<Item: AsRef<[Field]>> + Clone> {
             #[serde(flatten)]
             facts: &'a Map<String, Value>,
-            rows: Vec<Row<'a>>,
+            rows: Rows<'a, R>,
         }
-        let rows = self.rows.iter().map(|fields| Row { columns: &self.columns, fields }).collect();
-        let document = Document { facts: &self.facts, rows };
-        serde_json::to_string_pretty(&document).expect("names are text") + "\n"
+        let rows = Rows { columns: &self.columns, rows };
+        serde_json::to_writer_pretty(&mut *out, &Document { facts: &self.facts, rows })?;
+        writeln!(out)
     }
 
     /// Writes all rows as a table, `.csv` or else Parquet, atomically.
@@ -159,7 +195,9 @@ impl Report {
             learn::run::write_file,
         };
         if path.extension().is_some_and(|extension| extension == "csv") {
-            return Ok(write_file(path, self.csv().as_bytes())?);
+            let mut bytes = Vec::new();
+            self.csv(self.rows.iter(), &mut bytes).expect("writing to memory");
+            return Ok(write_file(path, &bytes)?);
         }
         let column = |at: usize| {
             let fields = || self.rows.iter().map(move |row| &row[at]);
@@ -173,13 +211,13 @@ impl Report {
         Ok(write_parquet(path, &columns)?)
     }
 
-    fn csv(&self) -> String {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        writer.write_record(&self.columns).expect("writing to memory");
-        for row in &self.rows {
-            writer.write_record(row.iter().map(Field::to_csv)).expect("writing to memory");
+    fn csv<R: Iterator<Item: AsRef<[Field]>>>(&self, rows: R, out: &mut impl Write) -> io::Result<()> {
+        let mut writer = csv::Writer::from_writer(out);
+        writer.write_record(&self.columns)?;
+        for row in rows {
+            writer.write_record(row.as_ref().iter().map(Field::to_csv))?;
         }
-        String::from_utf8(writer.into_inner().expect("writing to memory")).expect("fields are UTF-8")
+        writer.flush()
     }
 }
 
@@ -193,14 +231,26 @@ fn cell(text: &str) -> String {
     }
 }
 
-struct Row<'a> {
+/// Rows as a JSON array, made one at a time.
+struct Rows<'a, R> {
     columns: &'a [String],
-    fields: &'a [Field],
+    rows: R,
 }
 
-impl Serialize for Row<'_> {
+impl<R: Iterator<Item: AsRef<[Field]>> + Clone> Serialize for Rows<'_, R> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.columns.iter().zip(self.fields.iter().map(Field::to_json)))
+        serializer.collect_seq(self.rows.clone().map(|fields| Row { columns: self.columns, fields }))
+    }
+}
+
+struct Row<'a, F> {
+    columns: &'a [String],
+    fields: F,
+}
+
+impl<F: AsRef<[Field]>> Serialize for Row<'_, F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.columns.iter().zip(self.fields.as_ref()))
     }
 }
 
@@ -260,8 +310,7 @@ pub(crate) use note_fmt;
 /// Prints a line to stderr. Write errors are ignored, so that training continues when the pipe is
 /// closed.
 pub fn note(text: &str) {
-    use std::io::Write as _;
-    let _ = writeln!(std::io::stderr(), "{}", plain(text));
+    let _ = writeln!(io::stderr(), "{}", plain(text));
 }
 
 /// Saves a figure and prints its path.

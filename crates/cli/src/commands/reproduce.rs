@@ -29,9 +29,9 @@ use std::{
 /// A study is one of those below, or a recipe file of your own. Finished parts are kept in the
 /// output directory; the same command continues an interrupted study.
 ///
-/// The flags -o, --quick, --check, --methods, --datasets, --seeds, --shard, --device and --json are listed by
-/// the help of a study, such as `isochrone reproduce nav2d --help`. `distances`, `episode-leak` and
-/// `merge` have flags of their own.
+/// The flags -o, --quick, --check, --methods, --datasets, --seeds, --shard, --device and --json are
+/// listed by the help of a study, such as `isochrone reproduce nav2d --help`. `distances`,
+/// `episode-leak` and `merge` have flags of their own.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true, subcommand_value_name = "STUDY|RECIPE.toml", subcommand_help_heading = "Studies")]
 pub struct Args {

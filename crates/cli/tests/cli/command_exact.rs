@@ -1,6 +1,10 @@
 //! Snapshots of `isochrone exact`.
 
 use crate::run::{isochrone, isochrone_in, round_numbers};
+use std::{
+    io::Read,
+    process::{Command, Stdio},
+};
 
 const DATA: &str = "crates/cli/tests/data";
 
@@ -110,4 +114,36 @@ fn a_missed_tolerance_is_always_reported() {
             outcome.stderr
         );
     }
+}
+
+/// Rows are made one at a time: a table of half a million cells takes hardly more memory than its
+/// distances.
+#[cfg(target_os = "linux")]
+#[test]
+fn large_tables_are_written_row_by_row() {
+    const SIDE: usize = 700;
+    const MAX_KIB: u64 = 160 * 1024;
+    let folder = tempfile::tempdir().unwrap();
+    let map = format!("G{}\n", ".".repeat(SIDE - 1)) + &format!("{}\n", ".".repeat(SIDE)).repeat(SIDE - 1);
+    std::fs::write(folder.path().join("open.txt"), map).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_isochrone"))
+        .args(["exact", "open.txt", "--json"])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // The last rows wait in the pipe, so that the process is still there.
+    let mut read = 0;
+    let mut stdout = child.stdout.take().unwrap();
+    let mut part = vec![0; 1 << 16];
+    while read < 10 << 20 {
+        read += stdout.read(&mut part).unwrap();
+    }
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    drop(stdout);
+    child.wait().unwrap();
+    assert!(peak < MAX_KIB, "{peak} KiB");
 }

@@ -37,11 +37,10 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if let Some(path) = &args.plot {
         save(&solved.field().draw(), path)?;
     }
-    let text = match solved.text_grid() {
-        Some(grid) if args.style.is_text() => grid,
-        _ => solved.table().print(&args.style),
-    };
-    Ok(out.write_all(text.as_bytes())?)
+    match solved.text_grid() {
+        Some(grid) if args.style.is_text() => Ok(out.write_all(grid.as_bytes())?),
+        _ => Ok(solved.table().write(solved.rows(), &args.style, out)?),
+    }
 }
 
 fn solve<'a>(args: &'a Args, grid: GridWorld, mdp: &TabularMdp) -> anyhow::Result<Solved<'a>> {
@@ -87,7 +86,7 @@ impl Solved<'_> {
         self.args.slip.unwrap_or(0.0)
     }
 
-    fn cells(&self) -> impl Iterator<Item = ((usize, usize), usize)> {
+    fn cells(&self) -> impl Iterator<Item = ((usize, usize), usize)> + Clone {
         (0..self.grid.n_states()).map(|state| (self.grid.position(state), state))
     }
 
@@ -156,6 +155,7 @@ impl Solved<'_> {
         Some(cells.iter().map(|row| line(row) + "\n").collect())
     }
 
+    /// Returns the table without its rows.
     fn table(&self) -> Report {
         let (args, distances) = (self.args, &self.distances);
         let mut facts = solve::facts(args, distances);
@@ -165,14 +165,19 @@ impl Solved<'_> {
             facts["start"] = json!({"cell": cell, "steps": distances.steps(state), "path": self.path});
         }
         let columns = ["row", "column"].into_iter().chain(solve::distance_columns(args)).chain(["action"]);
-        let rows = self.cells().map(|((row, column), state)| {
+        Report::new(facts, named(columns), [])
+    }
+
+    /// Makes the rows of the table: one for each cell.
+    fn rows(&self) -> impl Iterator<Item = Vec<Field>> + Clone {
+        let (args, distances) = (self.args, &self.distances);
+        self.cells().map(move |((row, column), state)| {
             let mut fields = vec![Field::Count(row), Field::Count(column)];
             fields.extend(solve::distance_fields(args, distances.steps(state), distances.nats(state)));
             let action = distances.action(state).map(|action| Direction::ALL[action].name().to_owned());
             fields.push(action.map_or(Field::Missing, Field::Text));
             fields
-        });
-        Report::new(facts, named(columns), rows)
+        })
     }
 
     /// Returns the map to plot.

@@ -35,7 +35,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         note_fmt!("no path to the goal from {}", count(n_unreachable, "state"));
     }
     let goal_names: Vec<String> = goals.iter().map(|&goal| process.state_name(goal)).collect();
-    let mut report = table(args, &process, &distances);
+    let mut report = table(args, &distances);
     report.facts.insert("goals".into(), json!(goal_names));
     if let Some(start) = start {
         add_start(&mut report, &process, &distances, start);
@@ -43,7 +43,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if let Some(path) = &args.plot {
         save(&figure(args, &process, &distances, &goal_names), path)?;
     }
-    Ok(out.write_all(report.print(&args.style).as_bytes())?)
+    Ok(report.write(rows(args, &process, &distances), &args.style, out)?)
 }
 
 /// Returns whether the input is a zip archive, by its extension or, if that is unknown, by its
@@ -72,15 +72,24 @@ fn find(process: &NamedMdp, flag: &str, name: &str) -> anyhow::Result<usize> {
     })
 }
 
-fn table(args: &Args, process: &NamedMdp, distances: &GoalDistances) -> Report {
+/// Returns the table without its rows.
+fn table(args: &Args, distances: &GoalDistances) -> Report {
     let columns = named(["state"].into_iter().chain(solve::distance_columns(args)).chain(["action"]));
-    let rows = (0..process.mdp.n_states()).map(|state| {
+    Report::new(solve::facts(args, distances), columns, [])
+}
+
+/// Makes the rows of the table: one for each state.
+fn rows<'a>(
+    args: &'a Args,
+    process: &'a NamedMdp,
+    distances: &'a GoalDistances,
+) -> impl Iterator<Item = Vec<Field>> + Clone + 'a {
+    (0..process.mdp.n_states()).map(move |state| {
         let mut row = vec![Field::Text(process.state_name(state))];
         row.extend(solve::distance_fields(args, distances.steps(state), distances.nats(state)));
         row.push(distances.action(state).map_or(Field::Missing, |a| Field::Text(process.action_name(a))));
         row
-    });
-    Report::new(solve::facts(args, distances), columns, rows)
+    })
 }
 
 fn add_start(report: &mut Report, process: &NamedMdp, distances: &GoalDistances, start: usize) {

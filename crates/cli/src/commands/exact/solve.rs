@@ -4,8 +4,9 @@ use super::{Args, MethodArg};
 use crate::commands::output::{Field, Report, bar, count, named, note_fmt};
 use anyhow::{Context, bail};
 use isochrone::exact::{ExactSolver, GoalDistances, Method, TabularMdp};
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
-use std::io::Write;
+use std::io::{self, BufWriter, Write};
 
 /// The maximum number of bars of a readable chart.
 pub const MAX_BARS: usize = 60;
@@ -112,14 +113,15 @@ pub fn all_pairs(
     let steps_between = |from: usize, to: usize| discount.steps_from_nats(columns[to].1[from]);
     let names: Vec<String> = (0..n).map(name).collect();
     if args.style.json {
-        let row = |from| (0..n).map(|to| steps_between(from, to)).collect::<Vec<f64>>();
-        let mut facts = json!({
+        let facts = json!({
             "input": args.input.display().to_string(), "version": env!("CARGO_PKG_VERSION"), "gamma": args.gamma,
             "states": n, "relative_error_bound": bound, "names": names,
         });
-        // Assigned here, because the macro above would copy this large array.
-        facts["steps_from_to"] = (0..n).map(|from| json!(row(from))).collect();
-        return Ok(writeln!(out, "{facts}")?);
+        let document = AllPairs { facts, steps_from_to: Matrix { n, entry: &steps_between } };
+        let mut out = BufWriter::new(out);
+        serde_json::to_writer(&mut out, &document).map_err(io::Error::from)?;
+        writeln!(out)?;
+        return Ok(out.flush()?);
     }
     // One start state at a time: a table of all pairs would be many times larger than the
     // distances. Columns as wide as the longest name keep the parts aligned.
@@ -141,6 +143,39 @@ pub fn all_pairs(
         out.write_all(body.as_bytes())?;
     }
     Ok(())
+}
+
+/// The JSON document of all pairs. Its matrix is written entry by entry: as JSON values, it would
+/// take four times the memory of the distances.
+#[derive(Serialize)]
+#[serde(bound = "")]
+struct AllPairs<'a, F: Fn(usize, usize) -> f64> {
+    #[serde(flatten)]
+    facts: Value,
+    steps_from_to: Matrix<'a, F>,
+}
+
+struct Matrix<'a, F> {
+    n: usize,
+    entry: &'a F,
+}
+
+impl<F: Fn(usize, usize) -> f64> Serialize for Matrix<'_, F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((0..self.n).map(|row| Row { matrix: self, row }))
+    }
+}
+
+struct Row<'a, 'b, F> {
+    matrix: &'a Matrix<'b, F>,
+    row: usize,
+}
+
+impl<F: Fn(usize, usize) -> f64> Serialize for Row<'_, '_, F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Matrix { n, entry } = *self.matrix;
+        serializer.collect_seq((0..n).map(|column| entry(self.row, column)))
+    }
 }
 
 /// Describes the states that a bar chart does not show, as the end of its note.
