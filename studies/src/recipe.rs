@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, ops::Range, path::Path};
 use toml::Table;
 
 /// The built-in recipes.
-pub const BUILT_IN: [(&str, &str); 14] = [
+pub const BUILT_IN: [(&str, &str); 17] = [
     ("nav2d", include_str!("../recipes/nav2d.toml")),
     ("nav2d-v2", include_str!("../recipes/nav2d-v2.toml")),
     ("mazes", include_str!("../recipes/mazes.toml")),
@@ -20,11 +20,14 @@ pub const BUILT_IN: [(&str, &str); 14] = [
     ("antmazes", include_str!("../recipes/antmazes.toml")),
     ("waypoints", include_str!("../recipes/waypoints.toml")),
     ("two-levels", include_str!("../recipes/two-levels.toml")),
+    ("d4rl", include_str!("../recipes/d4rl.toml")),
+    ("d4rl-waypoints", include_str!("../recipes/d4rl-waypoints.toml")),
     ("nav2d-planners", include_str!("../recipes/nav2d-planners.toml")),
     ("mazes-planners", include_str!("../recipes/mazes-planners.toml")),
     ("antmaze-planners", include_str!("../recipes/antmaze-planners.toml")),
     ("nav2d-search", include_str!("../recipes/nav2d-search.toml")),
     ("mazes-search", include_str!("../recipes/mazes-search.toml")),
+    ("d4rl-search", include_str!("../recipes/d4rl-search.toml")),
     ("policies-search", include_str!("../recipes/policies-search.toml")),
 ];
 

@@ -1,4 +1,4 @@
-//! The results table of the README is computed from the committed results.
+//! The tables of the README and of the index of results are computed from the committed results.
 
 use crate::pages::{compare, text};
 use serde_json::Value;
@@ -7,7 +7,10 @@ use std::fmt::Write as _;
 const BEGIN: &str = "<!-- results: begin; written by `just docs-update` -->\n";
 const END: &str = "<!-- results: end -->";
 
-/// The rows: dataset, method, and the study that has its runs.
+/// Studies of all mazes, each with the planner of its rows.
+const PLANNERS: &[(&str, &str)] = &[("pointmazes", "stochastic"), ("waypoints", "recorded")];
+
+/// The rows of methods side by side: dataset, methods, and the study that has their runs.
 const ROWS: &[(&str, &[&str], &str)] = &[
     ("pointmaze-medium-navigate", &["cmd1", "cmd2"], "mazes-planners"),
     ("pointmaze-medium-navigate", &["qrl", "gciql", "gcbc"], "mazes"),
@@ -51,16 +54,55 @@ fn display_name(method: &str) -> String {
     }
 }
 
+fn results(study: &str) -> Value {
+    serde_json::from_str(&text(&format!("docs/results/{study}/results.json"))).unwrap()
+}
+
+/// Describes the training of runs: updates and minutes.
+fn training(runs: &[Value]) -> String {
+    let steps = runs[0]["steps"].as_u64().unwrap();
+    let minutes = mean(runs.iter().map(|run| run["seconds"].as_f64().unwrap())).unwrap() / 60.0;
+    format!("{}k updates, {minutes:.0} min", steps as f64 / 1000.0)
+}
+
 /// Returns the runs of a method on a dataset of a study, one for each seed.
 pub fn runs(study: &str, dataset: &str, method: &str) -> Vec<Value> {
-    let results: Value = serde_json::from_str(&text(&format!("docs/results/{study}/results.json"))).unwrap();
+    let results = results(study);
     let is_wanted = |run: &&Value| run["dataset"] == dataset && run["method"] == method;
     let runs: Vec<Value> = results["runs"].as_array().unwrap().iter().filter(is_wanted).cloned().collect();
     assert!(!runs.is_empty(), "{study} has no run of {method} on {dataset}");
     runs
 }
 
-fn table() -> String {
+/// One row for each maze: a policy with a planner, beside the best published number.
+fn planners_table() -> String {
+    let mut table = String::from(
+        "| dataset | policy | planner | success | best published, planners included | seeds | training per run |\n|---|---|---|---|---|---|---|\n",
+    );
+    for (study, planner) in PLANNERS {
+        let results = results(study);
+        for (dataset, recipe) in results["recipe"]["datasets"].as_object().unwrap() {
+            let runs = results["runs"].as_array().unwrap().iter().filter(|run| run["dataset"] == **dataset);
+            let runs: Vec<Value> = runs.cloned().collect();
+            let Some(run) = runs.first() else { continue };
+            writeln!(
+                table,
+                "| {dataset} | [{}](docs/results/{study}/README.md) | {planner} | {} | {} ({}) | {} | {} |",
+                display_name(run["method"].as_str().unwrap()),
+                percent(success_percent(&runs, Some(planner))),
+                recipe["best"]["percent"].as_f64().unwrap(),
+                recipe["best"]["method"].as_str().unwrap(),
+                runs.len(),
+                training(&runs),
+            )
+            .unwrap();
+        }
+    }
+    table
+}
+
+/// One row for each method of some mazes, alone and with planners.
+fn methods_table() -> String {
     let published: toml::Table = text("docs/results/published.toml").parse().unwrap();
     let mut table = String::from(
         "| dataset | method | policy alone | with graph | along recorded segments | same method, published | best published, planners included | seeds | training per run |\n|---|---|---|---|---|---|---|---|---|\n",
@@ -71,11 +113,9 @@ fn table() -> String {
         let runs = runs(study, dataset, method);
         let best = &published[*dataset]["best"];
         let same = published[*dataset].get("same").and_then(|same| same.get(*method));
-        let steps = runs[0]["steps"].as_u64().unwrap();
-        let minutes = mean(runs.iter().map(|run| run["seconds"].as_f64().unwrap())).unwrap() / 60.0;
         writeln!(
             table,
-            "| {dataset} | [{}](docs/results/{study}/README.md) | {} | {} | {} | {} | [{} ({})]({}) | {} | {}k updates, {minutes:.0} min |",
+            "| {dataset} | [{}]({study}/README.md) | {} | {} | {} | {} | [{} ({})]({}) | {} | {} |",
             display_name(method),
             percent(success_percent(&runs, None)),
             percent(success_percent(&runs, Some("graph"))),
@@ -85,17 +125,26 @@ fn table() -> String {
             best["method"].as_str().unwrap(),
             best["source"].as_str().unwrap(),
             runs.len(),
-            steps as f64 / 1000.0,
+            training(&runs),
         )
         .unwrap();
     }
     table
 }
 
+fn is_current(page: &str, table: &str) {
+    let committed = text(page);
+    let (before, rest) = committed.split_once(BEGIN).expect("the page has the marker of the table");
+    let (_, after) = rest.split_once(END).expect("the page has the marker of the table's end");
+    compare(page, &format!("{before}{BEGIN}{table}{END}{after}"));
+}
+
 #[test]
 fn the_results_table_is_current() {
-    let readme = text("README.md");
-    let (before, rest) = readme.split_once(BEGIN).expect("README.md has the marker of the table");
-    let (_, after) = rest.split_once(END).expect("README.md has the marker of the table's end");
-    compare("README.md", &format!("{before}{BEGIN}{}{END}{after}", table()));
+    is_current("README.md", &planners_table());
+}
+
+#[test]
+fn the_table_of_methods_is_current() {
+    is_current("docs/results/README.md", &methods_table());
 }
