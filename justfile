@@ -16,7 +16,7 @@ quick: (timed "fmt" "lint-quick" "test-quick")
 check: (timed "fmt" "typos" "workflows" "book" "mujoco" "lint" "dependencies-check" "test" "guards" "examples" "test-mpi" "test-light" "python" "doc" "api" "package")
 
 # Checks that take long or need other packages: licenses, builds from packages, fuzzing, simulated faults, kill tests, the quick study, Python peers. Run it before a release.
-nightly: (timed "deny" "sbom" "package-verify" "fuzz" "faults" "flips" "kill-test" "kill-test-mpi" "test-remote" "test-nearest" "reproduce-quick" "test-python" "test-onnx" "test-explore" "wheel" "test-ogbench")
+nightly: (timed "deny" "sbom" "package-verify" "fuzz" "faults" "faults-mpi" "flips" "kill-test" "kill-test-mpi" "test-remote" "test-nearest" "reproduce-quick" "test-python" "test-onnx" "test-explore" "wheel" "test-ogbench")
 
 # Run recipes one after another and print the duration of each.
 [private]
@@ -284,6 +284,11 @@ kill-test KILLS="200":
 faults POINTS="all": python-install
     mkdir -p target/reliability
     ISOCHRONE_PYTHON="$PWD/target/python/bin/python" ISOCHRONE_FAULTS={{ POINTS }} cargo nextest run --workspace {{ features }} --locked --no-fail-fast --success-output=immediate -E 'binary(faults)' 2>&1 | tee target/reliability/faults.log
+
+# The same for POINTS of data-parallel training in two processes.
+faults-mpi POINTS="100": mujoco
+    mkdir -p target/reliability
+    ISOCHRONE_FAULTS_OF=mpi ISOCHRONE_FAULTS={{ POINTS }} cargo nextest run --workspace {{ features }},mpi --locked --no-fail-fast --success-output=immediate -E 'binary(faults)' 2>&1 | tee target/reliability/faults-mpi.log
 
 # Flip FLIPS bits in each format of data and in each file of a run; `test` flips a few.
 flips FLIPS="1000": mujoco

@@ -29,11 +29,12 @@ def numbers(rows: list[dict[str, str]]) -> list[dict[str, object]]:
 
 def table(rows: list[dict[str, object]], names: dict[str, str]) -> str:
     head = "| " + " | ".join(names.values()) + " |\n|" + "---|" * len(names) + "\n"
-    return head + "".join("| " + " | ".join(f"{row[key]:,}" if isinstance(row[key], int) else str(row[key]) for key in names) + " |\n" for row in rows)
+    cell = lambda value: f"{value:,}" if isinstance(value, int) else str(value)  # noqa: E731
+    return head + "".join("| " + " | ".join(cell(row.get(key, "-")) for key in names) + " |\n" for row in rows)
 
 
 def total(rows: list[dict[str, object]], name: str) -> str:
-    return f"{sum(row[name] for row in rows):,}"
+    return f"{sum(row.get(name, 0) for row in rows):,}"
 
 
 def verification_text(results: dict) -> str:
@@ -96,6 +97,7 @@ def main() -> None:
     before = measured(out / "results.json") or {}
     known = lambda name, log, patterns: updated(before.get(name, []), logs / log, patterns)  # noqa: E731
     faults, flips = known("faults", "faults.log", FAULTS), known("flips", "flips.log", FLIPS)
+    faults = updated(faults, logs / "faults-mpi.log", FAULTS)
     kills = known("kills", "kills.log", KILLS)
     hashes, overflow, soak, verification = (measured(out / f"{name}.json") for name in ["hashes", "overflow", "soak", "verification"])
     results = {"platform": platform.platform(), "faults": faults, "flips": flips, "kills": kills}
