@@ -11,10 +11,10 @@ use anyhow::{Context as _, bail};
 use clap::{ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use commands::{hints, output::most_similar};
 use isochrone::{InstructionSet, envs::EnvError};
-use plain::PlainWriter;
+use plain::{PlainWriter, of_stdout};
 use std::{
     ffi::OsString,
-    io::{BufWriter, Write as _},
+    io::{BufWriter, ErrorKind, Write as _},
 };
 
 /// Learn and use temporal distances: how many steps it takes to get from one state to another.
@@ -216,7 +216,7 @@ fn stay_silent_about_guarded_panics() {
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }
 
 /// Prints help and version unchanged, and wrong arguments in one line that ends in a hint, like
@@ -224,8 +224,13 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 fn refuse(error: &clap::Error) -> u8 {
     use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
     if matches!(error.kind(), DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand) {
-        let _ = error.print();
-        return error.exit_code() as u8;
+        return match error.print() {
+            Err(problem) if !error.use_stderr() && problem.kind() != ErrorKind::BrokenPipe => {
+                print_error(&of_stdout(problem).into());
+                FAILURE
+            }
+            _ => error.exit_code() as u8,
+        };
     }
     let text = error.to_string();
     let before_usage = text.split("Usage:").next().unwrap_or(&text);

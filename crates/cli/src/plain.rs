@@ -7,7 +7,7 @@
 use isochrone::is_control;
 use std::{
     borrow::Cow,
-    io::{Result, Write},
+    io::{Error, Result, Write},
 };
 
 /// Replaces characters that control a terminal by escapes such as `\u001b`. Line ends and tabs
@@ -32,7 +32,7 @@ fn is_obeyed(c: char) -> bool {
     is_control(c) && c != '\n' && c != '\t'
 }
 
-/// Writes text without characters that control a terminal.
+/// Writes text without characters that control a terminal to the standard output.
 #[derive(Debug)]
 pub struct PlainWriter<W: Write> {
     inner: W,
@@ -47,6 +47,12 @@ impl<W: Write> PlainWriter<W> {
     }
 }
 
+/// Names the standard output in an error, which the system does not.
+pub fn of_stdout(error: Error) -> Error {
+    let hint = "free space, or write to another place";
+    Error::new(error.kind(), format!("standard output: {error}; hint: {hint}"))
+}
+
 impl<W: Write> Write for PlainWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
         self.pending.extend(bytes);
@@ -57,13 +63,13 @@ impl<W: Write> Write for PlainWriter<W> {
             Err(_) => self.pending.len(),
         };
         let text = String::from_utf8_lossy(&self.pending[..complete]);
-        self.inner.write_all(plain(&text).as_bytes())?;
+        self.inner.write_all(plain(&text).as_bytes()).map_err(of_stdout)?;
         self.pending.drain(..complete);
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> Result<()> {
-        self.inner.flush()
+        self.inner.flush().map_err(of_stdout)
     }
 }
 

@@ -37,7 +37,7 @@ pub fn write(path: &Path, arrays: &[(&str, Matrix)]) -> Result<(), DataError> {
             entry.flush()?;
         }
         let file = archive.finish()?.into_inner().map_err(std::io::IntoInnerError::into_error)?;
-        atomic::commit(file.into_inner(), path)
+        atomic::commit(file.into_inner()?, path)
     };
     write().map_err(DataError::write(path))
 }

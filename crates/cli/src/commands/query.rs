@@ -328,7 +328,11 @@ impl LoadedRun {
                 "{name}: the run has embeddings of its training data only; hint: train on data that have all frames"
             );
         }
-        let data = Dataset::load(local(path)?, read)?;
+        let path = local(path)?;
+        if is_training_data && !path.exists() {
+            bail!("{name}: the training data of the run are not there; hint: use --data FILE if they moved");
+        }
+        let data = Dataset::load(path, read)?;
         let config = &self.run.config().data;
         let trained = is_training_data.then(|| config.held_out(&data)).transpose()?.flatten();
         let trained = trained.as_ref().map_or(&data, |(training, _)| training);

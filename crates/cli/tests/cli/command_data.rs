@@ -169,3 +169,47 @@ fn every_wrong_input_gets_one_line_with_a_hint() {
     }
     insta::assert_snapshot!("data_wrong_inputs", transcript);
 }
+
+/// Names of columns that are common for another role do not matter for the column of episodes.
+#[test]
+fn the_column_of_episodes_has_no_other_role() {
+    for (flags, role) in [
+        ("--time episode", "the time"),
+        ("--reward episode", "the reward"),
+        ("--episode x", "an observation or action"),
+    ] {
+        let arguments = format!("data inspect examples/walks.csv --observations x,y {flags}");
+        let expected = format!("identifies episodes, and is also {role}");
+        isochrone(&arguments).assert_refused(&arguments, &expected);
+    }
+    // `time` is a time only if it does not identify episodes.
+    let inspected = isochrone("data inspect examples/walks.csv --observations x,y --episode time --json");
+    assert_ne!(inspected.code, Some(101), "{}", inspected.stderr);
+    let folder = tempfile::tempdir().unwrap();
+    let table = "frame_index,x,done\n7,1,0\n7,2,1\n8,3,0\n8,4,1\n";
+    std::fs::write(folder.path().join("table.csv"), table).unwrap();
+    for flags in ["--episode frame_index", "--episode frame_index --no-extras"] {
+        let arguments = format!("data inspect table.csv --observations x {flags} --json");
+        let inspected = isochrone_in(folder.path(), &arguments);
+        assert_eq!(inspected.code, Some(0), "{flags}: {}", inspected.stderr);
+        let report: serde_json::Value = serde_json::from_str(&inspected.stdout).unwrap();
+        assert_eq!(report["episodes"], 2, "{report}");
+    }
+}
+
+/// The hash and the numbers of a damaged file would be those of other data.
+#[test]
+fn a_damaged_file_is_not_inspected() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = workspace().join("examples/walks.csv");
+    let convert = format!("data convert {} --observations x,y -o walks.arrow", source.display());
+    assert_eq!(isochrone_in(folder.path(), &convert).code, Some(0));
+    let path = folder.path().join("walks.arrow");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    let outcome = isochrone_in(folder.path(), "data inspect walks.arrow --json");
+    outcome.assert_refused("data inspect", "walks.arrow");
+    assert_eq!(outcome.stdout, "");
+}

@@ -42,6 +42,53 @@ fn burn_toml_is_ignored() {
     }
 }
 
+/// A folder that is not of a run may have files of the same names, which other tools write.
+#[test]
+fn files_of_others_at_the_places_of_a_run_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(workspace().join("examples/walks.csv"), folder.path().join("walks.csv")).unwrap();
+    let command = "train --data walks.csv --observations x,y --size small --threads 1 --steps 2 --run run";
+    let run = folder.path().join("run");
+    for name in [
+        "manifest.json",
+        "status.json",
+        "metrics.jsonl",
+        "sessions.jsonl",
+        "refined.npz",
+        "distilled.safetensors",
+    ] {
+        fs::create_dir(&run).unwrap();
+        fs::write(run.join(name), "{\"loss\": 1}\n").unwrap();
+        assert_refused(&isochrone_in(folder.path(), command), name, name);
+        assert_eq!(fs::read_to_string(run.join(name)).unwrap(), "{\"loss\": 1}\n", "{name}");
+        assert_eq!(fs::read_dir(&run).unwrap().count(), 1, "nothing is written beside {name}");
+        fs::remove_dir_all(&run).unwrap();
+    }
+    // What a process leaves that was killed before its first checkpoint.
+    train(folder.path());
+    let manifest = fs::read(run.join("manifest.json")).unwrap();
+    fs::remove_dir_all(&run).unwrap();
+    fs::create_dir_all(run.join("checkpoints")).unwrap();
+    fs::write(run.join("lock"), "").unwrap();
+    fs::write(run.join("manifest.json"), manifest).unwrap();
+    assert_eq!(isochrone_in(folder.path(), command).code, Some(0));
+}
+
+/// The data of a run may move, and the hint names what to do.
+#[test]
+fn moved_data_are_found_again() {
+    let folder = tempfile::tempdir().unwrap();
+    train(folder.path());
+    fs::rename(folder.path().join("walks.csv"), folder.path().join("moved.csv")).unwrap();
+    let query = "distance run --distance learned --from @0:0 --to @0:3";
+    assert_refused(&isochrone_in(folder.path(), query), "--data FILE", "moved data");
+    let query = isochrone_in(folder.path(), &format!("{query} --data moved.csv"));
+    assert_eq!(query.code, Some(0), "{}", query.stderr);
+    let resumed = isochrone_in(folder.path(), "train --resume run");
+    assert_refused(&resumed, "walks.csv", "moved data");
+    assert!(resumed.stderr.contains("data.path") && resumed.stderr.contains("--accept-edits"));
+}
+
 /// Returns the paths and contents of all files below a directory.
 #[cfg(unix)]
 fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {

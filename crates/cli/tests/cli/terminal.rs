@@ -90,3 +90,20 @@ fn a_full_stderr_is_ignored() {
         assert_eq!(output.status.code(), Some(code), "{arguments}");
     }
 }
+
+/// A full disk behind the standard output is an error that names it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_stdout_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    write_files(folder.path());
+    for arguments in ["exact map.txt", "exact map.txt --json", "envs list --csv", "--help", "--version"] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_isochrone"));
+        command.args(arguments.split_whitespace()).current_dir(folder.path()).stdout(full);
+        let output = command.output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments}: {stderr}");
+        assert!(stderr.contains("standard output") && stderr.contains("hint:"), "{arguments}: {stderr}");
+    }
+}

@@ -169,18 +169,21 @@ impl Choice {
     /// Chooses columns by the options or, where these are not set, by common names.
     pub fn of(path: &Path, columns: &[TableColumn], options: &ReadOptions) -> Result<Self, DataError> {
         let names = Names { path, columns };
-        let one = |wanted: &Option<String>, common: &[&str]| match wanted {
+        let episode = names.episode(options.episode.as_deref())?;
+        // The column of episodes has no other role by its name alone.
+        let common = |names_of: &[&str]| names.common_number(names_of).filter(|at| episode != Some(*at));
+        let one = |wanted: &Option<String>, names_of: &[&str]| match wanted {
             Some(name) => names.named(name).map(Some),
-            None => Ok(names.common_number(common)),
+            None => Ok(common(names_of)),
         };
         let mut choice = Self {
             observations: names.several(&options.observations, OBSERVATIONS, OBSERVATION_PREFIXES)?,
             actions: names.several(&options.actions, ACTIONS, ACTION_PREFIXES)?,
-            episode: names.episode(options.episode.as_deref())?,
+            episode,
             reward: one(&options.reward, REWARDS)?,
             time: one(&options.time, TIMES)?,
-            ends: names.common_number(ENDS),
-            frame: names.common_number(FRAMES),
+            ends: common(ENDS),
+            frame: common(FRAMES),
             extras: Vec::new(),
         };
         if choice.observations.is_empty() {
@@ -197,9 +200,14 @@ impl Choice {
                 Err(DataError::malformed(path, format!("column '{}'{problem}", column.name), hint))
             };
             let is_vector = choice.observations.contains(&at) || choice.actions.contains(&at);
-            if is_vector && choice.episode == Some(at) {
-                let hint = "name other columns of observations and actions, or another column of episodes";
-                return fail(" identifies episodes, and is also an observation or action".into(), hint);
+            let roles = [
+                (is_vector, "an observation or action"),
+                (choice.reward == Some(at), "the reward"),
+                (choice.time == Some(at), "the time"),
+            ];
+            if let Some((_, role)) = roles.iter().find(|(has, _)| *has && choice.episode == Some(at)) {
+                let hint = "name another column, or another column of episodes";
+                return fail(format!(" identifies episodes, and is also {role}"), hint);
             }
             if column.is_text && choice.episode != Some(at) {
                 let hint = "only the column of episodes may hold strings";
@@ -225,7 +233,8 @@ impl Choice {
     /// Returns whether it is one.
     pub fn keep(&mut self, columns: &[TableColumn], name: &str, options: &ReadOptions) -> bool {
         let find = |column: &TableColumn| column.name == name && column.is_number() && column.width == 1;
-        let Some(at) = columns.iter().position(find).filter(|_| options.wants_extra(name)) else {
+        let is_wanted = |at: &usize| options.wants_extra(name) && self.episode != Some(*at);
+        let Some(at) = columns.iter().position(find).filter(is_wanted) else {
             return false;
         };
         if !self.extras.contains(&at) {

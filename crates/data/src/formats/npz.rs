@@ -177,7 +177,7 @@ impl NpzWriter {
         }
         let buffered = archive.finish().map_err(|error| fail(error.into()))?;
         let file = buffered.into_inner().map_err(|error| fail(error.into_error()))?;
-        atomic::commit(file.into_inner(), &path).map_err(fail)
+        atomic::commit(file.into_inner().map_err(fail)?, &path).map_err(fail)
     }
 }
 

@@ -189,6 +189,10 @@ impl Checkpoints {
         }
         let Contents { progress, numbers, .. } = self.contents(step)?;
         let weights = self.archive(step, WEIGHTS)?;
+        if let Some(name) = weights.not_finite() {
+            let problem = format!("{name} has a value that is not finite");
+            return Err(LearnError::Corrupt { path: self.path(step).join(WEIGHTS), problem });
+        }
         Ok(Checkpoint { progress, snapshot: LearnerState { weights, training: Archive::default(), numbers } })
     }
 

@@ -16,6 +16,10 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use toml::{Table, Value};
 
+/// More rows than any method needs. Losses over all pairs of a batch would take the memory of the
+/// machine long before.
+const MAX_BATCH_SIZE: usize = 1 << 16;
+
 /// The complete configuration of a run, written to the run's folder with all defaults filled in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunConfig {
@@ -219,6 +223,11 @@ impl RunConfig {
             ("checkpoints.every", self.checkpoints.every, 1),
             ("checkpoints.keep_last", self.checkpoints.keep_last as u64, 1),
         ];
+        if self.batch_size > MAX_BATCH_SIZE {
+            let problem = format!("must be at most {MAX_BATCH_SIZE}");
+            let hint = "most losses compare all pairs of a batch; the paper has 1024";
+            return Err(ConfigError::new("batch_size", self.batch_size, &problem, hint).into());
+        }
         match integers.into_iter().find(|(_, value, min)| value < min) {
             Some((field, value, min)) => {
                 let problem = format!("must be at least {min}");

@@ -133,13 +133,24 @@ impl Run {
         Ok((Self { folder: folder.into(), config, manifest, identity, accepts_edits: false }, lock))
     }
 
-    /// Checks that a folder contains neither a run nor remains of one.
+    /// Checks that a folder contains neither a run nor remains of one, nor files of others at their
+    /// places.
     pub fn check_free(folder: &Path) -> Result<(), LearnError> {
         let has_checkpoints = !Checkpoints::new(folder, Identity::default(), false).steps()?.is_empty();
         if folder.join("config.toml").exists() || has_checkpoints {
             return Err(LearnError::RunExists { folder: folder.into() });
         }
-        Ok(())
+        plain::check_free(folder)?;
+        // A process that was killed between its first two files leaves a manifest.
+        let path = folder.join("manifest.json");
+        match fs::read(&path) {
+            Ok(json) => match format::from_json::<Manifest>(&path, &json, |_| plain::not_of_a_run(&path)) {
+                Ok(_) => Ok(()),
+                Err(_) => Err(plain::not_of_a_run(&path)),
+            },
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(LearnError::read(&path, error)),
+        }
     }
 
     /// Opens a run.

@@ -18,15 +18,14 @@ pub const REFINED_FILE: &str = "refined.npz";
 /// The folder in which queries cache the index of a run's data. It is rebuilt if it is missing.
 pub const NEAREST_FOLDER: &str = "nearest";
 
-/// The entries of a run's folder, besides event files and unfinished writes.
-const NAMES: [&str; 11] = [
-    "config.toml",
-    "manifest.json",
+/// The entries of a run's folder that are written before or with `config.toml`.
+const EARLY: [&str; 4] = ["config.toml", "manifest.json", "lock", "checkpoints"];
+
+/// Those that are written later, besides event files and unfinished writes.
+const LATER: [&str; 7] = [
     "status.json",
     "metrics.jsonl",
     "sessions.jsonl",
-    "lock",
-    "checkpoints",
     REFINED_FILE,
     NEAREST_FOLDER,
     "distilled.safetensors",
@@ -37,7 +36,10 @@ const NAMES: [&str; 11] = [
 pub fn check(folder: &Path) -> Result<(), LearnError> {
     for path in files::entries(folder)? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if NAMES.contains(&&*name) || name.starts_with("events.out.tfevents.") || is_unfinished(&path) {
+        if EARLY.iter().chain(&LATER).any(|known| *known == name)
+            || name.starts_with("events.out.tfevents.")
+            || is_unfinished(&path)
+        {
             check_one(&path)?;
         }
     }
@@ -48,6 +50,20 @@ pub fn check(folder: &Path) -> Result<(), LearnError> {
         }
     }
     Ok(())
+}
+
+/// Checks that a folder without a run has no file that a new run would replace or continue.
+pub fn check_free(folder: &Path) -> Result<(), LearnError> {
+    match LATER.iter().map(|name| folder.join(name)).find(|path| fs::symlink_metadata(path).is_ok()) {
+        Some(path) => Err(not_of_a_run(&path)),
+        None => Ok(()),
+    }
+}
+
+/// Returns the error of a file that is not of a run, at a place where a run has one.
+pub fn not_of_a_run(path: &Path) -> LearnError {
+    let hint = "choose a new folder for the run, or move the file";
+    LearnError::malformed(path, "it is not of a run, and a run here would replace it", hint)
 }
 
 fn check_one(path: &Path) -> Result<(), LearnError> {

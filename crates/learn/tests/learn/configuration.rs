@@ -160,7 +160,7 @@ fn names_and_numbers_may_be_abbreviated_and_typos_get_suggestions() {
 
 #[test]
 fn wrong_settings_are_named_with_their_value_and_a_hint() {
-    let cases: [(&[&str], &[&str]); 10] = [
+    let cases: [(&[&str], &[&str]); 11] = [
         (&["learner.critic.widths=3"], &["learner.critic.widths = 3", "learner.critic.width"]),
         (&["stepps=3"], &["stepps = 3", "steps"]),
         (
@@ -170,6 +170,7 @@ fn wrong_settings_are_named_with_their_value_and_a_hint() {
         (&["discount=1.5"], &["1.5"]),
         (&["discount=high"], &["discount = \"high\"", "must be a number"]),
         (&["steps=0"], &["steps = 0", "at least 1"]),
+        (&["batch_size=10000000"], &["batch_size = 10000000", "at most 65536"]),
         (&["learner.algorithm=sac"], &["learner.algorithm = sac", "cmd1"]),
         (&["checkpoints.keep_last=0"], &["checkpoints.keep_last = 0"]),
         (&["learner.extraction.kind=sampling"], &["sampling"]),

@@ -85,3 +85,23 @@ fn a_file_named_like_a_checkpoint_is_passed_over() {
         model.warnings
     );
 }
+
+/// Weights that are no numbers would give distances that are none.
+#[test]
+fn weights_that_are_not_finite_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = edited(folder.path(), "manifest.json", |text| text.to_owned() + "\n").unwrap();
+    let checkpoint = folder.path().join("checkpoints/step-000000000002");
+    let (weights, sums) = (checkpoint.join("weights.safetensors"), checkpoint.join("SHA256SUMS"));
+    let sum = || isochrone_data::sha256(&fs::read(&weights).unwrap());
+    let (before, mut bytes) = (sum(), fs::read(&weights).unwrap());
+    // The last value of the last tensor.
+    let at = bytes.len() - 4;
+    bytes[at..].copy_from_slice(&f32::NAN.to_le_bytes());
+    fs::write(&weights, bytes).unwrap();
+    let text = fs::read_to_string(&sums).unwrap();
+    assert!(text.contains(&before));
+    fs::write(&sums, text.replace(&before, &sum())).unwrap();
+    let error = Model::of_run(&run, CheckpointSelector::Step(2)).err().expect("not finite").to_string();
+    assert!(error.contains("weights.safetensors") && error.contains("not finite"), "{error}");
+}

@@ -8,8 +8,8 @@ use crate::commands::{
 use isochrone::{
     chance::{EntryRegion, ExitPlace, JumpReport},
     data::{
-        ContentHasher, DataError, Dataset, DatasetSummary, Defect, DimensionSummary, EpisodeLabels,
-        EpisodeSink, EpisodeView, Feature, LabelSink, Spec,
+        ContentHasher, DataError, Dataset, DatasetSummary, Defect, DefectKind, DimensionSummary,
+        EpisodeLabels, EpisodeSink, EpisodeView, Feature, LabelSink, Spec,
         formats::{Format, lerobot::Camera},
     },
     learn::Algorithm,
@@ -153,6 +153,10 @@ impl EpisodeSink for InspectSink {
     }
 
     fn defect(&mut self, defect: Defect) -> Result<(), DataError> {
+        // Its numbers and its hash would be those of other data.
+        if defect.kind == DefectKind::Corrupt {
+            return Err(defect.into());
+        }
         self.n_defects += 1;
         self.first_defect.get_or_insert(defect);
         Ok(())

@@ -285,7 +285,16 @@ fn list_settings(args: &Args, out: &mut dyn Write) -> std::io::Result<()> {
 fn resume(folder: &Path, accept_edits: bool) -> anyhow::Result<Prepared> {
     let run = open_run(folder, accept_edits)?;
     let config = run.config().clone();
-    let data = load(&local(&config.data.path)?, &config.data)?;
+    let path = local(&config.data.path)?;
+    if !path.exists() {
+        let config = run.folder().join("config.toml");
+        bail!(
+            "{}: the training data of the run are not there; hint: put them back, or set data.path in {} and add --accept-edits",
+            path.display(),
+            config.display()
+        );
+    }
+    let data = load(&path, &config.data)?;
     let (data, validation) = divide(data, &config.data)?;
     Ok(Prepared { training: Training::from_run(run), folder: folder.to_owned(), config, data, validation })
 }
