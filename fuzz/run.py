@@ -122,6 +122,11 @@ def run(target, runs, seconds, seed, longest):
     kind = kind_of(log)
     if kind or done.returncode != 0:
         written = re.search(r"Test unit written to (\S+)", log)
+        # Measured by the clock, so that it may be the machine that stood still.
+        is_by_clock = written and "libFuzzer: timeout" in log
+        with tempfile.TemporaryDirectory() as scratch:
+            if is_by_clock and not replay(target, written[1], scratch):
+                return {**result, "stopped": f"{TIMEOUT_SECONDS} s by the clock; the input passes when it is run again"}
         result["found"] = kind or "crashes"
         result["artifact"] = Path(written[1]).name if written else None
     return result
@@ -208,6 +213,13 @@ def record(path, target, new):
     path.with_suffix(".md").write_text(page(results))
 
 
+def stopped(rows):
+    """The lines on runs that the clock ended without a finding."""
+    runs = sum("stopped" in run for row in rows.values() for run in row["runs"])
+    if runs:
+        yield f"In {runs} of the runs an input took {TIMEOUT_SECONDS} s by the clock on a machine without free memory; it passes when it is run again, and is no finding."
+
+
 def page(results):
     rows = results["targets"]
     columns = ["inputs", "processor_seconds", "edges", "features", "corpus", "crashes", "hangs", "over_allocations", "fixed"]
@@ -236,6 +248,7 @@ def page(results):
         "Inputs and seconds are sums over runs; edges, features and corpus are those of the run with most edges.",
         "The revision of a run is in `fuzz.json`; runs of revision 4a5d9af had only a limit of 60 s by the clock.",
         "The columns of crashes, hangs and over-allocations count open findings; a finding is fixed when its reproducer passes.",
+        *stopped(rows),
         "Inputs per second are per second of processor time, since the machine was shared with other work.",
         "",
         "## Findings",
