@@ -44,12 +44,6 @@ impl Archive {
         self.arrays.insert(name.into(), Array { shape: shape.into(), values });
     }
 
-    /// Returns the name of a tensor with a value that is infinite or not a number.
-    pub fn not_finite(&self) -> Option<&str> {
-        let has_one = |array: &Array| array.values.iter().any(|value| !value.is_finite());
-        self.arrays.iter().find(|(_, array)| has_one(array)).map(|(name, _)| &**name)
-    }
-
     /// Removes and returns a tensor.
     ///
     /// # Errors

@@ -189,7 +189,7 @@ impl Checkpoints {
         }
         let Contents { progress, numbers, .. } = self.contents(step)?;
         let weights = self.archive(step, WEIGHTS)?;
-        if let Some(name) = weights.not_finite() {
+        if let Some(name) = weights.first_non_finite() {
             let problem = format!("{name} has a value that is not finite");
             return Err(LearnError::Corrupt { path: self.path(step).join(WEIGHTS), problem });
         }
