@@ -27,6 +27,8 @@ LIMIT_MIB = 256
 LIMIT_SECONDS = 5
 # Ends an input that never returns. Other work on the machine counts, so that it is larger.
 TIMEOUT_SECONDS = 60
+# The exit code of a fuzzer that a signal stopped.
+INTERRUPTED = 72
 # The fuzzer's own memory, such as its corpus, comes on top of that of an input.
 RESIDENT_MIB = 2048
 # The most that a committed corpus may take.
@@ -120,7 +122,7 @@ def run(target, runs, seconds, seed, longest):
         "corpus": numbers[2],
     }
     kind = kind_of(log)
-    if kind or done.returncode != 0:
+    if kind or done.returncode not in (0, INTERRUPTED):
         written = re.search(r"Test unit written to (\S+)", log)
         # Measured by the clock, so that it may be the machine that stood still.
         is_by_clock = written and "libFuzzer: timeout" in log
