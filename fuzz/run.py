@@ -68,11 +68,12 @@ def kind_of(log):
     return None
 
 
-def replay(target, path, scratch):
+def replay(target, path):
     """Whether an input that was a finding still is one."""
     command = [BINARIES / target, f"-timeout={TIMEOUT_SECONDS}", f"-rss_limit_mb={RESIDENT_MIB}", path]
-    environ = environment(ISOCHRONE_FUZZ_SCRATCH=str(scratch))
-    return subprocess.run(command, env=environ, capture_output=True).returncode != 0
+    with tempfile.TemporaryDirectory() as scratch:
+        environ = environment(ISOCHRONE_FUZZ_SCRATCH=scratch)
+        return subprocess.run(command, env=environ, capture_output=True).returncode != 0
 
 
 def run(target, runs, seconds, seed, longest):
@@ -126,9 +127,8 @@ def run(target, runs, seconds, seed, longest):
         written = re.search(r"Test unit written to (\S+)", log)
         # Measured by the clock, so that it may be the machine that stood still.
         is_by_clock = written and "libFuzzer: timeout" in log
-        with tempfile.TemporaryDirectory() as scratch:
-            if is_by_clock and not replay(target, written[1], scratch):
-                return {**result, "stopped": f"{TIMEOUT_SECONDS} s by the clock; the input passes when it is run again"}
+        if is_by_clock and not replay(target, written[1]):
+            return {**result, "stopped": f"{TIMEOUT_SECONDS} s by the clock; the input passes when it is run again"}
         result["found"] = kind or "crashes"
         result["artifact"] = Path(written[1]).name if written else None
     return result
@@ -202,10 +202,7 @@ def record(path, target, new):
         # Replayed at every update: a finding is fixed when its reproducer passes.
         def is_fixed(run, name=name):
             reproducer = FUZZ / "reproducers" / name / (run.get("artifact") or "none")
-            if not reproducer.exists():
-                return False
-            with tempfile.TemporaryDirectory() as scratch:
-                return not replay(name, reproducer, scratch)
+            return reproducer.exists() and not replay(name, reproducer)
 
         known[name] = summary(known[name]["runs"], is_fixed)
     results.pop("targets")
@@ -219,7 +216,7 @@ def stopped(rows):
     """The lines on runs that the clock ended without a finding."""
     runs = sum("stopped" in run for row in rows.values() for run in row["runs"])
     if runs:
-        yield f"In {runs} of the runs an input took {TIMEOUT_SECONDS} s by the clock on a machine without free memory; it passes when it is run again, and is no finding."
+        yield f"In {runs} of the runs an input took {TIMEOUT_SECONDS} s by the clock; it passes when it is run again, and is no finding."
 
 
 def page(results):

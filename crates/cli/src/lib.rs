@@ -126,7 +126,8 @@ fn print_error(error: &anyhow::Error) {
 fn run(cli: Cli) -> anyhow::Result<u8> {
     use_threads(cli.threads)?;
     use_instruction_set(cli.instruction_set)?;
-    let out = &mut PlainWriter::new(BufWriter::new(std::io::stdout().lock()));
+    // Buffered in front, because each write is searched for control characters.
+    let out = &mut BufWriter::new(PlainWriter::new(std::io::stdout().lock()));
     let mut code = 0;
     match cli.command {
         #[cfg(feature = "learn")]

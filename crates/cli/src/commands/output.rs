@@ -7,7 +7,7 @@ use isochrone::plot::Figure;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::{
-    io::{self, BufWriter, Write},
+    io::{self, Write},
     path::Path,
 };
 
@@ -125,20 +125,18 @@ impl Report {
     where
         R: Iterator<Item: AsRef<[Field]>> + Clone,
     {
-        let mut out = BufWriter::new(out);
         match style {
-            StyleArgs { json: true, .. } => self.json(rows, &mut out)?,
-            StyleArgs { csv: true, .. } => self.csv(rows, &mut out)?,
-            _ => self.text(rows, &mut out)?,
+            StyleArgs { json: true, .. } => self.json(rows, out),
+            StyleArgs { csv: true, .. } => self.csv(rows, out),
+            _ => self.text(rows, out),
         }
-        out.flush()
     }
 
     /// Aligned columns: text is left-aligned, numbers are right-aligned.
     fn text<R: Iterator<Item: AsRef<[Field]>> + Clone>(
         &self,
         rows: R,
-        out: &mut impl Write,
+        out: &mut dyn Write,
     ) -> io::Result<()> {
         let names: Vec<String> = self.columns.iter().map(|name| cell(name)).collect();
         let width = |column: usize| {
@@ -173,7 +171,7 @@ impl Report {
     fn json<R: Iterator<Item: AsRef<[Field]>> + Clone>(
         &self,
         rows: R,
-        out: &mut impl Write,
+        out: &mut dyn Write,
     ) -> io::Result<()> {
         #[derive(Serialize)]
         #[serde(bound = "")]
@@ -211,7 +209,7 @@ impl Report {
         Ok(write_parquet(path, &columns)?)
     }
 
-    fn csv<R: Iterator<Item: AsRef<[Field]>>>(&self, rows: R, out: &mut impl Write) -> io::Result<()> {
+    fn csv<R: Iterator<Item: AsRef<[Field]>>>(&self, rows: R, out: &mut dyn Write) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(out);
         writer.write_record(&self.columns)?;
         for row in rows {

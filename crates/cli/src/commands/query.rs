@@ -1,6 +1,9 @@
 //! A loaded run and its distances.
 
-use crate::commands::{output::note, remote::local};
+use crate::commands::{
+    output::note,
+    remote::{local, trained_on},
+};
 use anyhow::{Context as _, anyhow, bail};
 use clap::ValueEnum;
 use isochrone::{
@@ -328,10 +331,10 @@ impl LoadedRun {
                 "{name}: the run has embeddings of its training data only; hint: train on data that have all frames"
             );
         }
-        let path = local(path)?;
-        if is_training_data && !path.exists() {
-            bail!("{name}: the training data of the run are not there; hint: use --data FILE if they moved");
-        }
+        let path = match is_training_data {
+            true => trained_on(path, "use --data FILE if they moved")?,
+            false => local(path)?,
+        };
         let data = Dataset::load(path, read)?;
         let config = &self.run.config().data;
         let trained = is_training_data.then(|| config.held_out(&data)).transpose()?.flatten();

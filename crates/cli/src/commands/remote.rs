@@ -31,6 +31,16 @@ pub fn found(path: &Path) -> anyhow::Result<Cow<'_, Path>> {
     }
 }
 
+/// Returns the local path of the data that a run was trained on; `hint` names what to do if they
+/// are not there anymore.
+#[cfg(feature = "learn")]
+pub fn trained_on<'a>(path: &'a Path, hint: &str) -> anyhow::Result<Cow<'a, Path>> {
+    let path = local(path)?;
+    let name = path.display();
+    anyhow::ensure!(path.exists(), "{name}: the training data of the run are not there; hint: {hint}");
+    Ok(path)
+}
+
 fn download(url: &DatasetUrl) -> anyhow::Result<PathBuf> {
     let style = "{spinner} {msg} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
     let style = ProgressStyle::with_template(style).expect("the template is well formed");

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use isochrone::exact::{ExactSolver, GoalDistances, Method, TabularMdp};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
 /// The maximum number of bars of a readable chart.
 pub const MAX_BARS: usize = 60;
@@ -118,10 +118,8 @@ pub fn all_pairs(
             "states": n, "relative_error_bound": bound, "names": names,
         });
         let document = AllPairs { facts, steps_from_to: Matrix { n, entry: &steps_between } };
-        let mut out = BufWriter::new(out);
-        serde_json::to_writer(&mut out, &document).map_err(io::Error::from)?;
-        writeln!(out)?;
-        return Ok(out.flush()?);
+        serde_json::to_writer(&mut *out, &document).map_err(io::Error::from)?;
+        return Ok(writeln!(out)?);
     }
     // One start state at a time: a table of all pairs would be many times larger than the
     // distances. Columns as wide as the longest name keep the parts aligned.

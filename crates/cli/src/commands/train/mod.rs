@@ -12,7 +12,7 @@ use crate::{
         planner_args::PlannerArgs,
         query::{LoadedRun, open_run},
         read_args::{ReadArgs, read_spinner},
-        remote::{found, local},
+        remote::{found, local, trained_on},
     },
     print_error, signals,
 };
@@ -285,16 +285,9 @@ fn list_settings(args: &Args, out: &mut dyn Write) -> std::io::Result<()> {
 fn resume(folder: &Path, accept_edits: bool) -> anyhow::Result<Prepared> {
     let run = open_run(folder, accept_edits)?;
     let config = run.config().clone();
-    let path = local(&config.data.path)?;
-    if !path.exists() {
-        let config = run.folder().join("config.toml");
-        bail!(
-            "{}: the training data of the run are not there; hint: put them back, or set data.path in {} and add --accept-edits",
-            path.display(),
-            config.display()
-        );
-    }
-    let data = load(&path, &config.data)?;
+    let file = run.folder().join("config.toml");
+    let hint = format!("put them back, or set data.path in {} and add --accept-edits", file.display());
+    let data = load(&trained_on(&config.data.path, &hint)?, &config.data)?;
     let (data, validation) = divide(data, &config.data)?;
     Ok(Prepared { training: Training::from_run(run), folder: folder.to_owned(), config, data, validation })
 }
