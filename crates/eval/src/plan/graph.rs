@@ -1,6 +1,6 @@
 //! A graph over dataset states, with edges up to a maximum length.
 
-use super::shortest::{EdgesInto, Tree};
+use super::shortest::{EdgesInto, costs_to_goal};
 
 /// A graph over dataset states.
 pub(super) struct Graph {
@@ -34,7 +34,7 @@ impl Graph {
     /// goal.
     pub(super) fn to_goal(&self, straight: &[f32]) -> Vec<f32> {
         let direct = |&nats: &f32| if nats <= self.max_edge { nats.max(0.0) } else { f32::INFINITY };
-        Tree::new(&self.into, straight.iter().map(direct).collect()).cost
+        costs_to_goal(&self.into, straight.iter().map(direct).collect())
     }
 
     /// Returns the next state on the shortest path, among the states within the maximum edge length

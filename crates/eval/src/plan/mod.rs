@@ -16,6 +16,7 @@ mod error;
 pub(crate) mod goal_cache;
 mod graph;
 mod greedy;
+mod growing_tree;
 mod latent_states;
 mod method;
 mod partial_goals;

@@ -5,8 +5,9 @@
 //! always exists and has a long edge only where the states in between are missing.
 
 use super::{
+    growing_tree::{GrowingTree, by_cost},
     latent_states::LatentStates,
-    shortest::{EdgesInto, Tree, by_cost},
+    shortest::EdgesInto,
 };
 use isochrone_core::TemporalDistance;
 use rayon::prelude::*;
@@ -60,23 +61,30 @@ impl SoftGraph {
         Self { price, into, latent }
     }
 
-    /// Returns the shortest paths to a goal. `straight[state]` is the distance to it in nats.
-    pub fn to_goal(&self, straight: impl Iterator<Item = f32>) -> Tree {
-        let costs: Vec<f32> = straight.map(|nats| self.price.of(nats)).collect();
-        Tree::of_sorted(&self.into, &costs)
+    /// Returns the shortest paths to a goal, of which none is known yet. `straight[state]` is the
+    /// distance to it in nats.
+    pub fn to_goal(&self, straight: impl Iterator<Item = f32>) -> GrowingTree {
+        GrowingTree::new(straight.map(|nats| self.price.of(nats)))
     }
 
     /// Returns the states on the shortest path from a state that is `reach[node]` nats from every
     /// node and `straight` nats from the goal. It is empty if the path is the edge to the goal.
-    pub fn path(&self, reach: &[f32], straight: f32, tree: &Tree) -> Vec<u32> {
-        let mut best = (self.price.of(straight), Tree::GOAL);
-        for (node, (nats, cost)) in reach.iter().zip(&tree.cost).enumerate() {
-            let through = self.price.of(*nats) + cost;
-            if through < best.0 {
-                best = (through, node as u32);
+    /// Among equally short paths, it is the edge to the goal, or that through the first node.
+    ///
+    /// The tree grows to the nodes that are nearer to the goal than the state is. How far it has
+    /// grown before does not change the path.
+    pub fn path(&self, reach: &[f32], straight: f32, tree: &mut GrowingTree) -> Vec<u32> {
+        let mut best = (self.price.of(straight), GrowingTree::GOAL);
+        for rank in 0.. {
+            let nearest = tree.nearest(&self.into, rank);
+            let Some((node, cost)) = nearest.filter(|(_, cost)| *cost <= best.0) else { break };
+            let through = self.price.of(reach[node as usize]) + cost;
+            let is_tie = through == best.0 && best.1 != GrowingTree::GOAL;
+            if through < best.0 || (is_tie && node < best.1) {
+                best = (through, node);
             }
         }
-        if best.1 == Tree::GOAL { Vec::new() } else { tree.path(best.1).collect() }
+        if best.1 == GrowingTree::GOAL { Vec::new() } else { tree.path(best.1).collect() }
     }
 }
 

@@ -1,22 +1,22 @@
 //! Search of paths in a complete graph.
 
-use super::{goal_cache::GoalCache, pursuit::Paths, shortest::Tree, soft::SoftGraph};
+use super::{goal_cache::GoalCache, growing_tree::GrowingTree, pursuit::Paths, soft::SoftGraph};
 use crate::nearest::Direction;
 use isochrone_core::TemporalDistance;
 use rayon::prelude::*;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// A complete graph, and the shortest paths to recent goals.
 pub(super) struct SoftSearch {
     graph: SoftGraph,
-    trees: GoalCache<Tree>,
+    trees: GoalCache<Mutex<GrowingTree>>,
 }
 
 impl SoftSearch {
     pub fn new(distance: &dyn TemporalDistance, states: &[f32], edge_scale_nats: f32) -> Self {
         let graph = SoftGraph::new(distance, states, edge_scale_nats);
-        // Costs and next states.
-        Self { graph, trees: GoalCache::new(2 * states.len() / distance.width()) }
+        let n = states.len() / distance.width();
+        Self { graph, trees: GoalCache::new(GrowingTree::VALUES_PER_STATE * n) }
     }
 }
 
@@ -40,12 +40,13 @@ impl SoftView<'_> {
         })
     }
 
-    fn trees(&self, goals: &[f32]) -> Vec<Arc<Tree>> {
+    fn trees(&self, goals: &[f32]) -> Vec<Arc<Mutex<GrowingTree>>> {
         let width = self.distance.width();
         self.search.trees.get(goals, width, |goals| {
             let (nats, n) = (self.between(Direction::To, goals), goals.len() / width);
             let straight = |goal: usize| nats.iter().skip(goal).step_by(n).copied();
-            (0..n).into_par_iter().map(|goal| self.search.graph.to_goal(straight(goal))).collect()
+            let tree = |goal| Mutex::new(self.search.graph.to_goal(straight(goal)));
+            (0..n).into_par_iter().map(tree).collect()
         })
     }
 
@@ -55,8 +56,12 @@ impl SoftView<'_> {
         let (trees, reach) = (self.trees(goals), self.between(Direction::From, from));
         let straight = self.distance.paired_nats(from, goals);
         let n = self.states.len() / self.distance.width();
-        let path = |row: usize| self.search.graph.path(&reach[row * n..][..n], straight[row], &trees[row]);
-        (0..trees.len()).map(path).collect()
+        let path = |row: usize| {
+            // Nothing inside waits for another thread.
+            let mut tree = trees[row].lock().expect("no thread panics while holding it");
+            self.search.graph.path(&reach[row * n..][..n], straight[row], &mut tree)
+        };
+        (0..trees.len()).into_par_iter().map(path).collect()
     }
 }
 
