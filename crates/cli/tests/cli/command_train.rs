@@ -66,6 +66,8 @@ fn the_manifest_records_the_device_and_the_revision() {
     let folder = tempfile::tempdir().unwrap();
     let trained = train(folder.path(), "--run runs/a --device cpu");
     assert_eq!(trained.code, Some(0), "{}", trained.stderr);
+    // The batch of 32 is smaller than the default of rows per episode.
+    assert!(trained.stderr.contains("all 32 rows of a batch are from one episode"), "{}", trained.stderr);
     let manifest = std::fs::read_to_string(folder.path().join("runs/a/manifest.json")).unwrap();
     let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
     assert_eq!(manifest["made_by"]["device"], "cpu");

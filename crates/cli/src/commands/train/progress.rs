@@ -99,6 +99,10 @@ impl Callbacks for TrainingProgress {
             ));
         }
         if let Some(rows) = config.data.rows_per_episode.filter(|rows| *rows > 1) {
+            let rows = match config.batch_size {
+                all if all <= rows => format!("all {all}"),
+                _ => rows.to_string(),
+            };
             note(&format!(
                 "{}: {rows} rows of a batch are from one episode, to avoid overfitting to episode identity; data.rows_per_episode=1 turns this off",
                 self.folder
