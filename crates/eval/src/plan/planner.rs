@@ -84,7 +84,13 @@ impl<D: TemporalDistance> Planner<D> {
     pub fn new(method: PlanMethod, distance: D, transitions: Transitions) -> Result<Self, PlanError> {
         error::check(method, &transitions, distance.width())?;
         let search = match method {
-            PlanMethod::Greedy { radius } => Search::Greedy { radius },
+            PlanMethod::Greedy { radius } => {
+                // A refined distance computes its table in the first query, which must not be one
+                // of parallel rollouts. Graphs have compared their states.
+                let state = &transitions.states[..distance.width()];
+                distance.paired_nats(state, state);
+                Search::Greedy { radius }
+            }
             PlanMethod::SoftGraph { edge_scale_steps } => {
                 let scale = edge_scale_steps * distance.discount().nats_per_step();
                 Search::SoftGraph(SoftSearch::new(&distance, &transitions.states, scale as f32))

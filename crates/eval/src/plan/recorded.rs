@@ -20,6 +20,8 @@ impl RecordedPlanner {
 
     /// Creates a planner. `distance` must have been fitted to `data`.
     pub fn new(distance: RefinedDistance, data: &Dataset, look_ahead_steps: f64) -> Self {
+        // Rollouts plan in parallel.
+        distance.make_table();
         Self { distance, data: data.clone(), look_ahead_steps }
     }
 }

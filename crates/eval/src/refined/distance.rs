@@ -286,6 +286,14 @@ impl RefinedDistance {
         self.paths().has_table
     }
 
+    /// Computes the steps between all landmarks, if the graph is small enough for such a table.
+    ///
+    /// To be called before parallel queries that are parallel themselves: a thread that waits for
+    /// its part of the table could pick up a query that itself waits for the table.
+    pub(crate) fn make_table(&self) {
+        self.paths().make_table();
+    }
+
     /// Returns the landmark nearest to a state.
     pub(super) fn nearest_landmark(&self, state: &[f32]) -> u32 {
         let mut projected = Vec::with_capacity(self.map.metric.projected_width());

@@ -32,8 +32,7 @@ impl SliceDistance {
         let mut states: Vec<&[f32]> = episodes.flat_map(|rows| rows.chunks_exact(width)).collect();
         states.sort_by(|a, b| a[first].total_cmp(&b[first]));
         let sorted = states.iter().map(|state| state[first]).collect();
-        // The first query builds the table of the graph; this must not happen in a parallel query.
-        refined.extrapolates(&[]).expect("an empty slice has complete rows");
+        refined.make_table();
         Self { refined, columns, within, rows: states.concat(), sorted }
     }
 

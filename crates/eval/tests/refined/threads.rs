@@ -3,9 +3,11 @@
 use isochrone_core::{TemporalDistance as _, rng};
 use isochrone_data::Dataset;
 use isochrone_eval::{
-    plan::{PlanMethod, Planner, RecordedPlanner, Transitions, Waypoints as _},
+    plan::{PlanMethod, Planner, RecordedPlanner, Transitions, Waypoints},
     refined::{Reading, RefinedConfig, RefinedDistance},
 };
+use rayon::prelude::*;
+use std::{sync::mpsc::channel, time::Duration};
 
 /// Walks in a square, with columns that are noise.
 fn walks() -> Dataset {
@@ -77,6 +79,35 @@ fn one_two_and_three_threads_give_the_same_bits() {
         assert!(one.plans.iter().filter(|plan| plan.len() > 4 * 3).count() > 20);
         assert_eq!(run(2), one);
         assert_eq!(run(3), one);
+    }
+}
+
+/// Rollouts call planners in parallel. The table of the graph is computed in parallel, too: if the
+/// first of these calls did it, a thread that waits for its part could pick up a call that waits
+/// for the table.
+#[test]
+fn parallel_calls_of_a_new_planner_end() {
+    let data = walks();
+    let refined = || RefinedDistance::fit(&data, &RefinedConfig::default()).unwrap();
+    let greedy = PlanMethod::Greedy { radius: 3.0 };
+    let planners: [Box<dyn Waypoints>; 2] = [
+        Box::new(RecordedPlanner::new(refined(), &data, 8.0)),
+        Box::new(Planner::new(greedy, refined(), Transitions::sample(&data, 300, 0)).unwrap()),
+    ];
+    let (states, goal) = (data.episode(0).observations.to_vec(), data.state(9000).to_vec());
+    for planner in planners {
+        let (done, ended) = channel();
+        let (states, goal) = (states.clone(), goal.clone());
+        std::thread::spawn(move || {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+            pool.install(|| {
+                states.par_chunks_exact(4).take(200).for_each(|from| {
+                    planner.next(from, &goal);
+                });
+            });
+            done.send(()).unwrap();
+        });
+        ended.recv_timeout(Duration::from_secs(120)).expect("the calls wait for each other");
     }
 }
 
