@@ -229,6 +229,50 @@ fn coverage_has_states_in_a_corridor_that_random_states_miss() {
     assert!(share >= 15, "{share}");
 }
 
+/// A distance that overflows at some states, or at all.
+struct Overflows {
+    beyond: f32,
+}
+
+impl TemporalDistance for Overflows {
+    fn width(&self) -> usize {
+        2
+    }
+
+    fn discount(&self) -> Discount {
+        Discount::new(0.9).unwrap()
+    }
+
+    fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+        let nats = Plane::default().paired_nats(from, to).into_iter().zip(from.chunks_exact(2));
+        nats.map(|(nats, from)| if from[0] > self.beyond { f32::NAN } else { nats }).collect()
+    }
+
+    fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+        let repeated = |row: &[f32]| row.repeat(to.len() / 2);
+        from.chunks_exact(2).flat_map(|row| self.paired_nats(&repeated(row), to)).collect()
+    }
+}
+
+#[test]
+fn windows_without_a_finite_distance_are_not_efficient() {
+    let data = room_and_corridor();
+    let chosen = |beyond: f32| Vertices::Efficient.choose(&Overflows { beyond }, &data, 100, 8, 0);
+    let some = chosen(30.0);
+    assert!(some.states.chunks_exact(2).any(|state| state[0] > 12.0));
+    assert!(some.states.chunks_exact(2).all(|state| state[0] <= 34.0));
+    // Without any, the choice is that of coverage.
+    assert!(chosen(-1.0).states.chunks_exact(2).any(|state| state[0] > 40.0));
+}
+
+#[test]
+fn an_edge_scale_may_be_longer_than_all_paths() {
+    let states = random_states(50, 10.0, 1);
+    let distance = Plane::default();
+    let planner = soft(&distance, &states, 1e20);
+    assert_eq!(planner.next(&[1.0, 1.0], &[9.0, 9.0]), [9.0, 9.0]);
+}
+
 #[test]
 fn plans_and_vertices_do_not_depend_on_threads() {
     let data = room_and_corridor();

@@ -131,10 +131,15 @@ pub(super) fn read(
             return Err(corrupt(&path, "its checksum differs from that of the index".to_owned()));
         }
         let shard = Shard::open(metric.clone(), config, &path)?;
-        match shard.len() == file.rows {
-            true => Ok(shard),
-            false => Err(corrupt(&path, format!("it has {} rows instead of {}", shard.len(), file.rows))),
+        // Rows are numbered through all shards: all but the last are full.
+        let (rows, is_last) = (shard.len(), number + 1 == contents.shards.len());
+        if rows != file.rows {
+            return Err(corrupt(&path, format!("it has {rows} rows instead of {}", file.rows)));
         }
+        if rows == 0 || rows > config.shard_rows || !is_last && rows < config.shard_rows {
+            return Err(corrupt(&path, format!("it has {rows} rows in shards of {}", config.shard_rows)));
+        }
+        Ok(shard)
     });
     shards.collect::<Result<_, _>>().map(Some)
 }

@@ -11,8 +11,8 @@ use isochrone_core::LatentMetric;
 use std::{path::Path, sync::Arc};
 use usearch::{Index, IndexOptions, MetricKind, ScalarKind};
 
-/// The maximum number of concurrent queries of a shard.
-const MAX_QUERIES: usize = 512;
+/// The number of concurrent queries of a shard, unless the machine has more threads.
+const MIN_QUERIES: usize = 512;
 
 pub(super) struct Shard {
     index: Index,
@@ -84,7 +84,8 @@ impl Shard {
 
     /// Allows concurrent queries, after all rows are added.
     pub fn ready(&self) -> Result<(), NearestError> {
-        let reserved = self.index.reserve_capacity_and_threads(self.index.size(), MAX_QUERIES);
+        let queries = rayon::current_num_threads().max(MIN_QUERIES);
+        let reserved = self.index.reserve_capacity_and_threads(self.index.size(), queries);
         reserved.map_err(|error| engine("allocated", &error))
     }
 

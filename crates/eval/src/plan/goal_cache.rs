@@ -23,13 +23,18 @@ impl<T> GoalCache<T> {
         Self { known: Mutex::default(), max_goals }
     }
 
-    /// Returns the results of goals, `[n, width]`. `compute` returns those of unknown goals.
+    /// Returns the results of goals, `[n, width]`. `compute` returns those of unknown goals,
+    /// each of which it gets once.
     pub fn get(&self, goals: &[f32], width: usize, compute: impl FnOnce(&[f32]) -> Vec<T>) -> Vec<Arc<T>> {
         let bits = |goal: &[f32]| goal.iter().map(|x| x.to_bits()).collect();
         let keys: Vec<Vec<u32>> = goals.chunks_exact(width).map(bits).collect();
         let known = || self.known.lock().expect("no thread panics while holding it");
         let mut found: Vec<Option<Arc<T>>> = keys.iter().map(|key| known().get(key).cloned()).collect();
-        let unknown: Vec<usize> = (0..keys.len()).filter(|&row| found[row].is_none()).collect();
+        // Many rows often share a goal: the first of them stands for all.
+        let mut first_rows = HashMap::new();
+        let unknown: Vec<usize> = (0..keys.len())
+            .filter(|&row| found[row].is_none() && *first_rows.entry(&keys[row]).or_insert(row) == row)
+            .collect();
         if !unknown.is_empty() {
             let rows: Vec<f32> =
                 unknown.iter().flat_map(|&row| &goals[row * width..][..width]).copied().collect();
@@ -39,6 +44,11 @@ impl<T> GoalCache<T> {
             for (&row, result) in unknown.iter().zip(compute(&rows)) {
                 found[row] = Some(Arc::new(result));
             }
+            for (row, key) in keys.iter().enumerate() {
+                if found[row].is_none() {
+                    found[row] = found[first_rows[key]].clone();
+                }
+            }
             let mut known = known();
             if known.len() + unknown.len() > self.max_goals {
                 known.clear();
@@ -47,5 +57,26 @@ impl<T> GoalCache<T> {
             known.extend(kept.filter_map(|&row| Some((keys[row].clone(), found[row].clone()?))));
         }
         found.into_iter().map(|result| result.expect("all are found or computed")).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_unknown_goal_is_computed_once() {
+        let cache = GoalCache::new(1);
+        let mut computed = Vec::new();
+        let mut sums = |goals: &[f32]| -> Vec<f32> {
+            let results = cache.get(goals, 2, |unknown| {
+                computed.push(unknown.to_vec());
+                unknown.chunks_exact(2).map(|goal| goal[0] + goal[1]).collect()
+            });
+            results.iter().map(|result| **result).collect()
+        };
+        assert_eq!(sums(&[1.0, 2.0, 1.0, 2.0, 5.0, 5.0, 1.0, 2.0]), [3.0, 3.0, 10.0, 3.0]);
+        assert_eq!(sums(&[5.0, 5.0, 0.0, 1.0, 0.0, 1.0]), [10.0, 1.0, 1.0]);
+        assert_eq!(computed, [vec![1.0, 2.0, 5.0, 5.0], vec![0.0, 1.0]]);
     }
 }

@@ -134,7 +134,7 @@ impl<'a> Pursuit<'a> {
         }
         let scale_nats = self.planner.edge_scale_nats();
         let scale_steps = f64::from(scale_nats) / self.planner.distance().discount().nats_per_step();
-        let stall_steps = (STALL_SCALES * scale_steps).ceil() as usize + 1;
+        let stall_steps = ((STALL_SCALES * scale_steps).ceil() as usize).saturating_add(1);
         let (mut from, mut to, mut counts) = (Vec::new(), Vec::new(), Vec::new());
         for row in rows {
             let (course, width) = (self.course(row.episode), row.goal.len());

@@ -59,7 +59,7 @@ impl Vertices {
 }
 
 /// Returns the transitions in the middle of efficient windows, in order; all sampled ones if no
-/// episode is as long as a window.
+/// episode is as long as a window, or no window has a finite distance.
 fn efficient(distance: &dyn TemporalDistance, data: &Dataset, window_steps: usize, seed: u64) -> Vec<usize> {
     let index = data.index();
     let sampled = sample(index.n_transitions() as usize, MAX_WINDOWS, seed);
@@ -75,14 +75,16 @@ fn efficient(distance: &dyn TemporalDistance, data: &Dataset, window_steps: usiz
             middles.push(transition);
         }
     }
-    if middles.is_empty() {
-        return sampled;
-    }
-    let nats = distance.paired_nats(&from, &to);
-    let fastest = at_quantile(&mut nats.clone(), FASTEST_QUANTILE, f32::total_cmp);
-    let fastest = fastest.expect("there are windows");
+    // A network may have overflowed at some states.
+    let windows: Vec<(usize, f32)> = middles
+        .into_iter()
+        .zip(distance.paired_nats(&from, &to))
+        .filter(|(_, nats)| nats.is_finite())
+        .collect();
+    let mut nats: Vec<f32> = windows.iter().map(|(_, nats)| *nats).collect();
+    let Some(fastest) = at_quantile(&mut nats, FASTEST_QUANTILE, f32::total_cmp) else { return sampled };
     let is_efficient = |(_, nats): &(usize, f32)| *nats >= fastest * MIN_EFFICIENCY;
-    middles.into_iter().zip(nats).filter(is_efficient).map(|(transition, _)| transition).collect()
+    windows.into_iter().filter(is_efficient).map(|(transition, _)| transition).collect()
 }
 
 /// Returns at most `max` numbers below `n`, in order: all of them, or a random sample without

@@ -131,6 +131,24 @@ fn edges_of_a_file_with_a_valid_checksum_are_checked() {
 }
 
 #[test]
+fn shards_before_the_last_have_all_their_rows() {
+    let run = tempfile::tempdir().unwrap();
+    let folder = run.path().join("nearest");
+    let list = folder.join("index.json");
+    saved(&folder, "first");
+    let mut contents: serde_json::Value = serde_json::from_slice(&fs::read(&list).unwrap()).unwrap();
+    // The short shard comes first, under checksums that fit.
+    contents["shards"].as_array_mut().unwrap().reverse();
+    fs::write(&list, contents.to_string()).unwrap();
+    let shard = |number: u32| folder.join(format!("shard-000{number}.usearch"));
+    for (from, to) in [(0, 2), (1, 0), (2, 1)] {
+        fs::rename(shard(from), shard(to)).unwrap();
+    }
+    let error = open(&folder, "first").err().unwrap().to_string();
+    assert!(error.contains("shard-0000.usearch: it has 500 rows in shards of 1500"), "{error}");
+}
+
+#[test]
 fn files_of_others_in_the_folder_of_an_index_are_kept() {
     let run = tempfile::tempdir().unwrap();
     let folder = run.path().join("nearest");
