@@ -4,15 +4,17 @@ use crate::{
     error::StudyError,
     jobs::{Part, jobs},
     output_folder::claim,
+    recipe::Recipe,
     report,
-    results::{Results, RunResult, read_json, write_json},
+    results::{MAX_RESULTS_BYTES, Results, RunResult, read_json, read_text, write_json},
     study::RESULT,
 };
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// Merges the results of shards into one folder with a report. Runs that no shard has finished may
-/// be missing, which the report states; runs that several shards have must agree.
+/// be missing, which the report states; runs that several shards have must agree. Shards may differ
+/// in the number of seeds, so that seeds can be added to a finished study.
 ///
 /// # Errors
 /// If a folder holds no results; if shards differ in recipe, protocol, physics or data; if they
@@ -36,9 +38,11 @@ pub fn merge(shards: &[PathBuf], output: &Path) -> Result<Results, StudyError> {
             return Err(StudyError::Invalid { path: folder.into(), problem, hint: "give every shard once" });
         }
         let differs = |field: String| mismatch(first_folder, folder, field);
-        if json!(shard.recipe) != json!(first.recipe) {
+        let of_one_seed = |recipe: &Recipe| json!(Recipe { seeds: 1, ..recipe.clone() });
+        if of_one_seed(&shard.recipe) != of_one_seed(&first.recipe) {
             return Err(differs("the recipe".into()));
         }
+        merged.recipe.seeds = merged.recipe.seeds.max(shard.recipe.seeds);
         if shard.protocol != first.protocol {
             return Err(differs(format!("the evaluation protocol ({}, {})", first.protocol, shard.protocol)));
         }
@@ -53,7 +57,8 @@ pub fn merge(shards: &[PathBuf], output: &Path) -> Result<Results, StudyError> {
         }
         merged.failures.extend(shard.failures.clone());
     }
-    let jobs = jobs(&first.recipe, &Part::default());
+    let recipe = merged.recipe.clone();
+    let jobs = jobs(&recipe, &Part::default());
     merged.n_jobs = jobs.len();
     claim(output)?;
     for job in &jobs {
@@ -101,10 +106,20 @@ fn load(folder: &Path) -> Result<Results, StudyError> {
             hint: "give the folders of the shards",
         });
     }
-    let text = std::fs::read_to_string(&path).map_err(StudyError::io(&path))?;
-    serde_json::from_str(&text).map_err(|error| StudyError::Invalid {
-        path,
+    let text = read_text(&path, MAX_RESULTS_BYTES)?;
+    let results: Results = serde_json::from_str(&text).map_err(|error| StudyError::Invalid {
+        path: path.clone(),
         problem: format!("the file has no valid results of a study: {error}"),
         hint: "give the folder of a study that was run by this version",
-    })
+    })?;
+    // Folders are named after its datasets, and its seeds are counted.
+    results.recipe.check(&path)?;
+    match results.runs.iter().find(|run| !results.datasets.contains_key(&run.dataset)) {
+        None => Ok(results),
+        Some(run) => Err(StudyError::Invalid {
+            path,
+            problem: format!("the dataset {} of a run is not described", run.dataset),
+            hint: "give the folder of a study that was run by this version",
+        }),
+    }
 }

@@ -1,6 +1,6 @@
 //! Recipes: studies as TOML files.
 
-use crate::error::StudyError;
+use crate::{error::StudyError, results::read_text};
 use isochrone_core::Discount;
 use isochrone_data::formats::ReadOptions;
 use isochrone_envs::DatasetId;
@@ -33,6 +33,9 @@ pub const BUILT_IN: [(&str, &str); 17] = [
 
 /// With more seeds, the tasks would overlap with those of evaluations during training.
 pub const MAX_SEEDS: u64 = 1000;
+/// The largest seed that others are counted from.
+const MAX_FIRST_SEED: u64 = u32::MAX as u64;
+const MAX_RECIPE_BYTES: u64 = 1 << 20;
 
 /// A study: datasets, methods and seeds to compare, how runs are evaluated, and what the report
 /// shows.
@@ -374,7 +377,7 @@ impl Recipe {
     /// # Errors
     /// If the file cannot be read or the recipe is invalid.
     pub fn load(path: &Path) -> Result<Self, StudyError> {
-        Self::parse(&std::fs::read_to_string(path).map_err(StudyError::io(path))?, path)
+        Self::parse(&read_text(path, MAX_RECIPE_BYTES)?, path)
     }
 
     /// Parses the text of a recipe; `path` is the file named in errors. With `base`, the text lists
@@ -399,6 +402,13 @@ impl Recipe {
                 changed(table, changes).try_into().map_err(refused)?
             }
         };
+        recipe.check(path)?;
+        Ok(recipe)
+    }
+
+    /// Returns an error that names the file `path` if a value is wrong.
+    pub(crate) fn check(&self, path: &Path) -> Result<(), StudyError> {
+        let recipe = self;
         let dataset = recipe.datasets.keys().find(|name| DatasetId::from_name(name).is_none());
         let method = recipe.methods.keys().find(|name| Algorithm::named(name).is_none());
         let has_steps = |method: &MethodRecipe| method.steps.or(recipe.steps).is_some_and(|steps| steps > 0);
@@ -418,10 +428,14 @@ impl Recipe {
             (problem, "give dimensions of observations, such as goal = { start = 0, end = 2 }")
         } else if !(1..=MAX_SEEDS).contains(&recipe.seeds) {
             (format!("seeds = {}", recipe.seeds), "set a number between 1 and 1000")
+        } else if recipe.first_seed > MAX_FIRST_SEED {
+            (format!("first_seed = {}", recipe.first_seed), "set a number up to 4294967295")
+        } else if recipe.evaluation.task_seed > MAX_FIRST_SEED {
+            (format!("task_seed = {}", recipe.evaluation.task_seed), "set a number up to 4294967295")
         } else {
-            return Ok(recipe);
+            return Ok(());
         };
-        Err(wrong(problem, hint))
+        Err(StudyError::Invalid { path: path.into(), problem, hint })
     }
 
     /// Returns the quick version, or the recipe itself if it has none.

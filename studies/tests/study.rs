@@ -233,7 +233,10 @@ fn shards_of_one_study_are_merged() {
         merge(&[at("c"), at("edited")], &at("f")).unwrap_err().to_string()
     };
     for (edit, expected_error) in [
-        ((&|results: &mut Results| results.recipe.seeds = 3) as &dyn Fn(&mut Results), "the recipe differs"),
+        (
+            (&|results: &mut Results| results.recipe.first_seed = 3) as &dyn Fn(&mut Results),
+            "the recipe differs",
+        ),
         (&|results| results.protocol += 1, "the evaluation protocol"),
         (
             &|results| results.datasets.get_mut("nav2d").unwrap().content_hash = "other".into(),
@@ -245,6 +248,38 @@ fn shards_of_one_study_are_merged() {
         assert!(error.contains(expected_error) && error.contains("hint:"), "{error}");
     }
     assert!(!at("f").join("report.md").exists(), "no report is written");
+
+    // Seeds can be added to a finished study: the last of three shards has the third seed.
+    let more = Recipe { seeds: 3, ..tiny() };
+    let third = run(&at("third"), more.clone(), Some("3/3"), &count);
+    assert!(third.runs.iter().all(|run| run.seed == more.first_seed + 2), "{third:?}");
+    let all = merge(&[at("c"), at("third")], &at("g3")).unwrap();
+    assert_eq!((all.runs.len(), all.n_jobs, all.recipe.seeds), (6, 6, 3));
+    assert!(all.is_complete());
+
+    // Results may come from strangers: folders are named after their datasets.
+    let escapes = |results: &mut Results| {
+        let name = at("outside").display().to_string();
+        let nav2d = results.recipe.datasets["nav2d"].clone();
+        results.recipe.datasets.insert(name.clone(), nav2d);
+        let info = results.datasets["nav2d"].clone();
+        results.datasets.insert(name.clone(), info);
+        results.runs[0].dataset = name;
+    };
+    for (edit, expected_error) in [
+        (&escapes as &dyn Fn(&mut Results), "outside is not a dataset; hint:"),
+        (&|results| results.recipe.seeds = 1_000_000_000_000_000, "seeds = 1000000000000000; hint:"),
+        (&|results| results.recipe.first_seed = u64::MAX, "first_seed = 18446744073709551615; hint:"),
+        (&|results| results.datasets.clear(), "the dataset nav2d of a run is not described; hint:"),
+    ] {
+        let mut results = stored(&at("b"));
+        edit(&mut results);
+        let path = at("edited").join("results.json");
+        std::fs::write(&path, serde_json::to_string(&results).unwrap()).unwrap();
+        let error = merge(&[at("edited")], &at("f")).unwrap_err().to_string();
+        assert!(error.contains(expected_error) && error.contains("results.json"), "{error}");
+    }
+    assert!(!at("outside").exists());
     assert!(matches!(merge(&[at("nowhere")], &at("f")), Err(StudyError::Invalid { .. })));
     let part = Part { datasets: vec!["mazes".to_owned()], shard: None };
     let refused = Study::open(&at("g"), tiny(), part).err().unwrap().to_string();
