@@ -186,6 +186,16 @@ pub enum LearnError {
         /// The width of an observation.
         data: usize,
     },
+    /// The actions of the teacher and of the dataset have different widths.
+    #[error(
+        "the teacher's actions have width {teacher}, those of the dataset {data}; hint: use a teacher that was trained on the same columns"
+    )]
+    TeacherActions {
+        /// The width of the teacher's actions.
+        teacher: usize,
+        /// The width of an action.
+        data: usize,
+    },
     /// The teacher finds no path between any two sampled states of the dataset.
     #[error(
         "the teacher finds no path between any two states of the dataset; hint: use a dataset with transitions"

@@ -300,7 +300,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let facts = json!({
         "mujoco": mujoco_version(), "env": env_name, "run": args.run, "algorithm": manifest.algorithm, "data_sha256": manifest.data.content_hash,
         "episodes_per_task": args.episodes, "task_seed": args.task_seed,
-        "policy": args.policy.to_possible_value().expect("all are shown").get_name(), "planner": args.plan.then(|| args.planner.describe()), "hop_ratio": hop_ratio,
+        "policy": args.policy.to_possible_value().expect("all are shown").get_name(), "planner": args.plan.then(|| args.planner.describe(Some(max_steps))), "hop_ratio": hop_ratio,
         "optimal_success": optimal, "last": last, "last_three": last_three, "best": best,
         "forecast": forecasts.as_ref().map(forecast::facts),
     });
@@ -309,7 +309,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     if let Some(path) = &args.plot {
         let title = format!("{algorithm} of {} in {env_name}, step {step}", file_stem(&manifest.data.path));
         let note = match args.policy {
-            _ if args.plan => args.planner.describe(),
+            _ if args.plan => args.planner.describe(Some(max_steps)),
             PolicyArg::Learned => "no plan".into(),
             PolicyArg::Distilled => "planner distilled into a policy".into(),
             PolicyArg::Waypoints => "planner distilled into waypoints".into(),

@@ -14,7 +14,7 @@ use isochrone::{
 };
 use std::sync::Arc;
 
-#[derive(clap::Args, Default)]
+#[derive(Clone, Copy, clap::Args, Default)]
 pub struct PlannerArgs {
     /// Planning method [default: recorded; graph if one of its flags is given]
     #[arg(long, value_enum, value_name = "METHOD")]
@@ -167,12 +167,17 @@ impl PlannerArgs {
             }
             return Ok(Objective::WithinSteps(steps));
         }
-        let default = step_limit.map_or(PRICE_OF_FAILING, |limit| PRICE_PER_LIMIT * limit as f64);
-        let price = self.price_of_failing.unwrap_or(default);
+        let price = self.price(step_limit);
         if !(price.is_finite() && price > 0.0) {
             bail!("--price-of-failing {price}; hint: give a positive number of steps");
         }
         Ok(Objective::PriceOfFailing(price))
+    }
+
+    /// Returns the price of failing, in steps.
+    fn price(&self, step_limit: Option<usize>) -> f64 {
+        let default = step_limit.map_or(PRICE_OF_FAILING, |limit| PRICE_PER_LIMIT * limit as f64);
+        self.price_of_failing.unwrap_or(default)
     }
 
     /// Builds the stochastic planner over the data of its model.
@@ -183,6 +188,13 @@ impl PlannerArgs {
         step_limit: Option<usize>,
     ) -> anyhow::Result<StochasticPlanner> {
         Ok(StochasticPlanner::new(Arc::clone(model), data, self.objective(step_limit)?)?)
+    }
+
+    /// Returns the flags without a seed that has no effect on the planner, for a command that has
+    /// another use for it: alone, it selects no graph.
+    pub fn with_used_seed(&self) -> Self {
+        let unseeded = Self { seed: None, ..*self };
+        if unseeded.needs_only_data() { unseeded } else { *self }
     }
 
     /// Rejects flags that would have no effect.
@@ -259,17 +271,30 @@ impl PlannerArgs {
             return Ok(Box::new(self.stochastic(model, loaded.data()?, step_limit)?));
         }
         if !self.is_recorded() {
+            // The greedy planner takes recorded actions.
+            let (recorded, acts) = (loaded.data()?.spec().action.width, loaded.model.spec.action.width);
+            if matches!(self.method(), PlanMethod::Greedy { .. }) && recorded > 0 && recorded != acts {
+                bail!(
+                    "--data: actions of {recorded} dimensions, not {acts}; hint: give data with the same columns as the training data, or set another --planner"
+                );
+            }
             return Ok(Box::new(self.planner(loaded)?));
         }
-        let look_ahead = self.look_ahead_steps();
-        if !(look_ahead.is_finite() && look_ahead > 0.0) {
-            bail!("--look-ahead {look_ahead}; hint: give a positive number of steps");
-        }
+        let look_ahead = self.look_ahead_steps()?;
         Ok(Box::new(RecordedPlanner::new(loaded.refined()?.clone(), loaded.data()?, look_ahead)))
     }
 
-    pub fn look_ahead_steps(&self) -> f64 {
+    fn look_ahead(&self) -> f64 {
         self.look_ahead.unwrap_or(RecordedPlanner::LOOK_AHEAD_STEPS)
+    }
+
+    /// Returns the steps from the current state to the waypoint of recorded segments.
+    pub fn look_ahead_steps(&self) -> anyhow::Result<f64> {
+        let look_ahead = self.look_ahead();
+        if !(look_ahead.is_finite() && look_ahead > 0.0) {
+            bail!("--look-ahead {look_ahead}; hint: give a positive number of steps");
+        }
+        Ok(look_ahead)
     }
 
     fn method(&self) -> PlanMethod {
@@ -377,17 +402,16 @@ impl PlannerArgs {
         }
     }
 
-    /// Describes the planner in words.
-    pub fn describe(&self) -> String {
+    /// Describes the planner in words, in an environment with a step limit.
+    pub fn describe(&self, step_limit: Option<usize>) -> String {
         if self.is_recorded() {
-            return format!("recorded segments, {} steps ahead", self.look_ahead_steps());
+            return format!("recorded segments, {} steps ahead", self.look_ahead());
         }
         if self.is_stochastic() {
             let moves = if self.recorded_only { ", recorded moves only" } else { "" };
-            return match (self.within_steps, self.price_of_failing) {
-                (Some(steps), _) => format!("stochastic: arrive within {steps} steps{moves}"),
-                (None, Some(price)) => format!("stochastic: failing costs {price} steps{moves}"),
-                (None, None) => format!("stochastic: failing costs ten times the step limit{moves}"),
+            return match self.within_steps {
+                Some(steps) => format!("stochastic: arrive within {steps} steps{moves}"),
+                None => format!("stochastic: failing costs {} steps{moves}", self.price(step_limit)),
             };
         }
         let states = self.states();

@@ -201,12 +201,15 @@ impl LoadedRun {
         Ok(distance)
     }
 
-    /// Returns the hash of the data that queries are about: all episodes, including those that are
-    /// held out.
+    /// Returns the hash of all episodes of the run's own data, including those that are held out:
+    /// networks are distilled from them.
     fn data_sha256(&self) -> anyhow::Result<String> {
         let is_divided = self.run.config().data.hold_out.is_some_and(|one_in| one_in > 0);
         match is_divided {
-            true => Ok(self.load(&self.run.config().data.read)?.content_hash().to_owned()),
+            true => {
+                let data = &self.run.config().data;
+                Ok(self.load_from(&data.path, &data.read, true)?.content_hash().to_owned())
+            }
             false => Ok(self.run.manifest().data.content_hash.clone()),
         }
     }
@@ -221,9 +224,9 @@ impl LoadedRun {
 
     /// Loads the network that the planner's waypoints were distilled into.
     pub fn waypoint_network(&self) -> anyhow::Result<DistilledPolicy> {
-        let width = self.model.spec.goal_space().len();
+        let goal = self.model.spec.goal_space();
         self.distilled_planner(WaypointPolicy::FILE_NAME, "--waypoints", |network| {
-            network.has_displacements() && network.action_width() == width
+            network.has_displacements() && network.goal() == goal
         })
     }
 

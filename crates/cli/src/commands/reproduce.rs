@@ -318,8 +318,7 @@ impl FromArgMatches for StudyArg {
     }
 }
 
-/// Runs the command; data goes to `out`.
-/// Runs a study and returns the exit code.
+/// Runs the command and returns the exit code; data goes to `out`.
 pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<u8> {
     isochrone::nn::memory::retain_heap();
     let done = match &args.study {

@@ -108,6 +108,8 @@ fn a_straight_controller_follows_the_stochastic_planner() {
         ("--planner recorded --recorded-only", "--planner stochastic"),
         ("--planner stochastic --states 100", "--states"),
         ("--planner graph", "needs a run"),
+        ("--planner recorded --look-ahead -5", "--look-ahead -5; hint: give a positive number"),
+        ("--planner recorded --look-ahead nan", "--look-ahead NaN"),
     ] {
         let arguments =
             format!("eval --controller straight --data maze.npz --env pointmaze-teleport --plan {flags}");
@@ -269,6 +271,18 @@ fn a_planner_is_distilled_into_a_policy() {
     let report: Value = serde_json::from_str(&distilled.stdout).unwrap();
     let error = report["rows"][0]["relative_error"].as_f64().unwrap();
     assert!(error < 0.6, "actions are those of the planner, not constant: {error}");
+    let planner_with = |flags: &str| {
+        let done = run(&format!("distill runs/a --policy --updates 1 --random-goals 20 --json {flags}"));
+        assert_eq!(done.code, Some(0), "{}", done.stderr);
+        let report: Value = serde_json::from_str(&done.stdout).unwrap();
+        report["rows"][0]["planner"].as_str().unwrap().to_owned()
+    };
+    // The seed is that of the student: it does not select another planner.
+    assert_eq!(planner_with("--seed 3"), planner_with(""));
+    assert!(planner_with("--seed 3 --recorded-only").starts_with("stochastic: failing costs 10000 steps"));
+    assert!(planner_with("--seed 3 --states 50").starts_with("graph"));
+    let distilled = run("distill runs/a --policy --updates 400");
+    assert_eq!(distilled.code, Some(0), "{}", distilled.stderr);
     let success = |arguments: &str| {
         let done = run(arguments);
         assert_eq!(done.code, Some(0), "{}", done.stderr);

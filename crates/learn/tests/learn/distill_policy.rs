@@ -179,6 +179,11 @@ fn settings_and_widths_are_checked() {
     assert!(error.contains("goals") && error.contains("hint"), "{error}");
     let line = Dataset::from_arrays(1, 1, [(vec![0.0, 1.0], vec![1.0])]).unwrap();
     assert!(matches!(refused(config(), &line), LearnError::TeacherWidth { teacher: 2, data: 1 }));
+    let plane = Dataset::from_arrays(2, 1, [(vec![0.0; 4], vec![1.0])]).unwrap();
+    assert!(matches!(refused(config(), &plane), LearnError::TeacherActions { teacher: 2, data: 1 }));
+    // The only update spoils the weights: no loss follows that could show it.
+    let diverged = refused(PolicyDistillConfig { updates: 1, learning_rate: 1e39, ..config() }, &square());
+    assert!(diverged.to_string().contains("distillation weight"), "{diverged}");
     let still = Dataset::from_arrays(2, 0, [(vec![0.0; 4], vec![])]).unwrap();
     assert!(matches!(refused(config(), &still), LearnError::NoPolicy));
 }

@@ -129,7 +129,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             bail!("{flag} {count}; hint: give {min} or more");
         }
     }
-    let seed = args.planner.seed();
+    let (seed, planner) = (args.planner.seed(), args.planner.with_used_seed());
     let student = match (args.policy, args.waypoints) {
         (true, _) => Some(Student::Policy),
         (_, true) => Some(Student::Waypoints),
@@ -137,7 +137,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     };
     let counts = [("--random-goals", args.random_goals), ("--starts-per-goal", args.starts_per_goal)];
     let of_planner = counts.into_iter().find_map(|(flag, count)| count.and(Some(flag)));
-    if let Some(flag) = of_planner.or(args.planner.first_set().filter(|flag| *flag != "--seed"))
+    if let Some(flag) = of_planner.or(planner.first_set())
         && student.is_none()
     {
         bail!("{flag} configures the planner; hint: give --policy or --waypoints as well");
@@ -154,7 +154,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             device: args.device.device,
             ..default
         };
-        let distilled = policy::distill(&loaded, &args.planner, &config, student)?;
+        let distilled = policy::distill(&loaded, &planner, &config, student)?;
         return policy::print(&distilled, &args.style, out);
     }
     let (data, teacher) = (loaded.data()?, loaded.refined()?);

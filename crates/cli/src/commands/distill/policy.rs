@@ -51,7 +51,7 @@ pub fn distill(
     student: Student,
 ) -> anyhow::Result<Distilled> {
     let (policy, data) = (loaded.model.policy()?, loaded.data()?);
-    let (search, name) = (planner.full_goal_waypoints(loaded, None)?, planner.describe());
+    let (search, name) = (planner.full_goal_waypoints(loaded, None)?, planner.describe(None));
     let began = Instant::now();
     let (bar, progress) = progress_bar(config.updates);
     let policy = match student {

@@ -33,6 +33,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             "--planner: a learned distance needs a run; hint: give --planner recorded or --planner stochastic with --controller"
         );
     }
+    let look_ahead = args.planner.look_ahead_steps()?;
     let (spec, env_name) = (args.env.spec(), args.env.name());
     let path = args.data.as_deref().context("no data; hint: give --data with --controller")?;
     let name = path.display();
@@ -67,7 +68,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         (rollouts, Some(forecasts))
     } else {
         let refined = RefinedDistance::fit(&data, &RefinedConfig::default())?;
-        let planner = RecordedPlanner::new(refined, &data, args.planner.look_ahead_steps());
+        let planner = RecordedPlanner::new(refined, &data, look_ahead);
         (roll_out(&PlannedPolicy { planner, policy: controller }), None)
     };
     let mut columns = named(["task", "success", "steps"]);
@@ -87,7 +88,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         row
     });
     let success = mean(&tasks);
-    let planner = args.plan.then(|| args.planner.describe());
+    let planner = args.plan.then(|| args.planner.describe(Some(spec.max_episode_steps)));
     let facts = json!({
         "mujoco": mujoco_version(), "env": env_name, "controller": "straight", "data_sha256": data.content_hash(),
         "episodes_per_task": args.episodes, "task_seed": args.task_seed, "planner": planner, "success": success,

@@ -127,7 +127,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let width = distance.width();
     if let Some(file) = &args.plot {
         let states = path.as_ref().map(|path| &path.states[..]);
-        draw(args, &loaded, distance, (&from, &to), states, args.planner.describe(), file)?;
+        draw(args, &loaded, distance, (&from, &to), states, args.planner.describe(None), file)?;
     }
     let Some(path) = path else {
         bail!("no path found from {} to {}; hint: {}", args.from, args.to, args.planner.hint());
@@ -146,7 +146,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         row
     });
     let facts = json!({
-        "checkpoint_step": loaded.model.step, "planner": args.planner.describe(),
+        "checkpoint_step": loaded.model.step, "planner": args.planner.describe(None),
         "steps_straight": path.steps_left[0], "steps_over_waypoints": path.steps(),
         "hop_ratio": path.hop_ratio(),
     });

@@ -45,7 +45,7 @@ pub fn run(
     let forecasts = planner.forecasts(from, to)?;
     if let Some(file) = &args.plot {
         let states = path_states(loaded, &args.planner, from, to)?;
-        let note = args.planner.describe();
+        let note = args.planner.describe(None);
         draw(args, loaded, loaded.refined()?, (from, to), states.as_deref(), note, file)?;
     }
     let Some(path) = path else {
@@ -69,7 +69,7 @@ pub fn run(
         fields
     });
     let facts = json!({
-        "checkpoint_step": loaded.model.step, "planner": args.planner.describe(), "forecast": facts(&forecasts),
+        "checkpoint_step": loaded.model.step, "planner": args.planner.describe(None), "forecast": facts(&forecasts),
         "jumps": model.jumps().jumps, "reversible_share": model.reversible_share(),
     });
     write!(out, "{}", Report::new(facts, columns, rows).print(&args.style))?;

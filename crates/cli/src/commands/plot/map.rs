@@ -114,11 +114,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             true => ("along recorded segments".to_owned(), recorded_path(&loaded, from, to)?),
             false if args.planner.is_stochastic() => {
                 args.planner.check()?;
-                (args.planner.describe(), stochastic_path(&loaded, &args.planner, from, to)?)
+                (args.planner.describe(None), stochastic_path(&loaded, &args.planner, from, to)?)
             }
             false => {
                 let path = path_or_none(args.planner.planner(&loaded)?.plan(from, to))?;
-                (args.planner.describe(), path.map(|path| path.states))
+                (args.planner.describe(None), path.map(|path| path.states))
             }
         };
         subtitle = planner;

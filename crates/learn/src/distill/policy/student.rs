@@ -134,6 +134,11 @@ impl DistilledPolicy {
         self.about.outputs == Outputs::Displacements
     }
 
+    /// The columns of an observation that define a goal, in which displacements are.
+    pub fn goal(&self) -> Range<usize> {
+        self.about.goal.clone()
+    }
+
     /// The policy as that of a model, for export.
     pub fn as_learned(&self) -> &LearnedPolicy {
         &self.policy

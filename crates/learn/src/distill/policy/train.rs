@@ -113,6 +113,10 @@ fn distill(
         let (teacher, data) = (teacher.observation_width(), spec.observation.width);
         return Err(LearnError::TeacherWidth { teacher, data });
     }
+    if outputs == Outputs::Actions && teacher.action_width() != spec.action.width {
+        let (teacher, data) = (teacher.action_width(), spec.action.width);
+        return Err(LearnError::TeacherActions { teacher, data });
+    }
     let device = config.device.open()?.device;
     // On a thread of the pool: submitting work from outside costs a wake-up each time.
     rayon::scope(|_| {
@@ -136,6 +140,10 @@ fn distill(
         };
         let actor = train(&pool, &scaling, &about, config, &device, &mut progress)?;
         let mut student = DistilledPolicy::new(about, actor, scaling, &device);
+        // An update may overflow a weight although its loss was finite.
+        if let Some(name) = student.to_archive().first_non_finite() {
+            return Err(diverged(config.updates, &format!("weight {name}"), f64::NAN));
+        }
         student.set_relative_error(relative_error(&student, &pool));
         Ok(student)
     })
