@@ -199,6 +199,8 @@ def record(path, target, new):
         runs = [*known.get(target, {}).get("runs", []), {**new, "revision": results["revision"]}]
         known[target] = {"runs": runs}
     for name in known:
+        if name != target and not (BINARIES / name).exists():
+            continue  # It was not built this time, so that nothing of it can have changed.
         # Replayed at every update: a finding is fixed when its reproducer passes.
         def is_fixed(run, name=name):
             reproducer = FUZZ / "reproducers" / name / (run.get("artifact") or "none")

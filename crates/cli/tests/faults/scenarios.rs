@@ -36,6 +36,9 @@ pub enum Recovery {
 
 const TRAIN: &str = "train --data walks.csv --observations x,y --size small --threads 1 --run r steps=6 batch_size=16 metrics.every=1 metrics.evaluate_every=3 checkpoints.every=2 checkpoints.keep_last=2 learner.critic.width=8 learner.critic.latent=16 learner.policy.width=8";
 const RESUME: &str = "train --resume r --threads 1";
+const LANDMARKS: &str =
+    "graph landmarks logs --observations x,y --landmarks 20 -o landmarks.json --threads 1";
+const PART: &str = "graph part logs landmarks.json -o part.parquet --threads 1";
 
 /// Settings of [`TRAIN`] for two processes.
 const TRAIN_TOGETHER: &str = "mpirun train --data walks.csv --observations x,y --size small --threads 1 --run r steps=6 batch_size=16 data.rows_per_episode=1 metrics.every=1 metrics.evaluate_every=3 checkpoints.every=2 checkpoints.keep_last=2 learner.critic.width=8 learner.critic.latent=16 learner.policy.width=8";
@@ -128,6 +131,37 @@ const SCENARIOS: &[Scenario] = &[
         before: &[TRAIN],
         command: "export r -o out.onnx",
         recovery: Recovery::IfMissing("out.onnx"),
+    },
+    Scenario {
+        name: "distill-policy",
+        before: &[TRAIN],
+        command: "distill r --policy --updates 5 --random-goals 8 --starts-per-goal 4 --threads 1",
+        recovery: Recovery::Again,
+    },
+    Scenario {
+        name: "distill-waypoints",
+        before: &[TRAIN],
+        command: "distill r --waypoints --updates 5 --random-goals 8 --starts-per-goal 4 --threads 1",
+        recovery: Recovery::Again,
+    },
+    Scenario {
+        name: "doctor",
+        before: &[],
+        command: "doctor arm --html out.html --threads 1",
+        recovery: Recovery::IfMissing("out.html"),
+    },
+    Scenario {
+        name: "graph-landmarks",
+        before: &[],
+        command: LANDMARKS,
+        recovery: Recovery::IfMissing("landmarks.json"),
+    },
+    Scenario { name: "graph-part", before: &[LANDMARKS], command: PART, recovery: Recovery::Again },
+    Scenario {
+        name: "graph-merge",
+        before: &[LANDMARKS, PART],
+        command: "graph merge part.parquet -o out.parquet --threads 1",
+        recovery: Recovery::IfMissing("out.parquet"),
     },
     Scenario {
         name: "study",
