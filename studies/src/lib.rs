@@ -17,6 +17,7 @@ mod dataset;
 mod distances;
 mod error;
 mod evaluate;
+mod files;
 mod jobs;
 mod merge;
 mod output_folder;

@@ -2,11 +2,12 @@
 
 use crate::{
     error::StudyError,
+    files::{MAX_RESULTS_BYTES, read_json, read_text, write_json},
     jobs::{Part, jobs},
     output_folder::claim,
     recipe::Recipe,
     report,
-    results::{MAX_RESULTS_BYTES, Results, RunResult, read_json, read_text, write_json},
+    results::{Results, RunResult},
     study::RESULT,
 };
 use serde_json::json;

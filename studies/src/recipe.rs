@@ -1,6 +1,6 @@
 //! Recipes: studies as TOML files.
 
-use crate::{error::StudyError, results::read_text};
+use crate::{error::StudyError, files::read_text};
 use isochrone_core::Discount;
 use isochrone_data::formats::ReadOptions;
 use isochrone_envs::DatasetId;

@@ -2,18 +2,17 @@
 
 use crate::{
     error::StudyError,
+    files::write_json,
     jobs::Job,
     recipe::{Metric, Recipe, VariantRecipe},
 };
-use isochrone_data::regular_file;
 use isochrone_eval::{rollout::Success, stats::mean};
-use isochrone_learn::run::{Provenance as Program, write_file};
-use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
-use std::{collections::BTreeMap, io, path::Path};
+use isochrone_learn::run::Provenance as Program;
+use serde::{Deserialize, Deserializer, Serialize};
+use std::{collections::BTreeMap, path::Path};
 
 /// The version of the evaluation protocol: results of another version are not used.
 pub const PROTOCOL_VERSION: u32 = 3;
-pub(crate) const MAX_RESULTS_BYTES: u64 = 1 << 28;
 
 /// The measurements of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -253,22 +252,4 @@ impl Results {
         }
         thresholds
     }
-}
-
-pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), StudyError> {
-    let text = serde_json::to_string_pretty(value).expect("plain data");
-    Ok(write_file(path, format!("{text}\n").as_bytes())?)
-}
-
-/// Reads a file if it exists and is valid; otherwise its contents are computed again.
-pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
-    serde_json::from_str(&read_text(path, MAX_RESULTS_BYTES).ok()?).ok()
-}
-
-/// Reads a text file that has up to `limit_bytes`.
-pub(crate) fn read_text(path: &Path, limit_bytes: u64) -> Result<String, StudyError> {
-    let text = regular_file::read_at_most(path, limit_bytes).and_then(|bytes| {
-        String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
-    });
-    text.map_err(StudyError::io(path))
 }

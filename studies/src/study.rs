@@ -4,11 +4,12 @@ use crate::{
     dataset::StudyDataset,
     error::StudyError,
     evaluate::{Evaluator, SuccessInTraining, pieces},
+    files::{read_json, write_json},
     jobs::{Job, Part, jobs},
     output_folder::claim,
     recipe::{Recipe, VariantRecipe},
     report,
-    results::{DatasetInfo, PROTOCOL_VERSION, Provenance, Results, RunResult, read_json, write_json},
+    results::{DatasetInfo, PROTOCOL_VERSION, Provenance, Results, RunResult},
     training::{self, TrainedRun},
 };
 use isochrone_learn::{
