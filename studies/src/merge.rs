@@ -67,8 +67,16 @@ pub fn merge(shards: &[PathBuf], output: &Path) -> Result<Results, StudyError> {
         for (folder, shard) in &read {
             let Some(listed) = shard.runs.iter().find(|run| run.is_of(job)) else { continue };
             // The file of the run, if present, has more than the list.
-            let complete = read_json::<RunResult>(&folder.join(job.folder()).join(RESULT))
-                .filter(|result| result.settings_hash == listed.settings_hash);
+            let path = folder.join(job.folder()).join(RESULT);
+            let complete = read_json::<RunResult>(&path)
+                .filter(|result| result.settings_hash == listed.settings_hash && result.is_of(job));
+            if complete
+                .as_ref()
+                .is_some_and(|complete| json!(complete.evaluations) != json!(listed.evaluations))
+            {
+                let list = folder.join("results.json");
+                return Err(mismatch(&list, &path, "the result of the run".to_owned()));
+            }
             let run = complete.unwrap_or_else(|| listed.clone());
             match &found {
                 Some((left, known)) if known.numbers() != run.numbers() => {
@@ -115,11 +123,18 @@ fn load(folder: &Path) -> Result<Results, StudyError> {
     })?;
     // Folders are named after its datasets, and its seeds are counted.
     results.recipe.check(&path)?;
-    match results.runs.iter().find(|run| !results.datasets.contains_key(&run.dataset)) {
+    let problem = results.runs.iter().find_map(|run| {
+        let of_run = || format!("{} {} seed {}", run.dataset, run.method, run.seed);
+        if !results.datasets.contains_key(&run.dataset) {
+            return Some(format!("the dataset {} of a run is not described", run.dataset));
+        }
+        (!run.is_plausible()).then(|| format!("{}: its success is not between 0 and 1", of_run()))
+    });
+    match problem {
         None => Ok(results),
-        Some(run) => Err(StudyError::Invalid {
+        Some(problem) => Err(StudyError::Invalid {
             path,
-            problem: format!("the dataset {} of a run is not described", run.dataset),
+            problem,
             hint: "give the folder of a study that was run by this version",
         }),
     }

@@ -1,21 +1,29 @@
 //! The output folder of a study, in which files are replaced.
 
-use crate::error::StudyError;
+use crate::{
+    error::StudyError,
+    files::{MAX_RESULTS_BYTES, read_text},
+};
 use isochrone_data::atomic::is_unfinished;
+use isochrone_envs::DatasetId;
 use isochrone_learn::run::write_file;
-use std::{fs, path::Path};
+use std::{fs, io::ErrorKind, path::Path};
 
-/// What a study of any kind has in its folder, from its first moment on.
-const MARKS: [&str; 3] = ["lock", "rows", "runs"];
+/// What a study of any kind has in its folder, from its first moment on: an empty file.
+const MARK: &str = "lock";
 
 /// Folders into which a study writes.
 const FOLDERS: [&str; 4] = ["datasets", "figures", "rows", "runs"];
+/// Files that a study writes.
+const FILES: [&str; 5] = [MARK, "README.md", "report.html", "report.md", "results.json"];
+/// The folders of a run are the deepest ones: `runs/DATASET/METHOD-SEED/checkpoints/STEP`.
+const MAX_DEPTH: usize = 8;
 
 /// Creates a folder for a study, or checks that it can be continued there.
 ///
 /// # Errors
-/// If the folder has files of something else, such as a report with the same name, or if one of its
-/// folders is a link, which would redirect what is written.
+/// If the folder has files of something else, such as a report with the same name, or if anything
+/// that a study writes is a link, which would redirect what is written, or a pipe.
 pub fn claim(folder: &Path) -> Result<(), StudyError> {
     fs::create_dir_all(folder).map_err(StudyError::io(folder))?;
     let refuse = |path: &Path, problem: &str, hint| {
@@ -24,29 +32,63 @@ pub fn claim(folder: &Path) -> Result<(), StudyError> {
     if folder.join("config.toml").exists() {
         return refuse(folder, "the folder is that of a training run", "choose another folder");
     }
-    for name in FOLDERS {
-        let path = folder.join(name);
-        if path.is_symlink() {
-            return refuse(&path, "a study does not write through links", "replace it by a folder");
-        }
+    for name in FOLDERS.iter().chain(&FILES) {
+        check_plain(&folder.join(name), 0)?;
     }
     // What a process that was killed while it wrote the mark has left is no file of others.
     let mut entries = fs::read_dir(folder).map_err(StudyError::io(folder))?;
     let is_empty = entries.all(|entry| entry.is_ok_and(|entry| is_unfinished(&entry.path())));
-    let is_ours = MARKS.iter().any(|mark| folder.join(mark).exists()) || has_results(folder);
+    let is_ours = folder.join(MARK).metadata().is_ok_and(|mark| mark.is_file() && mark.len() == 0)
+        || has_results(folder)
+        || has_parts(folder);
     match (is_empty, is_ours) {
         // Durable before anything else is written: a crash leaves no folder without it.
-        (true, _) => Ok(write_file(&folder.join(MARKS[0]), b"")?),
+        (true, _) => Ok(write_file(&folder.join(MARK), b"")?),
         (_, true) => Ok(()),
         _ => refuse(folder, "the folder has files that are not of a study", "choose a new folder"),
     }
 }
 
+/// Checks that nothing at a path or below it is a link or a special file.
+fn check_plain(path: &Path, depth: usize) -> Result<(), StudyError> {
+    let refuse = |problem: &str, hint| {
+        Err(StudyError::Invalid { path: path.into(), problem: problem.to_owned(), hint })
+    };
+    let kind = match path.symlink_metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        found => found.map_err(StudyError::io(path))?.file_type(),
+    };
+    if kind.is_symlink() {
+        return refuse("a study does not write through links", "replace it by what it leads to");
+    }
+    if !kind.is_dir() && !kind.is_file() {
+        return refuse("it is neither a file nor a folder", "remove it");
+    }
+    if kind.is_dir() && depth < MAX_DEPTH {
+        for entry in fs::read_dir(path).map_err(StudyError::io(path))? {
+            check_plain(&entry.map_err(StudyError::io(path))?.path(), depth + 1)?;
+        }
+    }
+    Ok(())
+}
+
 /// Whether a folder has the results of a study.
 fn has_results(folder: &Path) -> bool {
-    let text = fs::read_to_string(folder.join("results.json")).unwrap_or_default();
+    let text = read_text(&folder.join("results.json"), MAX_RESULTS_BYTES).unwrap_or_default();
     let results: Option<serde_json::Value> = serde_json::from_str(&text).ok();
     results.is_some_and(|results| ["version", "platform"].iter().all(|name| results.get(name).is_some()))
+}
+
+/// Whether a folder has runs or rows of a study, which may have lost its mark. Other folders have
+/// `runs`, too: `isochrone train` puts runs there by default.
+fn has_parts(folder: &Path) -> bool {
+    let names = |part: &str| {
+        let entries = fs::read_dir(folder.join(part)).into_iter().flatten().flatten();
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect::<Vec<_>>()
+    };
+    let rows = names("rows");
+    names("runs").iter().any(|name| DatasetId::from_name(name).is_some())
+        || !rows.is_empty() && rows.iter().all(|name| name.ends_with(".json"))
 }
 
 #[cfg(test)]
@@ -62,6 +104,10 @@ mod tests {
         fs::write(folder.join("results.json"), "{\"mine\": 1}").unwrap();
         let error = claim(&folder).unwrap_err().to_string();
         assert!(error.contains("not of a study") && error.contains("hint:"), "{error}");
+        // A project with runs of `isochrone train`, and a lock file of another program.
+        fs::create_dir_all(folder.join("runs/maze/checkpoints")).unwrap();
+        fs::write(folder.join("lock"), "17").unwrap();
+        assert!(claim(&folder).unwrap_err().to_string().contains("not of a study"));
         let other = parent.path().join("other");
         claim(&other).unwrap();
         fs::write(other.join("README.md"), "ours").unwrap();
@@ -84,7 +130,19 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("new");
         claim(&folder).unwrap();
-        std::os::unix::fs::symlink(parent.path(), folder.join("figures")).unwrap();
-        assert!(claim(&folder).unwrap_err().to_string().contains("figures"));
+        let outside = parent.path().join("outside");
+        fs::create_dir(&outside).unwrap();
+        for part in ["figures", "runs", "runs/nav2d", "runs/nav2d/gcbc-0", "rows/a.json", "results.json"] {
+            let link = folder.join(part);
+            fs::create_dir_all(link.parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(&outside, &link).unwrap();
+            let error = claim(&folder).unwrap_err().to_string();
+            assert!(error.contains(part) && error.contains("links"), "{error}");
+            fs::remove_file(link).unwrap();
+        }
+        // A pipe would be waited for.
+        let pipe = folder.join("results.json");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert!(claim(&folder).unwrap_err().to_string().contains("neither a file nor a folder"));
     }
 }

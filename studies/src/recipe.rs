@@ -35,6 +35,8 @@ pub const BUILT_IN: [(&str, &str); 17] = [
 pub const MAX_SEEDS: u64 = 1000;
 /// The largest seed that others are counted from.
 const MAX_FIRST_SEED: u64 = u32::MAX as u64;
+/// The largest number of episodes, relative to the default of a dataset.
+const MAX_DATA_SHARE: f64 = 100.0;
 const MAX_RECIPE_BYTES: u64 = 1 << 20;
 
 /// A study: datasets, methods and seeds to compare, how runs are evaluated, and what the report
@@ -428,6 +430,8 @@ impl Recipe {
             (problem, "give dimensions of observations, such as goal = { start = 0, end = 2 }")
         } else if !(1..=MAX_SEEDS).contains(&recipe.seeds) {
             (format!("seeds = {}", recipe.seeds), "set a number between 1 and 1000")
+        } else if !(recipe.data_share > 0.0 && recipe.data_share <= MAX_DATA_SHARE) {
+            (format!("data_share = {}", recipe.data_share), "set a number above 0 and up to 100")
         } else if recipe.first_seed > MAX_FIRST_SEED {
             (format!("first_seed = {}", recipe.first_seed), "set a number up to 4294967295")
         } else if recipe.evaluation.task_seed > MAX_FIRST_SEED {

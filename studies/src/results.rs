@@ -167,6 +167,12 @@ impl RunResult {
             && self.variant == job.variant.map(VariantRecipe::label)
     }
 
+    /// Whether rates of success are possible ones. They are not protected by a checksum.
+    pub(crate) fn is_plausible(&self) -> bool {
+        let is_rate = |rate: &f64| (0.0..=1.0).contains(rate);
+        self.evaluations.iter().all(|found| !found.success.is_empty() && found.success.iter().all(is_rate))
+    }
+
     /// Returns the evaluations with a planner, or of the policy alone, from the first to the last
     /// checkpoint.
     pub fn evaluations(&self, planner: Option<&str>) -> Vec<&EvalResult> {

@@ -103,7 +103,9 @@ impl Study {
             let config = training::training(&self.recipe, job, dataset).config(&dataset.data)?;
             let hash = self.settings_hash(job, &config);
             match read_json(&self.folder.join(job.folder()).join(RESULT)) {
-                Some(result @ RunResult { .. }) if result.settings_hash == hash => {
+                Some(result @ RunResult { .. })
+                    if result.settings_hash == hash && result.is_of(&job) && result.is_plausible() =>
+                {
                     // A process that was killed between both files has left it.
                     let _ = std::fs::remove_file(self.folder.join(job.folder()).join(PARTIAL_RESULT));
                     observe(Event::Finished(&result));
@@ -167,7 +169,11 @@ impl Study {
             observe(Event::Trained(job));
         }
         let mut result = match read_json(&partial) {
-            Some(result @ RunResult { .. }) if result.settings_hash == hash => result,
+            Some(result @ RunResult { .. })
+                if result.settings_hash == hash && result.is_of(&job) && result.is_plausible() =>
+            {
+                result
+            }
             _ => self.unevaluated(job, hash, &run)?,
         };
         let mut loaded: Option<Model> = None;

@@ -242,7 +242,13 @@ fn shards_of_one_study_are_merged() {
             &|results| results.datasets.get_mut("nav2d").unwrap().content_hash = "other".into(),
             "the dataset nav2d differs",
         ),
-        (&|results| results.runs[0].evaluations[0].success[0] += 0.5, "the result of runs/nav2d"),
+        (
+            &|results| {
+                let success = &mut results.runs[0].evaluations[0].success[0];
+                *success = 1.0 - *success / 2.0;
+            },
+            "the result of runs/nav2d",
+        ),
     ] {
         let error = edited(edit);
         assert!(error.contains(expected_error) && error.contains("hint:"), "{error}");
@@ -270,6 +276,8 @@ fn shards_of_one_study_are_merged() {
         (&escapes as &dyn Fn(&mut Results), "outside is not a dataset; hint:"),
         (&|results| results.recipe.seeds = 1_000_000_000_000_000, "seeds = 1000000000000000; hint:"),
         (&|results| results.recipe.first_seed = u64::MAX, "first_seed = 18446744073709551615; hint:"),
+        (&|results| results.runs[0].evaluations[0].success.clear(), "its success is not between 0 and 1"),
+        (&|results| results.recipe.data_share = 1e300, "data_share = "),
         (&|results| results.datasets.clear(), "the dataset nav2d of a run is not described; hint:"),
     ] {
         let mut results = stored(&at("b"));

@@ -5,7 +5,7 @@ use super::{
     results::{DistanceResults, to_json},
     row::{DISTANCES, DistanceRow},
 };
-use crate::StudyError;
+use crate::{StudyError, report::plain_markdown};
 use isochrone_core::statistics::median;
 use isochrone_learn::run::write_file;
 use isochrone_plot::{LineChart, Panel, Series};
@@ -34,7 +34,7 @@ const BINS: usize = 12;
 pub fn write(folder: &Path, rows: &[DistanceRow]) -> Result<(), StudyError> {
     let results = DistanceResults::new(rows);
     write_file(&folder.join("results.json"), &to_json(&results))?;
-    write_file(&folder.join("README.md"), markdown(&results).as_bytes())?;
+    write_file(&folder.join("README.md"), plain_markdown(&markdown(&results)).as_bytes())?;
     let figure = figure(rows).draw();
     for file in ["readings.svg", "readings.png"] {
         figure.save(&folder.join(file))?;

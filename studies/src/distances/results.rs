@@ -1,7 +1,8 @@
 //! The files of the benchmark.
 
 use super::row::DistanceRow;
-use crate::StudyError;
+use crate::{StudyError, files::MAX_RESULTS_BYTES};
+use isochrone_data::regular_file;
 use isochrone_learn::{ComputeDevice, error::LearnError, run::Provenance};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -41,7 +42,7 @@ pub fn to_json(value: &impl Serialize) -> Vec<u8> {
 
 /// Reads the rows of a file; `None` if there is no file.
 pub fn read(path: &Path) -> Result<Option<Vec<DistanceRow>>, StudyError> {
-    match std::fs::read(path) {
+    match regular_file::read_at_most(path, MAX_RESULTS_BYTES) {
         Ok(text) => {
             let rows = serde_json::from_slice(&text).map_err(|error| StudyError::Invalid {
                 path: path.to_owned(),

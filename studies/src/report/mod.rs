@@ -5,15 +5,20 @@ mod page;
 mod summary;
 mod tables;
 
-use crate::{error::StudyError, results::Results};
+use crate::{
+    error::StudyError,
+    files::{MAX_RESULTS_BYTES, read_text},
+    results::Results,
+};
 use figures::{NamedFigure, Source};
+use isochrone_core::is_control;
 use isochrone_learn::run::write_file;
 use std::path::Path;
 
 /// Writes `results.json` and the tables as `report.md`.
 pub fn write_tables(folder: &Path, results: &Results) -> Result<(), StudyError> {
     results.write(folder)?;
-    write_text(folder, "report.md", &page::markdown(results, &[]))
+    write_text(folder, "report.md", &plain_markdown(&page::markdown(results, &[])))
 }
 
 /// Writes `results.json`, `report.md`, `report.html` and figures. Runs and datasets are loaded from
@@ -22,8 +27,23 @@ pub fn write(folder: &Path, results: &Results, sources: &[&Path]) -> Result<(), 
     let figures = figures::draw(&Source { results, folders: sources })?;
     results.write(folder)?;
     save(&folder.join("figures"), &figures)?;
-    write_text(folder, "report.md", &page::markdown(results, &figures))?;
+    write_text(folder, "report.md", &plain_markdown(&page::markdown(results, &figures)))?;
     write_text(folder, "report.html", &page::html(results, &figures))
+}
+
+/// Returns Markdown without control characters and tags: names may come from files of strangers.
+pub fn plain_markdown(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let begins_tag = |c: &char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?');
+        match c {
+            '<' if chars.peek().is_some_and(begins_tag) => plain += "&lt;",
+            c if is_control(c) && c != '\n' => plain.push(' '),
+            c => plain.push(c),
+        }
+    }
+    plain
 }
 
 fn write_text(folder: &Path, name: &str, text: &str) -> Result<(), StudyError> {
@@ -41,7 +61,7 @@ fn save(folder: &Path, figures: &[NamedFigure]) -> Result<(), StudyError> {
         .iter()
         .flat_map(|figure| ["svg", "png"].map(|extension| format!("{}.{extension}", figure.name)))
         .collect();
-    let listed = std::fs::read_to_string(folder.join(LIST)).unwrap_or_default();
+    let listed = read_text(&folder.join(LIST), MAX_RESULTS_BYTES).unwrap_or_default();
     for old in listed.lines().filter(|old| is_figure(old) && !files.iter().any(|file| file == old)) {
         match std::fs::remove_file(folder.join(old)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
