@@ -4,7 +4,11 @@
 
 use isochrone::{
     TemporalDistance as _,
-    data::Dataset,
+    data::{
+        Dataset,
+        shards::{Part, Shards, StateColumns},
+        tables::{Column, write_parquet},
+    },
     learn::{
         Algorithm, ComputeDevice, Preset, Training,
         distill::{
@@ -18,10 +22,10 @@ use isochrone::{
         run::{REFINED_FILE, Run},
     },
     plan::{RecordedPlanner, WaypointDisplacements},
-    refined::{RefinedConfig, RefinedDistance},
+    refined::{GraphPart, Landmarks, RefinedConfig, RefinedDistance},
     rng,
 };
-use std::{fs, path::Path};
+use std::{fs, path::Path, sync::Arc};
 
 const CHECKPOINT: &str = "checkpoints/step-000000000004";
 
@@ -91,6 +95,29 @@ fn no_flipped_bit_of_a_run_is_used() {
     for file in ["config.toml", "manifest.json"].into_iter().chain(parts.iter().map(String::as_str)) {
         flip(folder.path(), file, || used_of_run(folder.path()).ok());
     }
+}
+
+/// What the jobs of a graph in parts hand on.
+#[test]
+fn no_flipped_bit_of_a_graph_in_parts_is_used() {
+    let (folder, data) = (tempfile::tempdir().unwrap(), walks());
+    let path = |file: &str| folder.path().join(file);
+    let number = |of: &dyn Fn(u64) -> f64| Column::Numbers((0..data.index().n_states()).map(of).collect());
+    let columns = [
+        ("obs_x", number(&|row| f64::from(data.state(row)[0]))),
+        ("obs_y", number(&|row| f64::from(data.state(row)[1]))),
+        ("episode", number(&|row| data.index().row_of_state(row).0 as f64)),
+    ];
+    write_parquet(&path("logs.parquet"), &columns).unwrap();
+    let shards = Shards::open(&path("logs.parquet")).unwrap();
+    let columns = StateColumns { width: 2, ..StateColumns::default() };
+    let config = RefinedConfig { landmarks: 40, ..RefinedConfig::default() };
+    let landmarks = Landmarks::choose(&shards, &columns, 1000, &config).unwrap();
+    landmarks.save(&path("landmarks.json")).unwrap();
+    flip(folder.path(), "landmarks.json", || Landmarks::open(&path("landmarks.json")).ok());
+    let part = GraphPart::build(&Arc::new(landmarks), &shards, Part::ALL).unwrap();
+    part.save(&path("graph.parquet")).unwrap();
+    flip(folder.path(), "graph.parquet", || GraphPart::open(&path("graph.parquet")).ok());
 }
 
 /// What `distill` and queries add to a run.

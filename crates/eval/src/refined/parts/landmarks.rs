@@ -3,7 +3,7 @@
 use super::{GraphError, sample::Sample};
 use crate::refined::{HopMetric, RefinedConfig, choice::Choice, nearest::Points};
 use isochrone_data::{
-    DataError, atomic, regular_file,
+    DataError, atomic, regular_file, sha256,
     shards::{Shards, StateColumns},
 };
 use serde::{Deserialize, Serialize};
@@ -163,7 +163,7 @@ impl Landmarks {
     pub fn save(&self, path: &Path) -> Result<(), DataError> {
         let hint = "check that the folder exists, is writable and has free space";
         let fail = |source| DataError::Io { path: path.into(), source, hint };
-        atomic::write(path, self.to_json().as_bytes()).map_err(fail)
+        atomic::write(path, sealed(&self.to_json()).as_bytes()).map_err(fail)
     }
 
     /// Opens a file.
@@ -178,8 +178,27 @@ impl Landmarks {
                 hint: regular_file::hint(&source),
                 source,
             })?;
-        Self::from_json(path, &text)
+        let json = unsealed(&text).ok_or_else(|| DataError::Malformed {
+            path: path.into(),
+            problem: "its checksum is missing or differs from its contents".into(),
+            hint: HINT.into(),
+        })?;
+        Self::from_json(path, &json)
     }
+}
+
+/// The first field of a file: the checksum of the same object without it.
+const SEAL: &str = "{\"sha256\":\"";
+
+fn sealed(json: &str) -> String {
+    format!("{SEAL}{}\",{}", sha256(json.as_bytes()), &json[1..])
+}
+
+/// Returns the object without its checksum, if it is that of the object.
+fn unsealed(text: &str) -> Option<String> {
+    let (checksum, rest) = text.strip_prefix(SEAL)?.split_once("\",")?;
+    let json = format!("{{{rest}");
+    (sha256(json.as_bytes()) == checksum).then_some(json)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::{GraphError, GraphPart, Landmarks};
 use crate::refined::{edges::Edge, rows::apart};
 use isochrone_data::{
-    DataError,
+    DataError, sha256,
     tables::{NumberTable, Numbers},
 };
 use std::{ops::Range, path::Path, sync::Arc};
@@ -14,6 +14,7 @@ const COST_TOLERANCE: f32 = 1e-4;
 const LANDMARKS: &str = "isochrone:landmarks";
 const ROWS: &str = "isochrone:rows";
 const JUMPS: &str = "isochrone:jumps";
+const CHECKSUM: &str = "isochrone:sha256";
 
 impl GraphPart {
     /// Writes a file atomically.
@@ -70,14 +71,35 @@ impl GraphPart {
             ("first", ends(0)),
             ("last", ends(1)),
         ];
-        let rows: Vec<String> =
-            self.covered.iter().map(|rows| format!("{}..{}", rows.start, rows.end)).collect();
-        let texts =
-            [(LANDMARKS, self.landmarks.to_json()), (ROWS, rows.join(",")), (JUMPS, self.jumps.to_string())];
+        let texts = [
+            (LANDMARKS, self.landmarks.to_json()),
+            (ROWS, self.rows_text()),
+            (JUMPS, self.jumps.to_string()),
+            (CHECKSUM, self.checksum()),
+        ];
         NumberTable {
             columns: columns.into_iter().map(|(name, numbers)| (name.to_owned(), numbers)).collect(),
             texts: texts.into_iter().map(|(name, text)| (name.to_owned(), text)).collect(),
         }
+    }
+
+    fn rows_text(&self) -> String {
+        let rows: Vec<String> =
+            self.covered.iter().map(|rows| format!("{}..{}", rows.start, rows.end)).collect();
+        rows.join(",")
+    }
+
+    /// Returns SHA-256 of all that the file has.
+    fn checksum(&self) -> String {
+        let texts = [self.landmarks.to_json(), self.rows_text(), self.jumps.to_string()];
+        let mut bytes = texts.join("\n").into_bytes();
+        for Edge { from, to, lag, row, cost } in &self.edges {
+            for number in [*from, *to, *lag, *row, cost.to_bits()] {
+                bytes.extend(number.to_le_bytes());
+            }
+        }
+        self.ends.iter().for_each(|end| bytes.extend(end.to_le_bytes()));
+        sha256(&bytes)
     }
 
     fn of_table(path: &Path, table: &NumberTable) -> Result<Self, DataError> {
@@ -123,7 +145,11 @@ impl GraphPart {
             edges.push(Edge { from, to, lag, row, cost: cost[number] });
             ends.extend(first.iter().chain(last));
         }
-        Ok(Self { landmarks: Arc::new(landmarks), covered, jumps, edges, ends })
+        let found = Self { landmarks: Arc::new(landmarks), covered, jumps, edges, ends };
+        match *text(CHECKSUM)? == found.checksum() {
+            true => Ok(found),
+            false => Err(corrupt("its checksum differs from its contents")),
+        }
     }
 }
 
