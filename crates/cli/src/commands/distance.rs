@@ -163,6 +163,12 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     let refined = reading.map(|reading| Ok::<_, anyhow::Error>(loaded.refined()?.with_reading(reading)));
     let goal_steps = GoalSteps { distance: &*distance, refined: refined.transpose()?, sets: &args.sets };
     let steps = goal_steps.steps(&query.from, &query.goals, &query.pairs)?;
+    if let Some(pair) = steps.iter().position(|steps| steps.is_nan()) {
+        let (from, to) = query.names()[pair];
+        bail!(
+            "the distance from {from} to {to} is not a number; hint: give states in the range of the data, see isochrone data inspect"
+        );
+    }
     if reading.is_some() {
         warn_of_extrapolation(&loaded, &query)?;
         if steps.iter().any(|steps: &f64| steps.is_infinite()) {

@@ -1,9 +1,13 @@
 //! `isochrone man`: manual pages.
 
-use anyhow::Context as _;
+use anyhow::anyhow;
 use clap::Command;
 use isochrone::data::atomic;
-use std::{fs, io::Write, path::PathBuf};
+use std::{
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
 
 /// Write manual pages, one for each command
 #[derive(clap::Args)]
@@ -22,7 +26,10 @@ Examples:
 /// Writes the pages of `command` and prints their paths.
 pub fn run(args: &Args, command: Command, out: &mut dyn Write) -> anyhow::Result<()> {
     let folder = &args.output;
-    fs::create_dir_all(folder).with_context(|| format!("{}: cannot be created", folder.display()))?;
+    let fail = |path: &Path, error: io::Error| {
+        anyhow!("{}: cannot be written: {error}; hint: give a folder that is writable", path.display())
+    };
+    fs::create_dir_all(folder).map_err(|error| fail(folder, error))?;
     let mut command = command.disable_help_subcommand(true);
     // Global flags become part of every page.
     command.build();
@@ -30,14 +37,14 @@ pub fn run(args: &Args, command: Command, out: &mut dyn Write) -> anyhow::Result
     render(&command, "isochrone", &mut pages)?;
     for (name, page) in pages {
         let path = folder.join(format!("{name}.1"));
-        atomic::write(&path, &page).with_context(|| format!("{}: cannot be written", path.display()))?;
+        atomic::write(&path, &page).map_err(|error| fail(&path, error))?;
         writeln!(out, "{}", path.display())?;
     }
     Ok(())
 }
 
 /// Renders the page of a command named `name`, and those of its subcommands.
-fn render(command: &Command, name: &str, pages: &mut Vec<(String, Vec<u8>)>) -> std::io::Result<()> {
+fn render(command: &Command, name: &str, pages: &mut Vec<(String, Vec<u8>)>) -> io::Result<()> {
     for child in command.get_subcommands().filter(|child| child.get_name() != "help") {
         render(child, &format!("{name}-{}", child.get_name()), pages)?;
     }

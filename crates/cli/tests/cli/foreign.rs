@@ -125,8 +125,14 @@ fn symbolic_links_inside_a_run_are_rejected() {
     }
     // Files that are written later.
     parts.extend(
-        ["refined.npz", "nearest", "distilled.safetensors", "distilled-policy.safetensors"]
-            .map(PathBuf::from),
+        [
+            "refined.npz",
+            "nearest",
+            "distilled.safetensors",
+            "distilled-policy.safetensors",
+            "distilled-waypoints.safetensors",
+        ]
+        .map(PathBuf::from),
     );
     // Temporary files have their own names.
     parts.extend([".unfinished-status.json".into(), "checkpoints/.unfinished-step-000000000006".into()]);

@@ -108,6 +108,11 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
             let rows = extras.iter().zip(&extra_rows).map(|(extra, rows)| &rows[part(rows, extra.width)]);
             assembler.row(&values, rows)?;
             let is_set = |flags: &[f32]| flags.get(row).is_some_and(|&flag| flag != 0.0);
+            let is_nan = |flags: &[f32]| flags.get(row).is_some_and(|flag| flag.is_nan());
+            if is_nan(&terminal) || is_nan(&timeout) {
+                let row = start + row as u64;
+                return Err(fail(format!("row {row}: NaN in terminals or timeouts is not a flag")));
+            }
             let (is_terminal, is_timeout) = (is_set(&terminal), is_set(&timeout));
             let ending = match (is_terminal && by_terminals, is_timeout && by_timeouts) {
                 (true, _) => Ending::Terminated,

@@ -123,6 +123,9 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
         let values = Row { observation: &observation, action: &action, reward, timestamp: 0.0 };
         assembler.row(&values, extras.iter().map(Vec::as_slice))?;
         terminals.next_into(&mut flag).map_err(cut("terminals"))?;
+        if flag.iter().any(|flag| flag.is_nan()) {
+            return Err(fail(format!("array 'terminals', row {row}: NaN is not a flag")));
+        }
         if flag.first().is_some_and(|&flag| flag != 0.0) {
             assembler.end(Ending::Unknown)?;
         }

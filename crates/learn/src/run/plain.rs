@@ -22,7 +22,7 @@ pub const NEAREST_FOLDER: &str = "nearest";
 const EARLY: [&str; 4] = ["config.toml", "manifest.json", "lock", "checkpoints"];
 
 /// Those that are written later, besides event files and unfinished writes.
-const LATER: [&str; 7] = [
+const LATER: [&str; 8] = [
     "status.json",
     "metrics.jsonl",
     "sessions.jsonl",
@@ -30,6 +30,7 @@ const LATER: [&str; 7] = [
     NEAREST_FOLDER,
     "distilled.safetensors",
     "distilled-policy.safetensors",
+    "distilled-waypoints.safetensors",
 ];
 
 /// Checks that no entry of a run's folder is a link, a pipe or a device.

@@ -1,10 +1,12 @@
 //! Layers of the map: findings, gaps, suggested start states and progress.
 
 use super::{ExploreError, base64::Array, progress};
-use isochrone_data::Dataset;
+use isochrone_data::{Dataset, regular_file};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, path::Path};
 
+/// The maximum size of a file with findings or gaps.
+const MAX_BYTES: u64 = 1 << 28;
 /// The maximum number of findings on a page, those with the highest scores.
 const MAX_FINDINGS: usize = 500;
 
@@ -138,7 +140,8 @@ impl ExploreLayers {
 }
 
 fn read<T: DeserializeOwned>(path: &Path, hint: &'static str) -> Result<T, ExploreError> {
-    let text = fs::read(path).map_err(|source| ExploreError::Io { path: path.into(), source })?;
+    let text = regular_file::read_at_most(path, MAX_BYTES)
+        .map_err(|source| ExploreError::Io { path: path.into(), source })?;
     serde_json::from_slice(&text).map_err(|error| ExploreError::Layer {
         path: path.into(),
         problem: error.to_string(),

@@ -16,6 +16,7 @@ pub use layers::{Bridge, ExploreLayers, Finding, FrameOfEpisode, StartState};
 
 use crate::{html::escaped, state_map::evenly_spaced};
 use contents::Contents;
+use isochrone_core::is_control;
 use isochrone_data::Dataset;
 use isochrone_eval::refined::PortableGraph;
 
@@ -99,7 +100,7 @@ impl ExplorePage<'_> {
             .replace("{subtitle}", &escaped(&self.subtitle))
             .replace("{note}", &escaped(&self.note));
         // The text of a script element ends at the first `</`.
-        let contents = contents.replace('<', "\\u003c");
+        let contents = without_controls(&contents).replace('<', "\\u003c");
         let title = escaped(&self.title);
         let script = SCRIPTS.concat();
         let html = format!(
@@ -113,5 +114,41 @@ impl ExplorePage<'_> {
                 landmarks: self.graph.landmark_rows.len(),
             }),
         }
+    }
+}
+
+/// Replaces control characters in the strings of JSON by spaces, escaped ones too: the script shows
+/// names of columns and tasks as they are.
+fn without_controls(json: &str) -> String {
+    let (mut plain, mut chars) = (String::with_capacity(json.len()), json.chars());
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                // JSON is written with such escapes for control characters only.
+                Some('u') => {
+                    chars.by_ref().take(4).for_each(drop);
+                    plain.push(' ');
+                }
+                Some('b' | 'f' | 'n' | 'r' | 't') => plain.push(' '),
+                Some(escaped) => plain.extend(['\\', escaped]),
+                None => {}
+            },
+            c if is_control(c) => plain.push(' '),
+            c => plain.push(c),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_no_control_characters() {
+        let name = "a\u{1b}\n\u{9b}\u{202e}b \\ \\u001b \"c\"";
+        let json = serde_json::to_string(&[name]).unwrap();
+        let plain: [String; 1] = serde_json::from_str(&without_controls(&json)).unwrap();
+        assert_eq!(plain[0], "a    b \\ \\u001b \"c\"");
     }
 }
