@@ -3,7 +3,7 @@
 use crate::support::{gather, random_walks, write};
 use isochrone_data::{
     DataError, Dataset, DatasetBuilder, DefectKind, Ending, Feature, Spec,
-    formats::{Format, ReadOptions},
+    formats::{Format, ReadOptions, Writer},
     tables::NumberTable,
     validate::{Rule, validate},
 };
@@ -88,6 +88,10 @@ fn no_flipped_bit_changes_data_under_the_same_hash() {
     let folder = tempfile::tempdir().unwrap();
     let (arrow, _) = intact_file(folder.path());
     let columns = ReadOptions { observations: vec!["x".into(), "y".into()], ..ReadOptions::default() };
+    let shards = folder.path().join("shards");
+    let mut writer = Writer::shards(&shards, 8).unwrap();
+    Dataset::load(&arrow, ReadOptions::default()).unwrap().send(&mut writer).unwrap();
+    writer.finish().unwrap();
     let files = [
         (arrow, ReadOptions::default()),
         (fixtures.join("ogbench.npz"), ReadOptions::default()),
@@ -97,37 +101,69 @@ fn no_flipped_bit_changes_data_under_the_same_hash() {
         (fixtures.join("table-snappy.parquet"), columns.clone()),
         (fixtures.join("table-zstd.parquet"), columns.clone()),
         (fixtures.join("table-checksums.parquet"), columns),
+        (fixtures.join("minari/plain-v0"), ReadOptions::default()),
+        (fixtures.join("lerobot"), ReadOptions::default()),
+        (shards, ReadOptions::default()),
     ];
-    for (file, options) in files {
-        let intact = std::fs::read(&file).unwrap();
-        let name = file.file_name().unwrap().to_str().unwrap();
+    for (dataset, options) in files {
+        let name = dataset.file_name().unwrap().to_str().unwrap();
         let path = folder.path().join(format!("flipped-{name}"));
-        std::fs::write(&path, &intact).unwrap();
+        copy(&dataset, &path);
         let original =
             Dataset::load(&path, options.clone()).unwrap_or_else(|error| panic!("{name}: {error}"));
         let (hash, contents) = (original.content_hash().to_owned(), learned_from(&original));
         drop(original);
-        let (mut refused, mut noticed, mut equal) = (0, 0, 0);
-        let mut random = isochrone_core::rng::stream(9, 0);
-        for _ in 0..flips {
-            let bit = isochrone_core::rng::below(&mut random, 8 * intact.len());
-            let mut bytes = intact.clone();
-            bytes[bit / 8] ^= 1 << (bit % 8);
-            std::fs::write(&path, bytes).unwrap();
-            match Dataset::load(&path, options.clone()) {
-                Err(_) => refused += 1,
-                Ok(data) if data.content_hash() != hash => noticed += 1,
-                Ok(data) => {
-                    assert!(learned_from(&data) == contents, "{name}: bit {bit} is used silently");
-                    equal += 1;
+        for file in files_of(&path) {
+            let within = file.strip_prefix(&path).unwrap();
+            let name = Path::new(name).join(within).to_string_lossy().trim_end_matches('/').to_owned();
+            let intact = std::fs::read(&file).unwrap();
+            let (mut refused, mut noticed, mut equal) = (0, 0, 0);
+            let mut random = isochrone_core::rng::stream(9, 0);
+            for _ in 0..flips {
+                let bit = isochrone_core::rng::below(&mut random, 8 * intact.len());
+                let mut bytes = intact.clone();
+                bytes[bit / 8] ^= 1 << (bit % 8);
+                std::fs::write(&file, bytes).unwrap();
+                match Dataset::load(&path, options.clone()) {
+                    Err(_) => refused += 1,
+                    Ok(data) if data.content_hash() != hash => noticed += 1,
+                    Ok(data) => {
+                        assert!(learned_from(&data) == contents, "{name}: bit {bit} is used silently");
+                        equal += 1;
+                    }
                 }
             }
+            std::fs::write(&file, intact).unwrap();
+            println!(
+                "{name}: of {flips} flipped bits {refused} were refused, {noticed} changed the hash, {equal} changed nothing"
+            );
+            assert!(refused + noticed > 0, "{name}");
         }
-        println!(
-            "{name}: of {flips} flipped bits {refused} were refused, {noticed} changed the hash, {equal} changed nothing"
-        );
-        assert!(refused + noticed > 0, "{name}");
     }
+}
+
+/// Copies a file or a folder.
+fn copy(from: &Path, to: &Path) {
+    if from.is_file() {
+        std::fs::write(to, std::fs::read(from).unwrap()).unwrap();
+        return;
+    }
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        copy(&path, &to.join(path.file_name().unwrap()));
+    }
+}
+
+/// Returns a file, or the files of a folder, in order.
+fn files_of(path: &Path) -> Vec<PathBuf> {
+    if path.is_file() {
+        return vec![path.to_owned()];
+    }
+    let entries = std::fs::read_dir(path).unwrap();
+    let mut files: Vec<PathBuf> = entries.flat_map(|entry| files_of(&entry.unwrap().path())).collect();
+    files.sort();
+    files
 }
 
 #[test]
