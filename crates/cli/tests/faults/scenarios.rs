@@ -43,8 +43,8 @@ const PART: &str = "graph part logs landmarks.json -o part.parquet --threads 1";
 /// Settings of [`TRAIN`] for two processes.
 const TRAIN_TOGETHER: &str = "mpirun train --data walks.csv --observations x,y --size small --threads 1 --run r steps=6 batch_size=16 data.rows_per_episode=1 metrics.every=1 metrics.evaluate_every=3 checkpoints.every=2 checkpoints.keep_last=2 learner.critic.width=8 learner.critic.latent=16 learner.policy.width=8";
 
-/// All commands that write files. Those of Python need `ISOCHRONE_PYTHON`, an interpreter with the
-/// package; those of `mpirun` need the feature `mpi`.
+/// Commands of every kind that writes files. Those of Python need `ISOCHRONE_PYTHON`, an
+/// interpreter with the package; those of `mpirun` need the feature `mpi`.
 const SCENARIOS: &[Scenario] = &[
     Scenario { name: "train", before: &[], command: TRAIN, recovery: Recovery::Resume(RESUME) },
     Scenario {
