@@ -3,7 +3,7 @@
 use crate::commands::output::note;
 use anyhow::Context as _;
 use isochrone::learn::StopHandle;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 /// The exit code of a process that Ctrl-C (SIGINT) stopped.
 const INTERRUPTED: u8 = 130;
@@ -14,6 +14,26 @@ const TERMINATED: u8 = 143;
 /// The exit code for the first signal; 0 before it.
 static CODE: AtomicU8 = AtomicU8::new(0);
 
+/// Whether the first signal ends the process immediately.
+static IS_AT_ONCE: AtomicBool = AtomicBool::new(false);
+
+/// While it lives, the first signal ends the process immediately: for work of minutes that is done
+/// again from its beginning.
+pub struct AtOnce(());
+
+impl AtOnce {
+    pub fn new() -> Self {
+        IS_AT_ONCE.store(true, Ordering::SeqCst);
+        Self(())
+    }
+}
+
+impl Drop for AtOnce {
+    fn drop(&mut self) {
+        IS_AT_ONCE.store(false, Ordering::SeqCst);
+    }
+}
+
 /// Returns the exit code of a process that a signal stopped.
 pub fn exit_code() -> u8 {
     match CODE.load(Ordering::SeqCst) {
@@ -23,12 +43,12 @@ pub fn exit_code() -> u8 {
 }
 
 /// Returns a handle that Ctrl-C, SIGTERM or SIGHUP stops. The second signal ends the process
-/// immediately.
+/// immediately, and so does the first one during [`AtOnce`].
 pub fn stop_handle(is_announced: bool) -> anyhow::Result<StopHandle> {
     let stop = StopHandle::default();
     let handle = stop.clone();
     let receive = move |code: u8| {
-        if handle.is_stopped() {
+        if handle.is_stopped() || IS_AT_ONCE.load(Ordering::SeqCst) {
             std::process::exit(i32::from(code));
         }
         CODE.store(code, Ordering::SeqCst);

@@ -433,12 +433,14 @@ fn study(recipe: &Recipe, args: &StudyArgs, out: &mut dyn Write) -> anyhow::Resu
     // Checked before data are collected, which takes minutes.
     let recipe = recipe.with_methods(&args.methods).context("--methods")?;
     let part = Part { datasets: args.datasets.clone(), shard: args.shard };
+    let collecting = signals::AtOnce::new();
     let study = Study::open(output, recipe, part).map_err(|error| match error {
         // Unwrapped, so that the error of a missing MuJoCo gets the program's installation hint.
         StudyError::Collect(error) => anyhow::Error::new(error),
         error @ StudyError::UnknownDataset { .. } => anyhow::Error::new(error).context("--datasets"),
         error => error.into(),
     })?;
+    drop(collecting);
     let study = study.on(device);
     let bar = bar(study.jobs().len(), "{bar:24} {pos}/{len} runs  {elapsed}  {msg}");
     bar.enable_steady_tick(Duration::from_secs(1));
