@@ -248,6 +248,7 @@ def page(results):
         "Edges are those of the target with all its dependencies, without the standard library.",
         "Inputs and seconds are sums over runs; edges, features and corpus are those of the run with most edges.",
         "The revision of a run is in `fuzz.json`; runs of revision 4a5d9af had only a limit of 60 s by the clock.",
+        "Revisions 4a5d9af, 2bc8d9f and c1622304 are not in the repository: their commits were rewritten before they landed.",
         "The columns of crashes, hangs and over-allocations count open findings; a finding is fixed when its reproducer passes.",
         *stopped(rows),
         "Inputs per second are per second of processor time, since the machine was shared with other work.",
@@ -258,7 +259,7 @@ def page(results):
         "|---|---|---|---|---|---|",
         *("| " + " | ".join(finding.values()) + " |" for finding in results["findings"]),
         "",
-        f"Version {results['version']}, revision {results['revision']}, {results['toolchain']}, "
+        f"Page made at version {results['version']}, revision {results['revision']}; {results['toolchain']}, "
         f"{results['machine']['processor']}, one core.",
         "`just fuzz-coverage` makes this page from `fuzz.json`; `fuzz/README.md` describes the targets.",
         "",
