@@ -364,6 +364,7 @@ fn mistakes_are_explained() {
         ("plan runs/a --from 0,0 --to 1,1 --planner greedy --radius nan", "--radius"),
         ("plan runs/a --from 0,0 --to 1,1 --states 0", "--states 0"),
         ("plan runs/a --from -12,0 --to 0,-20 --max-edge-steps 0.0001", "no path found"),
+        ("man -o streets.npz/man", "streets.npz/man: cannot be written"),
         ("distill runs/a --updates 0", "--updates 0"),
         ("distill runs/none", "runs/none"),
         ("plot map runs/a -o x.svg", "--to"),
