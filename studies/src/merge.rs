@@ -2,7 +2,7 @@
 
 use crate::{
     error::StudyError,
-    files::{MAX_RESULTS_BYTES, read_json, read_text, write_json},
+    files::{MAX_RESULTS_BYTES, read_text, write_json},
     jobs::{Part, jobs},
     output_folder::claim,
     recipe::Recipe,
@@ -68,16 +68,11 @@ pub fn merge(shards: &[PathBuf], output: &Path) -> Result<Results, StudyError> {
             let Some(listed) = shard.runs.iter().find(|run| run.is_of(job)) else { continue };
             // The file of the run, if present, has more than the list.
             let path = folder.join(job.folder()).join(RESULT);
-            let complete = read_json::<RunResult>(&path)
-                .filter(|result| result.settings_hash == listed.settings_hash && result.is_of(job));
-            if complete
-                .as_ref()
-                .is_some_and(|complete| json!(complete.evaluations) != json!(listed.evaluations))
-            {
+            let run = RunResult::read(&path, job, &listed.settings_hash).unwrap_or_else(|| listed.clone());
+            if json!(run.evaluations) != json!(listed.evaluations) {
                 let list = folder.join("results.json");
                 return Err(mismatch(&list, &path, "the result of the run".to_owned()));
             }
-            let run = complete.unwrap_or_else(|| listed.clone());
             match &found {
                 Some((left, known)) if known.numbers() != run.numbers() => {
                     let field = format!("the result of {}", job.folder().display());
@@ -116,26 +111,24 @@ fn load(folder: &Path) -> Result<Results, StudyError> {
         });
     }
     let text = read_text(&path, MAX_RESULTS_BYTES)?;
-    let results: Results = serde_json::from_str(&text).map_err(|error| StudyError::Invalid {
+    let invalid = |problem: String| StudyError::Invalid {
         path: path.clone(),
-        problem: format!("the file has no valid results of a study: {error}"),
+        problem,
         hint: "give the folder of a study that was run by this version",
-    })?;
+    };
+    let results: Results = serde_json::from_str(&text)
+        .map_err(|error| invalid(format!("the file has no valid results of a study: {error}")))?;
     // Folders are named after its datasets, and its seeds are counted.
     results.recipe.check(&path)?;
-    let problem = results.runs.iter().find_map(|run| {
-        let of_run = || format!("{} {} seed {}", run.dataset, run.method, run.seed);
-        if !results.datasets.contains_key(&run.dataset) {
-            return Some(format!("the dataset {} of a run is not described", run.dataset));
+    for run in &results.runs {
+        let RunResult { dataset, method, seed, .. } = run;
+        if !results.datasets.contains_key(dataset) {
+            return Err(invalid(format!("the dataset {dataset} of a run is not described")));
         }
-        (!run.is_plausible()).then(|| format!("{}: its success is not between 0 and 1", of_run()))
-    });
-    match problem {
-        None => Ok(results),
-        Some(problem) => Err(StudyError::Invalid {
-            path,
-            problem,
-            hint: "give the folder of a study that was run by this version",
-        }),
+        if !run.is_plausible() {
+            let problem = format!("{dataset} {method} seed {seed}: its success is not between 0 and 1");
+            return Err(invalid(problem));
+        }
     }
+    Ok(results)
 }

@@ -26,9 +26,6 @@ const MAX_DEPTH: usize = 8;
 /// that a study writes is a link, which would redirect what is written, or a pipe.
 pub fn claim(folder: &Path) -> Result<(), StudyError> {
     fs::create_dir_all(folder).map_err(StudyError::io(folder))?;
-    let refuse = |path: &Path, problem: &str, hint| {
-        Err(StudyError::Invalid { path: path.into(), problem: problem.to_owned(), hint })
-    };
     if folder.join("config.toml").exists() {
         return refuse(folder, "the folder is that of a training run", "choose another folder");
     }
@@ -49,20 +46,21 @@ pub fn claim(folder: &Path) -> Result<(), StudyError> {
     }
 }
 
+fn refuse(path: &Path, problem: &str, hint: &'static str) -> Result<(), StudyError> {
+    Err(StudyError::Invalid { path: path.into(), problem: problem.to_owned(), hint })
+}
+
 /// Checks that nothing at a path or below it is a link or a special file.
 fn check_plain(path: &Path, depth: usize) -> Result<(), StudyError> {
-    let refuse = |problem: &str, hint| {
-        Err(StudyError::Invalid { path: path.into(), problem: problem.to_owned(), hint })
-    };
     let kind = match path.symlink_metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         found => found.map_err(StudyError::io(path))?.file_type(),
     };
     if kind.is_symlink() {
-        return refuse("a study does not write through links", "replace it by what it leads to");
+        return refuse(path, "a study does not write through links", "replace it by what it leads to");
     }
     if !kind.is_dir() && !kind.is_file() {
-        return refuse("it is neither a file nor a folder", "remove it");
+        return refuse(path, "it is neither a file nor a folder", "remove it");
     }
     if kind.is_dir() && depth < MAX_DEPTH {
         for entry in fs::read_dir(path).map_err(StudyError::io(path))? {

@@ -410,32 +410,31 @@ impl Recipe {
 
     /// Returns an error that names the file `path` if a value is wrong.
     pub(crate) fn check(&self, path: &Path) -> Result<(), StudyError> {
-        let recipe = self;
-        let dataset = recipe.datasets.keys().find(|name| DatasetId::from_name(name).is_none());
-        let method = recipe.methods.keys().find(|name| Algorithm::named(name).is_none());
-        let has_steps = |method: &MethodRecipe| method.steps.or(recipe.steps).is_some_and(|steps| steps > 0);
+        let dataset = self.datasets.keys().find(|name| DatasetId::from_name(name).is_none());
+        let method = self.methods.keys().find(|name| Algorithm::named(name).is_none());
+        let has_steps = |method: &MethodRecipe| method.steps.or(self.steps).is_some_and(|steps| steps > 0);
         let (problem, hint) = if let Some(name) = dataset {
             (format!("{name} is not a dataset"), "name a dataset of the list of environments")
         } else if let Some(name) = method {
             (format!("{name} is not a method"), "name an algorithm")
-        } else if recipe.methods.is_empty() || recipe.datasets.is_empty() {
+        } else if self.methods.is_empty() || self.datasets.is_empty() {
             ("no method or no dataset".into(), "name at least one of each")
-        } else if let Some((name, _)) = recipe.methods.iter().find(|(_, method)| !has_steps(method)) {
+        } else if let Some((name, _)) = self.methods.iter().find(|(_, method)| !has_steps(method)) {
             (format!("{name} has no steps"), "set steps for it or for all methods")
-        } else if let Some(planner) = recipe.planners.iter().find(|planner| !planner.has_its_states()) {
+        } else if let Some(planner) = self.planners.iter().find(|planner| !planner.has_its_states()) {
             (format!("states of the planner {}", planner.name), "set them for greedy and graph planners only")
-        } else if let Some(planner) = recipe.planners.iter().find(|planner| !planner.has_its_edges()) {
+        } else if let Some(planner) = self.planners.iter().find(|planner| !planner.has_its_edges()) {
             (format!("edges of the planner {}", planner.name), "set edge_scale_steps or max_edge_steps")
-        } else if let Some(problem) = recipe.wrong_goal() {
+        } else if let Some(problem) = self.wrong_goal() {
             (problem, "give dimensions of observations, such as goal = { start = 0, end = 2 }")
-        } else if !(1..=MAX_SEEDS).contains(&recipe.seeds) {
-            (format!("seeds = {}", recipe.seeds), "set a number between 1 and 1000")
-        } else if !(recipe.data_share > 0.0 && recipe.data_share <= MAX_DATA_SHARE) {
-            (format!("data_share = {}", recipe.data_share), "set a number above 0 and up to 100")
-        } else if recipe.first_seed > MAX_FIRST_SEED {
-            (format!("first_seed = {}", recipe.first_seed), "set a number up to 4294967295")
-        } else if recipe.evaluation.task_seed > MAX_FIRST_SEED {
-            (format!("task_seed = {}", recipe.evaluation.task_seed), "set a number up to 4294967295")
+        } else if !(1..=MAX_SEEDS).contains(&self.seeds) {
+            (format!("seeds = {}", self.seeds), "set a number between 1 and 1000")
+        } else if !(self.data_share > 0.0 && self.data_share <= MAX_DATA_SHARE) {
+            (format!("data_share = {}", self.data_share), "set a number above 0 and up to 100")
+        } else if self.first_seed > MAX_FIRST_SEED {
+            (format!("first_seed = {}", self.first_seed), "set a number up to 4294967295")
+        } else if self.evaluation.task_seed > MAX_FIRST_SEED {
+            (format!("task_seed = {}", self.evaluation.task_seed), "set a number up to 4294967295")
         } else {
             return Ok(());
         };

@@ -2,7 +2,7 @@
 
 use crate::{
     error::StudyError,
-    files::write_json,
+    files::{read_json, write_json},
     jobs::Job,
     recipe::{Metric, Recipe, VariantRecipe},
 };
@@ -165,6 +165,12 @@ impl RunResult {
     pub(crate) fn is_of(&self, job: &Job<'_>) -> bool {
         (self.dataset.as_str(), self.method.as_str(), self.seed) == (job.dataset, job.method.name(), job.seed)
             && self.variant == job.variant.map(VariantRecipe::label)
+    }
+
+    /// Reads the result of a job with these settings; `None` if the file is of another one, or of
+    /// none.
+    pub(crate) fn read(path: &Path, job: &Job<'_>, settings_hash: &str) -> Option<Self> {
+        read_json(path).filter(|result: &Self| result.settings_hash == settings_hash && result.is_of(job))
     }
 
     /// Whether rates of success are possible ones. They are not protected by a checksum.

@@ -4,7 +4,7 @@ use crate::{
     dataset::StudyDataset,
     error::StudyError,
     evaluate::{Evaluator, SuccessInTraining, pieces},
-    files::{read_json, write_json},
+    files::write_json,
     jobs::{Job, Part, jobs},
     output_folder::claim,
     recipe::{Recipe, VariantRecipe},
@@ -102,10 +102,8 @@ impl Study {
             let dataset = &self.datasets[job.dataset];
             let config = training::training(&self.recipe, job, dataset).config(&dataset.data)?;
             let hash = self.settings_hash(job, &config);
-            match read_json(&self.folder.join(job.folder()).join(RESULT)) {
-                Some(result @ RunResult { .. })
-                    if result.settings_hash == hash && result.is_of(&job) && result.is_plausible() =>
-                {
+            match RunResult::read(&self.folder.join(job.folder()).join(RESULT), &job, &hash) {
+                Some(result) if result.is_plausible() => {
                     // A process that was killed between both files has left it.
                     let _ = std::fs::remove_file(self.folder.join(job.folder()).join(PARTIAL_RESULT));
                     observe(Event::Finished(&result));
@@ -168,12 +166,8 @@ impl Study {
         if run.was_trained {
             observe(Event::Trained(job));
         }
-        let mut result = match read_json(&partial) {
-            Some(result @ RunResult { .. })
-                if result.settings_hash == hash && result.is_of(&job) && result.is_plausible() =>
-            {
-                result
-            }
+        let mut result = match RunResult::read(&partial, &job, hash) {
+            Some(result) if result.is_plausible() => result,
             _ => self.unevaluated(job, hash, &run)?,
         };
         let mut loaded: Option<Model> = None;
