@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[derive(Default)]
 struct Plane {
     compared: AtomicUsize,
+    /// Beyond this x, distances overflow.
+    overflows_beyond: Option<f32>,
 }
 
 impl TemporalDistance for Plane {
@@ -28,7 +30,11 @@ impl TemporalDistance for Plane {
         self.compared.fetch_add(n, Ordering::Relaxed);
         let unit = self.discount().nats_per_step() as f32;
         let pairs = from.chunks_exact(2).zip(to.chunks_exact(2));
-        pairs.map(|(a, b)| (a[0] - b[0]).hypot(a[1] - b[1]) * unit).collect()
+        let nats = |(a, b): (&[f32], &[f32])| match self.overflows_beyond {
+            Some(beyond) if a[0] > beyond => f32::NAN,
+            _ => (a[0] - b[0]).hypot(a[1] - b[1]) * unit,
+        };
+        pairs.map(nats).collect()
     }
 
     fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
@@ -229,35 +235,13 @@ fn coverage_has_states_in_a_corridor_that_random_states_miss() {
     assert!(share >= 15, "{share}");
 }
 
-/// A distance that overflows at some states, or at all.
-struct Overflows {
-    beyond: f32,
-}
-
-impl TemporalDistance for Overflows {
-    fn width(&self) -> usize {
-        2
-    }
-
-    fn discount(&self) -> Discount {
-        Discount::new(0.9).unwrap()
-    }
-
-    fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
-        let nats = Plane::default().paired_nats(from, to).into_iter().zip(from.chunks_exact(2));
-        nats.map(|(nats, from)| if from[0] > self.beyond { f32::NAN } else { nats }).collect()
-    }
-
-    fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
-        let repeated = |row: &[f32]| row.repeat(to.len() / 2);
-        from.chunks_exact(2).flat_map(|row| self.paired_nats(&repeated(row), to)).collect()
-    }
-}
-
 #[test]
 fn windows_without_a_finite_distance_are_not_efficient() {
     let data = room_and_corridor();
-    let chosen = |beyond: f32| Vertices::Efficient.choose(&Overflows { beyond }, &data, 100, 8, 0);
+    let chosen = |beyond: f32| {
+        let distance = Plane { overflows_beyond: Some(beyond), ..Plane::default() };
+        Vertices::Efficient.choose(&distance, &data, 100, 8, 0)
+    };
     let some = chosen(30.0);
     assert!(some.states.chunks_exact(2).any(|state| state[0] > 12.0));
     assert!(some.states.chunks_exact(2).all(|state| state[0] <= 34.0));

@@ -132,11 +132,12 @@ pub(super) fn read(
         }
         let shard = Shard::open(metric.clone(), config, &path)?;
         // Rows are numbered through all shards: all but the last are full.
-        let (rows, is_last) = (shard.len(), number + 1 == contents.shards.len());
+        let is_last = number + 1 == contents.shards.len();
+        let (rows, least) = (shard.len(), if is_last { 1 } else { config.shard_rows });
         if rows != file.rows {
             return Err(corrupt(&path, format!("it has {rows} rows instead of {}", file.rows)));
         }
-        if rows == 0 || rows > config.shard_rows || !is_last && rows < config.shard_rows {
+        if !(least..=config.shard_rows).contains(&rows) {
             return Err(corrupt(&path, format!("it has {rows} rows in shards of {}", config.shard_rows)));
         }
         Ok(shard)

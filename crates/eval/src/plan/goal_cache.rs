@@ -1,7 +1,7 @@
 //! Results of recent goals.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, Mutex},
 };
 
@@ -31,30 +31,27 @@ impl<T> GoalCache<T> {
         let known = || self.known.lock().expect("no thread panics while holding it");
         let mut found: Vec<Option<Arc<T>>> = keys.iter().map(|key| known().get(key).cloned()).collect();
         // Many rows often share a goal: the first of them stands for all.
-        let mut first_rows = HashMap::new();
-        let unknown: Vec<usize> = (0..keys.len())
-            .filter(|&row| found[row].is_none() && *first_rows.entry(&keys[row]).or_insert(row) == row)
-            .collect();
+        let mut new = HashSet::new();
+        let unknown: Vec<usize> =
+            (0..keys.len()).filter(|&row| found[row].is_none() && new.insert(&keys[row])).collect();
         if !unknown.is_empty() {
             let rows: Vec<f32> =
                 unknown.iter().flat_map(|&row| &goals[row * width..][..width]).copied().collect();
             // One call for all goals, so that nodes are encoded only once. The lock is not held: a
             // network computes in parallel, and a waiting thread may pick up work that calls this
             // method.
-            for (&row, result) in unknown.iter().zip(compute(&rows)) {
-                found[row] = Some(Arc::new(result));
-            }
-            for (row, key) in keys.iter().enumerate() {
-                if found[row].is_none() {
-                    found[row] = found[first_rows[key]].clone();
-                }
+            let results = compute(&rows).into_iter().map(Arc::new);
+            let computed: HashMap<&Vec<u32>, Arc<T>> =
+                unknown.iter().map(|&row| &keys[row]).zip(results).collect();
+            for (found, key) in found.iter_mut().zip(&keys) {
+                found.get_or_insert_with(|| Arc::clone(&computed[key]));
             }
             let mut known = known();
             if known.len() + unknown.len() > self.max_goals {
                 known.clear();
             }
-            let kept = unknown.iter().take(self.max_goals);
-            known.extend(kept.filter_map(|&row| Some((keys[row].clone(), found[row].clone()?))));
+            let kept = unknown.iter().take(self.max_goals).map(|&row| &keys[row]);
+            known.extend(kept.map(|key| (key.clone(), Arc::clone(&computed[key]))));
         }
         found.into_iter().map(|result| result.expect("all are found or computed")).collect()
     }
