@@ -75,15 +75,21 @@ KILLS = [r"(?m)^ *(?P<line>\d+ killed.*)$"]
 
 
 def updated(before: list[dict], log: Path, patterns: list[str]) -> list[dict]:
-    """The rows before, with those of a log in place of the ones of the same name; each has its revision."""
+    """The rows before, with those of a log in place of the ones of the same name; each has its revision.
+
+    A row that is not new keeps its revision: the log may be that of an earlier page."""
     head = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
     new = {}
     for pattern in patterns:
         for row in numbers(lines(log, pattern)):
             name = next(iter(row.values()))
-            new.setdefault(name, {}).update(row, revision=head)
+            new.setdefault(name, {}).update(row)
     rows = {next(iter(row.values())): row for row in before}
-    return list((rows | new).values())
+    for name, row in new.items():
+        known = rows.get(name, {})
+        is_known = known == {**row, "revision": known.get("revision")}
+        rows[name] = known if is_known else {**row, "revision": head}
+    return list(rows.values())
 
 
 def committed(path: Path) -> str:
