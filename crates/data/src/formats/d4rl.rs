@@ -8,6 +8,7 @@
 
 use super::{
     Ends, ReadOptions,
+    flags::is_set,
     flat::{Assembler, Row},
     hdf5::{self, Column, WINDOW_ROWS},
 };
@@ -52,7 +53,7 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
         Ends::Timeouts => (true, false),
         Ends::Terminals => (false, true),
         Ends::Either => (true, true),
-        Ends::Auto => match flags(n, terminals.as_ref(), timeouts.as_ref()).map_err(fail)? {
+        Ends::Auto => match marks(n, terminals.as_ref(), timeouts.as_ref()).map_err(fail)? {
             (false, _) => (false, true),
             (true, None) => (true, false),
             // Mazes store their goal; there, a terminal is a visit to the goal.
@@ -91,8 +92,9 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
         };
         let observed = observations.read(start, WINDOW_ROWS).map_err(fail)?;
         let acted = actions.read(start, WINDOW_ROWS).map_err(fail)?;
-        let (rewarded, terminal, timeout) = (window(&rewards)?, window(&terminals)?, window(&timeouts)?);
-        let nexts = window(&next)?;
+        let (rewarded, nexts) = (window(&rewards)?, window(&next)?);
+        let flags = |column: &Option<Column>| flags_of(column.as_ref(), start).map_err(fail);
+        let (terminal, timeout) = (flags(&terminals)?, flags(&timeouts)?);
         let extra_rows: Vec<Vec<f32>> = extras
             .iter()
             .map(|extra| extra.read(start, WINDOW_ROWS).map_err(fail))
@@ -107,13 +109,7 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
             };
             let rows = extras.iter().zip(&extra_rows).map(|(extra, rows)| &rows[part(rows, extra.width)]);
             assembler.row(&values, rows)?;
-            let is_set = |flags: &[f32]| flags.get(row).is_some_and(|&flag| flag != 0.0);
-            let is_nan = |flags: &[f32]| flags.get(row).is_some_and(|flag| flag.is_nan());
-            if is_nan(&terminal) || is_nan(&timeout) {
-                let row = start + row as u64;
-                return Err(fail(format!("row {row}: NaN in terminals or timeouts is not a flag")));
-            }
-            let (is_terminal, is_timeout) = (is_set(&terminal), is_set(&timeout));
+            let [is_terminal, is_timeout] = [&terminal, &timeout].map(|flags| flags.get(row) == Some(&true));
             let ending = match (is_terminal && by_terminals, is_timeout && by_timeouts) {
                 (true, _) => Ending::Terminated,
                 (false, true) => Ending::Truncated,
@@ -141,22 +137,29 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
 }
 
 /// Returns whether a file has a timeout, and the first row with a terminal and no timeout.
-fn flags(
+fn marks(
     rows: u64,
     terminals: Option<&Column>,
     timeouts: Option<&Column>,
 ) -> Result<(bool, Option<u64>), String> {
     let (mut has_timeout, mut lone_terminal) = (false, None);
     for start in (0..rows).step_by(WINDOW_ROWS as usize) {
-        let window =
-            |flags: Option<&Column>| flags.map_or(Ok(Vec::new()), |flags| flags.read(start, WINDOW_ROWS));
-        let (terminal, timeout) = (window(terminals)?, window(timeouts)?);
-        has_timeout |= timeout.iter().any(|&flag| flag != 0.0);
-        let is_timeout = |at: usize| timeout.get(at).is_some_and(|&flag| flag != 0.0);
-        let lone = terminal.iter().enumerate().position(|(at, &flag)| flag != 0.0 && !is_timeout(at));
+        let (terminal, timeout) = (flags_of(terminals, start)?, flags_of(timeouts, start)?);
+        has_timeout |= timeout.contains(&true);
+        let lone = (0..terminal.len()).find(|&at| terminal[at] && timeout.get(at) != Some(&true));
         lone_terminal = lone_terminal.or(lone.map(|at| start + at as u64));
     }
     Ok((has_timeout, lone_terminal))
+}
+
+/// Returns the flags of the rows from `start` on, or none without a column.
+fn flags_of(column: Option<&Column>, start: u64) -> Result<Vec<bool>, String> {
+    let Some(column) = column else { return Ok(Vec::new()) };
+    let values = column.read(start, WINDOW_ROWS)?;
+    let flag = |(row, value): (u64, &f32)| {
+        is_set(*value).map_err(|problem| format!("array '{}', row {row}: {problem}", column.name))
+    };
+    (start..).zip(&values).map(flag).collect()
 }
 
 /// Returns the columns of `infos` that have a row for every state.

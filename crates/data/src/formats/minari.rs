@@ -7,6 +7,7 @@
 
 use super::{
     ReadOptions,
+    flags::is_set,
     hdf5::{self, Column},
 };
 use crate::{
@@ -194,15 +195,21 @@ impl Layout {
         if let Some(declared) = declared.filter(|declared| *declared != steps as i64) {
             return Err(lengths(format!("total_steps is {declared}, but it has {steps} actions")));
         }
-        let flags = |name: &str| match group.dataset(name) {
+        let optional = |name: &str| match group.dataset(name) {
             Ok(data) => rows_of(&Column::open(file, name, data).map_err(ReadFailure::File)?, steps),
             Err(_) => Ok(Vec::new()),
         };
-        let (terminations, truncations) = (flags("terminations")?, flags("truncations")?);
-        let is_set = |flags: &[f32]| flags.last().is_some_and(|&flag| flag != 0.0);
-        let is_end = |row: usize| {
-            [&terminations, &truncations].iter().any(|flags| flags.get(row).is_some_and(|&flag| flag != 0.0))
+        let flags = |name: &str| -> Result<Vec<bool>, ReadFailure> {
+            let not_a_flag = |row: usize, problem: &str| {
+                ReadFailure::File(format!("array '{name}', row {row}: {problem}"))
+            };
+            let values = optional(name)?;
+            let rows = values.iter().enumerate();
+            rows.map(|(row, &flag)| is_set(flag).map_err(|problem| not_a_flag(row, problem))).collect()
         };
+        let (terminations, truncations) = (flags("terminations")?, flags("truncations")?);
+        let is_end =
+            |row: usize| [&terminations, &truncations].iter().any(|flags| flags.get(row) == Some(&true));
         if let Some(row) = (0..steps.saturating_sub(1) as usize).find(|&row| is_end(row)) {
             let problem = format!("episode_{number} is marked as ended at step {row} of {steps}");
             return Err(ReadFailure::Episode(DefectKind::Ends, problem));
@@ -210,10 +217,10 @@ impl Layout {
         Ok(Episode {
             observations: concatenate_rows(&observations).map_err(ReadFailure::File)?,
             actions: concatenate_rows(&actions).map_err(ReadFailure::File)?,
-            rewards: if self.spec.has_rewards { flags("rewards")? } else { Vec::new() },
+            rewards: if self.spec.has_rewards { optional("rewards")? } else { Vec::new() },
             timestamps: Vec::new(),
             extras: self.extras.iter().map(|name| rows_of(&open(name)?, states)).collect::<Result<_, _>>()?,
-            ending: match (is_set(&terminations), is_set(&truncations)) {
+            ending: match (terminations.last() == Some(&true), truncations.last() == Some(&true)) {
                 (true, _) => Ending::Terminated,
                 (false, true) => Ending::Truncated,
                 (false, false) => Ending::Unknown,

@@ -11,6 +11,7 @@ mod csv;
 mod d4rl;
 mod finished_episodes;
 mod fixed_sizes;
+mod flags;
 mod flat;
 mod hdf5;
 pub mod lerobot;

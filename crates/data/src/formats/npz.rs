@@ -8,6 +8,7 @@
 
 use super::{
     ReadOptions,
+    flags::is_set,
     flat::{Assembler, Row},
 };
 use crate::{
@@ -89,11 +90,13 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
         }
     }
     let mut rewards = take(&mut columns, "rewards");
-    if let Some(rewards) = rewards.as_ref().filter(|rewards| rewards.rows != n || rewards.width != 1) {
-        return Err(fail(format!(
-            "array 'rewards' has shape ({}, {}), not a number for each of {n} rows",
-            rewards.rows, rewards.width
-        )));
+    for (name, rows) in [("terminals", Some(&terminals)), ("rewards", rewards.as_ref())] {
+        if let Some(rows) = rows.filter(|rows| rows.rows != n || rows.width != 1) {
+            let (rows, width) = (rows.rows, rows.width);
+            return Err(fail(format!(
+                "array '{name}' has shape ({rows}, {width}), not a number for each of {n} rows"
+            )));
+        }
     }
     columns.retain(|(_, rows)| rows.rows == n && rows.width > 0);
     columns.sort_by_key(|(name, _)| *name);
@@ -123,10 +126,8 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
         let values = Row { observation: &observation, action: &action, reward, timestamp: 0.0 };
         assembler.row(&values, extras.iter().map(Vec::as_slice))?;
         terminals.next_into(&mut flag).map_err(cut("terminals"))?;
-        if flag.iter().any(|flag| flag.is_nan()) {
-            return Err(fail(format!("array 'terminals', row {row}: NaN is not a flag")));
-        }
-        if flag.first().is_some_and(|&flag| flag != 0.0) {
+        let not_a_flag = |problem| fail(format!("array 'terminals', row {row}: {problem}"));
+        if is_set(flag[0]).map_err(not_a_flag)? {
             assembler.end(Ending::Unknown)?;
         }
     }

@@ -8,6 +8,7 @@ mod archives;
 mod categories;
 mod episodes;
 mod fixed_sizes;
+mod flags;
 #[cfg(unix)]
 mod not_regular;
 mod pages;
