@@ -410,10 +410,23 @@ impl Recipe {
 
     /// Returns an error that names the file `path` if a value is wrong.
     pub(crate) fn check(&self, path: &Path) -> Result<(), StudyError> {
+        let quick = self.quick.map(|_| self.clone().quick());
+        let wrong = self.wrong_value().or_else(|| {
+            let (problem, hint) = quick?.wrong_value()?;
+            Some((format!("quick: {problem}"), hint))
+        });
+        match wrong {
+            Some((problem, hint)) => Err(StudyError::Invalid { path: path.into(), problem, hint }),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns a wrong value and a hint.
+    fn wrong_value(&self) -> Option<(String, &'static str)> {
         let dataset = self.datasets.keys().find(|name| DatasetId::from_name(name).is_none());
         let method = self.methods.keys().find(|name| Algorithm::named(name).is_none());
         let has_steps = |method: &MethodRecipe| method.steps.or(self.steps).is_some_and(|steps| steps > 0);
-        let (problem, hint) = if let Some(name) = dataset {
+        let wrong = if let Some(name) = dataset {
             (format!("{name} is not a dataset"), "name a dataset of the list of environments")
         } else if let Some(name) = method {
             (format!("{name} is not a method"), "name an algorithm")
@@ -431,14 +444,17 @@ impl Recipe {
             (format!("seeds = {}", self.seeds), "set a number between 1 and 1000")
         } else if !(self.data_share > 0.0 && self.data_share <= MAX_DATA_SHARE) {
             (format!("data_share = {}", self.data_share), "set a number above 0 and up to 100")
+        } else if let Some(share) = self.quick.map(|quick| quick.steps_share).filter(|share| !(*share > 0.0))
+        {
+            (format!("steps_share = {share}"), "set a number above 0")
         } else if self.first_seed > MAX_FIRST_SEED {
             (format!("first_seed = {}", self.first_seed), "set a number up to 4294967295")
         } else if self.evaluation.task_seed > MAX_FIRST_SEED {
             (format!("task_seed = {}", self.evaluation.task_seed), "set a number up to 4294967295")
         } else {
-            return Ok(());
+            return None;
         };
-        Err(StudyError::Invalid { path: path.into(), problem, hint })
+        Some(wrong)
     }
 
     /// Returns the quick version, or the recipe itself if it has none.
@@ -447,7 +463,7 @@ impl Recipe {
         let Some(QuickRecipe { seeds, steps_share, data_share, episodes, checkpoints }) = self.quick else {
             return self;
         };
-        let shorter = |steps: u64| (steps as f64 * steps_share) as u64;
+        let shorter = |steps: u64| ((steps as f64 * steps_share) as u64).max(1);
         (self.seeds, self.data_share, self.steps) = (seeds, data_share, self.steps.map(shorter));
         self.evaluation =
             EvaluationRecipe { checkpoints, episodes, earlier_episodes: None, ..self.evaluation };

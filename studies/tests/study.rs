@@ -409,6 +409,18 @@ fn invalid_recipes_are_refused() {
             "{error}"
         );
     }
+    for (from, to, expected_error) in [
+        ("seeds = 1", "seeds = 0", "quick: seeds = 0; hint: "),
+        ("steps_share = 0.5", "steps_share = 0.0", "steps_share = 0; hint: "),
+        ("data_share = 0.01", "data_share = -1.0", "quick: data_share = -1; hint: "),
+    ] {
+        let quick =
+            "[quick]\nseeds = 1\nsteps_share = 0.5\ndata_share = 0.01\nepisodes = 1\ncheckpoints = 1\n";
+        Recipe::parse(&format!("{TINY}{quick}"), Path::new("mine.toml")).unwrap();
+        let quick = quick.replace(from, to);
+        let error = Recipe::parse(&format!("{TINY}{quick}"), Path::new("mine.toml")).unwrap_err().to_string();
+        assert!(error.contains("mine.toml") && error.contains(expected_error), "{error}");
+    }
     let error = Recipe::parse("base = 'maze'", Path::new("mine.toml")).unwrap_err().to_string();
     assert!(error.contains("base = \"maze\"") && error.contains("hint:"), "{error}");
     let error = tiny().with_methods(&[isochrone_learn::Algorithm::Qrl]).unwrap_err().to_string();

@@ -62,7 +62,7 @@ struct StudyArgs {
     #[arg(long)]
     check: bool,
 
-    /// Methods to run [default: all of the recipe]
+    /// Methods to run, such as cmd1,gcbc [default: all of the recipe]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = parser_of(&Algorithm::ALL))]
     methods: Vec<Algorithm>,
 
