@@ -444,9 +444,10 @@ impl Recipe {
             (format!("seeds = {}", self.seeds), "set a number between 1 and 1000")
         } else if !(self.data_share > 0.0 && self.data_share <= MAX_DATA_SHARE) {
             (format!("data_share = {}", self.data_share), "set a number above 0 and up to 100")
-        } else if let Some(share) = self.quick.map(|quick| quick.steps_share).filter(|share| !(*share > 0.0))
+        } else if let Some(quick) =
+            self.quick.filter(|quick| quick.steps_share.is_nan() || quick.steps_share <= 0.0)
         {
-            (format!("steps_share = {share}"), "set a number above 0")
+            (format!("steps_share = {}", quick.steps_share), "set a number above 0")
         } else if self.first_seed > MAX_FIRST_SEED {
             (format!("first_seed = {}", self.first_seed), "set a number up to 4294967295")
         } else if self.evaluation.task_seed > MAX_FIRST_SEED {
