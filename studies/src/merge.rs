@@ -11,11 +11,14 @@ use crate::{
     study::RESULT,
 };
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 /// Merges the results of shards into one folder with a report. Runs that no shard has finished may
 /// be missing, which the report states; runs that several shards have must agree. Shards may differ
-/// in the number of seeds, so that seeds can be added to a finished study.
+/// in their methods and in the number of seeds, so that both can be added to a finished study.
 ///
 /// # Errors
 /// If a folder holds no results; if shards differ in recipe, protocol, physics or data; if they
@@ -39,9 +42,15 @@ pub fn merge(shards: &[PathBuf], output: &Path) -> Result<Results, StudyError> {
             return Err(StudyError::Invalid { path: folder.into(), problem, hint: "give every shard once" });
         }
         let differs = |field: String| mismatch(first_folder, folder, field);
-        let of_one_seed = |recipe: &Recipe| json!(Recipe { seeds: 1, ..recipe.clone() });
-        if of_one_seed(&shard.recipe) != of_one_seed(&first.recipe) {
+        let shared = |recipe: &Recipe| json!(Recipe { seeds: 1, methods: BTreeMap::new(), ..recipe.clone() });
+        if shared(&shard.recipe) != shared(&first.recipe) {
             return Err(differs("the recipe".into()));
+        }
+        for (name, method) in &shard.recipe.methods {
+            let known = merged.recipe.methods.entry(name.clone()).or_insert_with(|| method.clone());
+            if known != method {
+                return Err(differs(format!("the method {name} of the recipe")));
+            }
         }
         merged.recipe.seeds = merged.recipe.seeds.max(shard.recipe.seeds);
         if shard.protocol != first.protocol {

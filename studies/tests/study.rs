@@ -1,6 +1,6 @@
 //! Studies from end to end: uninterrupted, interrupted, sharded and merged.
 
-use isochrone_learn::StopHandle;
+use isochrone_learn::{Algorithm, StopHandle};
 use isochrone_studies::{Event, Part, Recipe, Results, RunResult, Study, StudyError, merge};
 use serde_json::json;
 use std::{
@@ -263,6 +263,21 @@ fn shards_of_one_study_are_merged() {
     assert_eq!((all.runs.len(), all.n_jobs, all.recipe.seeds), (6, 6, 3));
     assert!(all.is_complete());
 
+    // So can methods.
+    for method in [Algorithm::Cmd1, Algorithm::Gcbc] {
+        run(&at(method.name()), plain().with_methods(&[method]).unwrap(), None, &count);
+    }
+    let both = merge(&[at("gcbc"), at("cmd1")], &at("methods")).unwrap();
+    assert!(both.is_complete());
+    assert_eq!(numbers(&both), numbers(&expected));
+    let mut results = stored(&at("cmd1"));
+    let mut method = results.recipe.methods["cmd1"].clone();
+    method.steps = Some(9);
+    results.recipe.methods.insert("gcbc".to_owned(), method);
+    std::fs::write(at("edited").join("results.json"), serde_json::to_string(&results).unwrap()).unwrap();
+    let error = merge(&[at("gcbc"), at("edited")], &at("f")).unwrap_err().to_string();
+    assert!(error.contains("the method gcbc of the recipe differs") && error.contains("hint:"), "{error}");
+
     // Results may come from strangers: folders are named after their datasets.
     let escapes = |results: &mut Results| {
         let name = at("outside").display().to_string();
@@ -328,7 +343,7 @@ fn the_stochastic_planner_is_a_row_of_a_study() {
     let stochastic = "search = { kind = \"stochastic\", recorded_only = true }";
     let text = TINY.replace(search, stochastic).replace("seeds = 2", "seeds = 1");
     let mut recipe = Recipe::parse(&text, Path::new("tiny.toml")).unwrap();
-    recipe = recipe.with_methods(&[isochrone_learn::Algorithm::named("gcbc").unwrap()]).unwrap();
+    recipe = recipe.with_methods(&[Algorithm::named("gcbc").unwrap()]).unwrap();
     recipe.report.figures.clear();
     let folder = tempfile::tempdir().unwrap();
     let results = run(folder.path(), recipe, None, &Count::default());
@@ -345,7 +360,7 @@ fn the_stochastic_planner_is_a_row_of_a_study() {
 fn goals_may_be_a_part_of_a_state() {
     let text = TINY.replace("seeds = 2", "seeds = 1\ngoal = { start = 0, end = 1 }");
     let mut recipe = Recipe::parse(&text, Path::new("tiny.toml")).unwrap();
-    recipe = recipe.with_methods(&[isochrone_learn::Algorithm::named("gcbc").unwrap()]).unwrap();
+    recipe = recipe.with_methods(&[Algorithm::named("gcbc").unwrap()]).unwrap();
     recipe.report.figures.clear();
     let folder = tempfile::tempdir().unwrap();
     let results = run(folder.path(), recipe, None, &Count::default());
@@ -423,7 +438,7 @@ fn invalid_recipes_are_refused() {
     }
     let error = Recipe::parse("base = 'maze'", Path::new("mine.toml")).unwrap_err().to_string();
     assert!(error.contains("base = \"maze\"") && error.contains("hint:"), "{error}");
-    let error = tiny().with_methods(&[isochrone_learn::Algorithm::Qrl]).unwrap_err().to_string();
+    let error = tiny().with_methods(&[Algorithm::Qrl]).unwrap_err().to_string();
     assert!(error.contains("qrl") && error.contains("cmd1, gcbc"), "{error}");
 }
 
