@@ -102,6 +102,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let color = color::choice(arguments.iter().cloned());
     color::apply(color);
     let parser = Cli::command().color(color).styles(color::STYLES);
+    #[cfg(feature = "learn")]
+    let parser = commands::reproduce::with_recipe_files(parser, &arguments);
     let cli = match parser.try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches))
     {
         Ok(cli) => cli,

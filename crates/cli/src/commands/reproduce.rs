@@ -246,6 +246,24 @@ fn study_examples(study: &str) -> String {
     )
 }
 
+/// Adds the recipe files among the arguments to the studies, with the flags and the help of a
+/// built-in one. Flags of all commands, such as `--threads`, could not follow an unknown study.
+pub fn with_recipe_files(command: Command, arguments: &[OsString]) -> Command {
+    let names = arguments.iter().filter_map(|argument| argument.to_str());
+    let files: BTreeSet<&str> = names.filter(|name| is_recipe_file(name)).collect();
+    command.mut_subcommand("reproduce", |reproduce| {
+        let studies = files.into_iter().map(|file| {
+            let study = Command::new(file.to_owned()).about("Run the study of a recipe file").hide(true);
+            StudyArgs::augment_args(study).after_help(study_examples(file))
+        });
+        reproduce.subcommands(studies)
+    })
+}
+
+fn is_recipe_file(name: &str) -> bool {
+    !name.starts_with('-') && Path::new(name).extension().is_some_and(|extension| extension == "toml")
+}
+
 impl Subcommand for StudyArg {
     fn augment_subcommands(mut command: Command) -> Command {
         for (name, _) in BUILT_IN {
@@ -286,27 +304,21 @@ impl FromArgMatches for StudyArg {
         if name == "episode-leak" {
             return Ok(Self::Leak(LeakArgs::from_arg_matches(matches)?));
         }
-        let (recipe, args) = match Recipe::built_in(name) {
-            Some(recipe) => (recipe, StudyArgs::from_arg_matches(matches)?),
+        let refuse = |problem: String| clap::Error::raw(clap::error::ErrorKind::InvalidSubcommand, problem);
+        let recipe = match Recipe::built_in(name) {
+            Some(recipe) => recipe,
+            None if is_recipe_file(name) && Path::new(name).exists() => {
+                Recipe::load(Path::new(name)).map_err(|error| refuse(error.to_string()))?
+            }
             None => {
-                let refuse =
-                    |problem: String| clap::Error::raw(clap::error::ErrorKind::InvalidSubcommand, problem);
-                let path = Path::new(name);
-                if !path.exists() {
-                    let known = BUILT_IN.map(|(name, _)| name).join(", ") + ", distances, episode-leak";
-                    let problem = format!(
-                        "{name}: no such study or recipe file; hint: choose from {known}, or give a file"
-                    );
-                    return Err(refuse(problem));
-                }
-                let recipe = Recipe::load(path).map_err(|error| refuse(error.to_string()))?;
-                let rest = matches.get_many::<OsString>("").into_iter().flatten().cloned();
-                let command =
-                    StudyArgs::augment_args(Command::new("reproduce")).after_help(study_examples(name));
-                let words = std::iter::once(OsString::from(name)).chain(rest);
-                (recipe, StudyArgs::from_arg_matches(&command.try_get_matches_from(words)?)?)
+                let known = BUILT_IN.map(|(name, _)| name).join(", ") + ", distances, episode-leak";
+                let problem = format!(
+                    "{name}: no such study or recipe file; hint: choose from {known}, or give a file NAME.toml"
+                );
+                return Err(refuse(problem));
             }
         };
+        let args = StudyArgs::from_arg_matches(matches)?;
         let stem = Path::new(name).file_stem().unwrap_or_default();
         let args = StudyArgs { output: Some(args.output.unwrap_or_else(|| stem.into())), ..args };
         Ok(Self::Study { recipe: Box::new(recipe), args })

@@ -239,19 +239,28 @@ fn a_recipe_file_is_run_in_shards_and_merged() {
     assert_eq!(merged.code, Some(0), "{}", merged.stderr);
     let merged: Value = serde_json::from_str(&merged.stdout).unwrap();
     assert_eq!(merged["runs"].as_array().unwrap().len(), 2);
-    let more = run("reproduce mine.toml --seeds 3 --shard 3/3 -o part-3");
+    // Flags of all commands may follow the file, and it has help as the built-in studies have.
+    let more = run("reproduce mine.toml --threads 1 --seeds 3 --shard 3/3 -o part-3");
     assert_eq!(more.code, Some(0), "{}", more.stderr);
     let merged = run("reproduce merge all part-3 -o three");
     assert!(merged.stdout.contains("3 of 3 runs"), "{} {}", merged.stdout, merged.stderr);
     std::fs::write(folder.path().join("other.toml"), recipe.replace("steps = 10", "steps = 11")).unwrap();
     let other = run("reproduce other.toml --shard 1/2 -o other");
     assert_eq!(other.code, Some(0), "{}", other.stderr);
+    let help = run("reproduce mine.toml --help");
+    assert!(
+        help.stdout.contains("--shard <I/N>") && help.stdout.contains("--threads <N>"),
+        "{}",
+        help.stdout
+    );
     for (arguments, expected) in [
         ("reproduce merge part-1 other -o x", "the recipe differs"),
         ("reproduce mine.toml --shard 3/2", "\"3/2\" is not a shard"),
         ("reproduce mine.toml --methods cmd1", "cmd1 is not a method of this study"),
         ("reproduce mine.toml --datasets mazes -o x", "--datasets: mazes is not a dataset of this study"),
+        ("reproduce mine.toml --seed 3", "unexpected argument '--seed' found"),
         ("reproduce nowhere.toml", "nowhere.toml: no such study"),
+        ("reproduce recipe", "recipe: no such study"),
         ("reproduce merge nowhere -o x", "nowhere: the folder has no results.json"),
         ("reproduce merge part-1 part-2 part-1 -o x", "part-1: the folder is given twice"),
         ("reproduce distances --methods hiql", "refined, distilled, distilled-mrn, cmd1"),
