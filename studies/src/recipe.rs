@@ -11,11 +11,12 @@ use std::{collections::BTreeMap, ops::Range, path::Path};
 use toml::Table;
 
 /// The built-in recipes.
-pub const BUILT_IN: [(&str, &str); 17] = [
+pub const BUILT_IN: [(&str, &str); 18] = [
     ("nav2d", include_str!("../recipes/nav2d.toml")),
     ("nav2d-v2", include_str!("../recipes/nav2d-v2.toml")),
     ("mazes", include_str!("../recipes/mazes.toml")),
     ("antmaze", include_str!("../recipes/antmaze.toml")),
+    ("antmaze-alone", include_str!("../recipes/antmaze-alone.toml")),
     ("pointmazes", include_str!("../recipes/pointmazes.toml")),
     ("antmazes", include_str!("../recipes/antmazes.toml")),
     ("waypoints", include_str!("../recipes/waypoints.toml")),

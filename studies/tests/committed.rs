@@ -11,9 +11,16 @@ fn results_folder() -> PathBuf {
 /// Settings and datasets are those of the recipe, and no run is missing.
 #[test]
 fn committed_results_match_the_recipes() {
-    for name in
-        ["nav2d", "nav2d-v2", "mazes", "antmaze", "mazes-planners", "nav2d-planners", "antmaze-planners"]
-    {
+    for name in [
+        "nav2d",
+        "nav2d-v2",
+        "mazes",
+        "antmaze",
+        "antmaze-alone",
+        "mazes-planners",
+        "nav2d-planners",
+        "antmaze-planners",
+    ] {
         let path = results_folder().join(name).join("results.json");
         let results: Results = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         let recipe = Recipe::built_in(name).unwrap();
