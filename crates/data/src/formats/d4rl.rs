@@ -8,7 +8,7 @@
 
 use super::{
     Ends, ReadOptions,
-    flags::is_set,
+    flags::flags,
     flat::{Assembler, Row},
     hdf5::{self, Column, WINDOW_ROWS},
 };
@@ -53,31 +53,33 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
         Ends::Timeouts => (true, false),
         Ends::Terminals => (false, true),
         Ends::Either => (true, true),
-        Ends::Auto => match marks(n, terminals.as_ref(), timeouts.as_ref()).map_err(fail)? {
-            (false, _) => (false, true),
-            (true, None) => (true, false),
-            // Mazes store their goal; there, a terminal is a visit to the goal.
-            (true, Some(_)) if file.dataset("infos/goal").is_ok() => (true, false),
-            (true, Some(row)) => {
-                sink.defect(Defect {
-                    path: path.into(),
-                    episode: Some(0),
-                    row: usize::try_from(row).ok(),
-                    kind: DefectKind::Ends,
-                    problem: format!(
-                        "it has both timeouts and terminals, \
+        Ends::Auto => {
+            match timeout_and_lone_terminal(n, terminals.as_ref(), timeouts.as_ref()).map_err(fail)? {
+                (false, _) => (false, true),
+                (true, None) => (true, false),
+                // Mazes store their goal; there, a terminal is a visit to the goal.
+                (true, Some(_)) if file.dataset("infos/goal").is_ok() => (true, false),
+                (true, Some(row)) => {
+                    sink.defect(Defect {
+                        path: path.into(),
+                        episode: Some(0),
+                        row: usize::try_from(row).ok(),
+                        kind: DefectKind::Ends,
+                        problem: format!(
+                            "it has both timeouts and terminals, \
                          and row {row} of the file is terminal without a timeout"
-                    ),
-                    hint: Remedy::Ends.hint(|option| {
-                        format!(
-                            "set {option} to either if a terminal ends the episode (locomotion), \
+                        ),
+                        hint: Remedy::Ends.hint(|option| {
+                            format!(
+                                "set {option} to either if a terminal ends the episode (locomotion), \
                              or to timeouts if the episode continues (mazes)"
-                        )
-                    }),
-                })?;
-                (true, true)
+                            )
+                        }),
+                    })?;
+                    (true, true)
+                }
             }
-        },
+        }
     };
 
     let mut spec = Spec::new(observations.width, actions.width);
@@ -93,8 +95,8 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
         let observed = observations.read(start, WINDOW_ROWS).map_err(fail)?;
         let acted = actions.read(start, WINDOW_ROWS).map_err(fail)?;
         let (rewarded, nexts) = (window(&rewards)?, window(&next)?);
-        let flags = |column: &Option<Column>| flags_of(column.as_ref(), start).map_err(fail);
-        let (terminal, timeout) = (flags(&terminals)?, flags(&timeouts)?);
+        let terminal = flags_of(terminals.as_ref(), start).map_err(fail)?;
+        let timeout = flags_of(timeouts.as_ref(), start).map_err(fail)?;
         let extra_rows: Vec<Vec<f32>> = extras
             .iter()
             .map(|extra| extra.read(start, WINDOW_ROWS).map_err(fail))
@@ -137,7 +139,7 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
 }
 
 /// Returns whether a file has a timeout, and the first row with a terminal and no timeout.
-fn marks(
+fn timeout_and_lone_terminal(
     rows: u64,
     terminals: Option<&Column>,
     timeouts: Option<&Column>,
@@ -155,11 +157,7 @@ fn marks(
 /// Returns the flags of the rows from `start` on, or none without a column.
 fn flags_of(column: Option<&Column>, start: u64) -> Result<Vec<bool>, String> {
     let Some(column) = column else { return Ok(Vec::new()) };
-    let values = column.read(start, WINDOW_ROWS)?;
-    let flag = |(row, value): (u64, &f32)| {
-        is_set(*value).map_err(|problem| format!("array '{}', row {row}: {problem}", column.name))
-    };
-    (start..).zip(&values).map(flag).collect()
+    flags(&column.name, start, &column.read(start, WINDOW_ROWS)?)
 }
 
 /// Returns the columns of `infos` that have a row for every state.

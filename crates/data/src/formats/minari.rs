@@ -7,7 +7,7 @@
 
 use super::{
     ReadOptions,
-    flags::is_set,
+    flags::flags,
     hdf5::{self, Column},
 };
 use crate::{
@@ -199,15 +199,8 @@ impl Layout {
             Ok(data) => rows_of(&Column::open(file, name, data).map_err(ReadFailure::File)?, steps),
             Err(_) => Ok(Vec::new()),
         };
-        let flags = |name: &str| -> Result<Vec<bool>, ReadFailure> {
-            let not_a_flag = |row: usize, problem: &str| {
-                ReadFailure::File(format!("array '{name}', row {row}: {problem}"))
-            };
-            let values = optional(name)?;
-            let rows = values.iter().enumerate();
-            rows.map(|(row, &flag)| is_set(flag).map_err(|problem| not_a_flag(row, problem))).collect()
-        };
-        let (terminations, truncations) = (flags("terminations")?, flags("truncations")?);
+        let ends = |name: &str| flags(name, 0, &optional(name)?).map_err(ReadFailure::File);
+        let (terminations, truncations) = (ends("terminations")?, ends("truncations")?);
         let is_end =
             |row: usize| [&terminations, &truncations].iter().any(|flags| flags.get(row) == Some(&true));
         if let Some(row) = (0..steps.saturating_sub(1) as usize).find(|&row| is_end(row)) {

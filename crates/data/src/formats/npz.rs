@@ -8,7 +8,7 @@
 
 use super::{
     ReadOptions,
-    flags::is_set,
+    flags::flag,
     flat::{Assembler, Row},
 };
 use crate::{
@@ -106,7 +106,7 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
     spec.extras = columns.iter().map(|(name, rows)| Feature::new(*name, rows.width)).collect();
     options.complete(path, &mut spec)?;
     let mut assembler = Assembler::begin(path, sink, &spec)?;
-    let (mut observation, mut action, mut flag) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut observation, mut action, mut number) = (Vec::new(), Vec::new(), Vec::new());
     let mut extras = vec![Vec::new(); columns.len()];
     for row in 0..n {
         let cut = |name: &str| {
@@ -117,17 +117,16 @@ pub fn read(path: &Path, options: &ReadOptions, sink: &mut dyn EpisodeSink) -> R
         actions.next_into(&mut action).map_err(cut("actions"))?;
         let mut reward = 0.0;
         if let Some(rewards) = &mut rewards {
-            rewards.next_into(&mut flag).map_err(cut("rewards"))?;
-            reward = flag[0];
+            rewards.next_into(&mut number).map_err(cut("rewards"))?;
+            reward = number[0];
         }
         for ((name, rows), extra) in columns.iter_mut().zip(&mut extras) {
             rows.next_into(extra).map_err(cut(name))?;
         }
         let values = Row { observation: &observation, action: &action, reward, timestamp: 0.0 };
         assembler.row(&values, extras.iter().map(Vec::as_slice))?;
-        terminals.next_into(&mut flag).map_err(cut("terminals"))?;
-        let not_a_flag = |problem| fail(format!("array 'terminals', row {row}: {problem}"));
-        if is_set(flag[0]).map_err(not_a_flag)? {
+        terminals.next_into(&mut number).map_err(cut("terminals"))?;
+        if flag("terminals", row, number[0]).map_err(fail)? {
             assembler.end(Ending::Unknown)?;
         }
     }
