@@ -3,8 +3,15 @@
 
 For every task of the maze, the distance from each free cell to the goal is the median over pairs of
 recorded states within a meter of the centers of the two cells. Following the neighbor with the
-smallest distance from the start either reaches the goal or stops in a local minimum. The recorded
-time between positions is evaluated beside the networks.
+smallest distance from the start either reaches the goal or stops in a local minimum.
+
+A policy sees more than the cell: its velocity, or where its last actions led. So the same distance is
+also taken right after each move from a cell to a neighbor, over recorded states, and the move with
+the smallest one is compared with the shortest path.
+
+The recorded time between positions is evaluated beside the networks, and the successor distance of
+the behavior policy, counted in the data: `-ln mean discount^T`, with the time T until the goal's cell
+is first entered (infinite in episodes where it is not).
 
     target/python/bin/python tools/descent.py RUN DATA --maze medium --out descent.json
 """
@@ -21,9 +28,10 @@ import numpy as np
 
 MAZES = pathlib.Path(__file__).parent.parent / "crates/envs/assets/mazes.toml"
 CELL = 4.0  # meters
-STATES = 200  # per cell
+STATES = 200  # per cell and per move
 SAMPLE = 200_000
 SEED = 0  # of the sample
+SUMS = ["reaches", "local_minima", "rank_correlation", "right_moves", "moves", "moves_reach"]
 
 
 def center(cell):
@@ -60,23 +68,101 @@ def descend(start, goal, neighbors, steps):
     return path
 
 
+def leads_to(goal, start, best):
+    """Whether the best moves lead from the start to the goal."""
+    cell = start
+    for _ in best:
+        if cell == goal:
+            return True
+        cell = best.get(cell)
+    return cell == goal
+
+
 def ranks(values):
     """Ranks, of which equal values share the mean."""
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(count) - (count - 1) / 2)[place]
 
 
-def compare(distance, start, goal, neighbors, states):
-    """Compares the distances to one goal with shortest paths."""
-    exact, steps = cells_to(goal, neighbors), {}
-    for cell, rows in states.items():
-        count = min(len(rows), len(states[goal]))
-        steps[cell] = float(np.median(distance(rows[:count], states[goal][count - 1 :: -1])))
+class Recording:
+    """The recorded states of a maze: those near the centers of cells, and those after moves."""
+
+    def __init__(self, observations, terminals, neighbors):
+        self.neighbors = neighbors
+        self.observations = observations
+        self.cells = list(neighbors)
+        random = np.random.default_rng(SEED)
+        sample = random.permutation(observations)[:SAMPLE]
+        self.near_center = {}
+        for cell in neighbors:
+            inside = np.linalg.norm(sample[:, :2] - center(cell), axis=1) < 1.0
+            self.near_center[cell] = sample[inside][:STATES].astype(np.float32)
+        self.episodes = np.split(self.nearest_cells(), np.flatnonzero(terminals)[:-1] + 1)
+        self.after_move = self.states_after_moves(random)
+
+    def nearest_cells(self):
+        """The index of the nearest cell for each recorded state."""
+        centers = np.array([center(cell) for cell in self.cells])
+        squares = (centers**2).sum(1) - 2.0 * self.observations[:, :2] @ centers.T
+        return squares.argmin(1)
+
+    def states_after_moves(self, random):
+        """The first states in a cell after each move from a neighbor."""
+        rows, first = {}, 0
+        for cells in self.episodes:
+            for at in np.flatnonzero(np.diff(cells)):
+                move = (self.cells[cells[at]], self.cells[cells[at + 1]])
+                rows.setdefault(move, []).append(first + at + 1)
+            first += len(cells)
+        chosen = {move: random.permutation(found)[:STATES] for move, found in rows.items()}
+        return {move: self.observations[found].astype(np.float32) for move, found in chosen.items()}
+
+    def medians(self, distance, groups, goal):
+        """The median distance from each group of states to those near the center of a goal."""
+        goals, medians = self.near_center[goal], {}
+        for name, rows in groups.items():
+            count = min(len(rows), len(goals))
+            medians[name] = float(np.median(distance(rows[:count], goals[count - 1 :: -1])))
+        return medians
+
+    def counted(self, goal, discount):
+        """The successor distances of the behavior policy to a goal's cell, from cells and after
+        moves: `-ln mean discount^T`."""
+        sums = {}
+        for cells in self.episodes:
+            enters = np.flatnonzero(np.diff(cells, prepend=-1))
+            value, at_goal = 0.0, len(cells)
+            for at, following in reversed(list(zip(enters, np.append(enters[1:], len(cells))))):
+                cell = self.cells[cells[at]]
+                value = 1.0 if cell == goal else value * discount ** (at_goal - at)
+                at_goal = at
+                rows = following - at
+                # All rows of this visit; after the last one the next cell begins.
+                weights = discount ** -np.arange(rows) if cell != goal else np.ones(rows)
+                visit = sums.setdefault(cell, [0.0, 0])
+                visit[0] += value * weights.sum()
+                visit[1] += rows
+                if at > 0:
+                    move = sums.setdefault((self.cells[cells[at - 1]], cell), [0.0, 0])
+                    move[0] += value
+                    move[1] += 1
+        with np.errstate(divide="ignore"):
+            distances = {name: float(-np.log(total / count)) for name, (total, count) in sums.items()}
+        moves = {name: steps for name, steps in distances.items() if isinstance(name[0], tuple)}
+        return {name: steps for name, steps in distances.items() if name not in moves}, moves
+
+
+def compare(steps, after_move, start, goal, neighbors):
+    """Compares the distances to one goal, from cells and after moves, with shortest paths."""
+    exact = cells_to(goal, neighbors)
     path = descend(start, goal, neighbors, steps)
     others = [cell for cell in neighbors if cell != goal]
     minima = [cell for cell in others if all(steps[near] >= steps[cell] for near in neighbors[cell])]
-    pairs = [(steps[cell], exact[cell]) for cell in neighbors]
-    rank = np.corrcoef(*(ranks(values) for values in zip(*pairs)))[0, 1]
+    rank = np.corrcoef(*(ranks([of[cell] for cell in neighbors]) for of in (steps, exact)))[0, 1]
+    far = float("inf")
+    best = {
+        cell: min(neighbors[cell], key=lambda near: after_move.get((cell, near), far)) for cell in others
+    }
     return {
         "start": start,
         "goal": goal,
@@ -85,6 +171,9 @@ def compare(distance, start, goal, neighbors, states):
         "stops_at": path[-1],
         "local_minima": len(minima),
         "rank_correlation": round(float(rank), 3),
+        "right_moves": int(sum(exact[near] < exact[cell] for cell, near in best.items())),
+        "moves": len(best),
+        "moves_reach": leads_to(goal, start, best),
     }
 
 
@@ -94,6 +183,7 @@ def main():
     parser.add_argument("run")
     parser.add_argument("data")
     parser.add_argument("--maze", default="medium")
+    parser.add_argument("--discount", type=float, default=0.99, help="of the counted distance")
     parser.add_argument("--checkpoints", type=int, nargs="+", help="default: the last one")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     arguments = parser.parse_args()
@@ -106,12 +196,8 @@ def main():
         path = pathlib.Path(folder) / "data.npz"
         data.save(path)
         archive = np.load(path)
-        recorded, terminals = archive["observations"], archive["terminals"]
-    observations = np.random.default_rng(SEED).permutation(recorded)[:SAMPLE]
-    states = {}
-    for cell in neighbors:
-        inside = np.linalg.norm(observations[:, :2] - center(cell), axis=1) < 1.0
-        states[cell] = observations[inside][:STATES].astype(np.float32)
+        observations, terminals = archive["observations"], archive["terminals"]
+    recording = Recording(observations, terminals, neighbors)
 
     results = {
         "version": isochrone.__version__,
@@ -119,27 +205,36 @@ def main():
         "data": data.content_hash,
         "maze": arguments.maze,
         "seed": SEED,
+        "discount": arguments.discount,
         "distances": [],
     }
 
-    def add(name, distance):
-        found = [compare(distance, start, goal, neighbors, states) for start, goal in tasks]
-        mean = np.mean([task["rank_correlation"] for task in found])
-        reached = sum(task["reaches"] for task in found)
-        minima = np.mean([task["local_minima"] for task in found])
+    def add(name, distances_to):
+        found = [compare(*distances_to(goal), start, goal, neighbors) for start, goal in tasks]
+        total = {key: sum(task[key] for task in found) for key in SUMS}
         print(
-            f"{name}: reaches {reached} of {len(found)} goals, "
-            f"{minima:.1f} local minima in {len(neighbors) - 1} cells, rank correlation {mean:.3f}",
+            f"{name}: reaches {total['reaches']} of {len(found)} goals, "
+            f"{total['local_minima'] / len(found):.1f} local minima in {len(neighbors) - 1} cells, "
+            f"rank correlation {total['rank_correlation'] / len(found):.3f}; "
+            f"{total['right_moves']} of {total['moves']} moves are right, "
+            f"and lead to {total['moves_reach']} of {len(found)} goals",
             flush=True,
         )
         results["distances"].append({"name": name, "tasks": found})
 
+    def add_distance(name, distance):
+        groups = (recording.near_center, recording.after_move)
+        add(name, lambda goal: [recording.medians(distance, group, goal) for group in groups])
+
     for step in arguments.checkpoints or ["last"]:
         model = isochrone.Model.load(arguments.run, checkpoint=step)
-        add(f"step {step}", model.distance)
-    positions = isochrone.from_arrays(recorded[:, :2], terminals=terminals)
+        add_distance(f"step {step}", model.distance)
+    positions = isochrone.from_arrays(observations[:, :2], terminals=terminals)
     refined = isochrone.refine(positions)
-    add("recorded time", lambda starts, goals: refined.distance(starts[:, :2], goals[:, :2]))
+    add_distance(
+        "recorded time", lambda starts, goals: refined.distance(starts[:, :2], goals[:, :2])
+    )
+    add("counted", lambda goal: recording.counted(goal, arguments.discount))
     arguments.out.write_text(json.dumps(results, indent=1) + "\n")
 
 

@@ -18,7 +18,10 @@ use isochrone_eval::{
     stats::mean,
 };
 use isochrone_learn::{
-    distill::policy::{PolicyDistillConfig, WaypointPolicy, distill_policy, distill_waypoints},
+    distill::policy::{
+        Advantages, DistilledPolicy, PolicyDistillConfig, WaypointPolicy, distill_policy, distill_waypoints,
+        extract_waypoints,
+    },
     evaluation::Evaluation,
     model::Model,
 };
@@ -109,8 +112,17 @@ impl Evaluator<'_> {
         let policy = model.policy.as_ref().expect("datasets have actions");
         let (data, task_seed) = (&self.dataset.data, self.recipe.evaluation.task_seed + seed);
         let evaluate = |policy: &dyn GoalPolicy| rollouts(self.dataset, policy, piece.episodes, task_seed);
+        let above = |network: &DistilledPolicy| {
+            evaluate(&WaypointPolicy::new(network, policy).expect("both are of the data"))
+        };
+        let of_waypoints = PolicyDistillConfig { seed, ..PolicyDistillConfig::waypoints() };
         let (rollouts, success) = match piece.planner {
             None => evaluate(policy),
+            Some(PlannerRecipe { search: SearchRecipe::Advantages { steps, alpha }, .. }) => {
+                let Some(distance) = &model.distance else { return Ok(None) };
+                let advantages = Advantages { steps: *steps, alpha: *alpha, ..Advantages::default() };
+                above(&extract_waypoints(distance, advantages, data, &of_waypoints, |_, _| ())?)
+            }
             Some(planner) => match self.waypoints_to_states(planner, model, seed)? {
                 None => return Ok(None),
                 Some(waypoints) => match planner.distilled {
@@ -124,9 +136,7 @@ impl Evaluator<'_> {
                         let (observation_width, goal) =
                             (data.spec().observation.width, data.spec().goal_space());
                         let teacher = WaypointDisplacements { planner: waypoints, observation_width, goal };
-                        let config = PolicyDistillConfig { seed, ..PolicyDistillConfig::waypoints() };
-                        let network = distill_waypoints(&teacher, &planner.name, data, &config, |_, _| ())?;
-                        evaluate(&WaypointPolicy::new(&network, policy).expect("both are of the data"))
+                        above(&distill_waypoints(&teacher, &planner.name, data, &of_waypoints, |_, _| ())?)
                     }
                 },
             },
@@ -192,7 +202,9 @@ pub fn planner_config(planner: &PlannerRecipe, seed: u64) -> Option<PlannerConfi
             };
             (method, vertices)
         }
-        SearchRecipe::Recorded { .. } | SearchRecipe::Stochastic { .. } => return None,
+        SearchRecipe::Recorded { .. } | SearchRecipe::Stochastic { .. } | SearchRecipe::Advantages { .. } => {
+            return None;
+        }
     };
     let PlannerRecipe { round_trip, calibrated, states, .. } = *planner;
     let transitions = states.expect("checked when the recipe was read");

@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, ops::Range, path::Path};
 use toml::Table;
 
 /// The built-in recipes.
-pub const BUILT_IN: [(&str, &str); 18] = [
+pub const BUILT_IN: [(&str, &str); 20] = [
     ("nav2d", include_str!("../recipes/nav2d.toml")),
     ("nav2d-v2", include_str!("../recipes/nav2d-v2.toml")),
     ("mazes", include_str!("../recipes/mazes.toml")),
@@ -21,8 +21,10 @@ pub const BUILT_IN: [(&str, &str); 18] = [
     ("antmazes", include_str!("../recipes/antmazes.toml")),
     ("waypoints", include_str!("../recipes/waypoints.toml")),
     ("two-levels", include_str!("../recipes/two-levels.toml")),
+    ("two-levels-cmd1", include_str!("../recipes/two-levels-cmd1.toml")),
     ("d4rl", include_str!("../recipes/d4rl.toml")),
     ("d4rl-waypoints", include_str!("../recipes/d4rl-waypoints.toml")),
+    ("d4rl-two-levels", include_str!("../recipes/d4rl-two-levels.toml")),
     ("nav2d-planners", include_str!("../recipes/nav2d-planners.toml")),
     ("mazes-planners", include_str!("../recipes/mazes-planners.toml")),
     ("antmaze-planners", include_str!("../recipes/antmaze-planners.toml")),
@@ -208,6 +210,14 @@ pub enum SearchRecipe {
         /// Whether moves that the data lack are left out.
         #[serde(default)]
         recorded_only: bool,
+    },
+    /// [`Advantages`](isochrone_learn::distill::policy::Advantages) of the learned distance: no
+    /// planner, but waypoints of the data, from which a network of waypoints is extracted.
+    Advantages {
+        /// The number of steps from a state to its waypoint.
+        steps: u32,
+        /// The inverse temperature of the weights, per step of the distance.
+        alpha: f64,
     },
 }
 
@@ -439,6 +449,9 @@ impl Recipe {
             (format!("states of the planner {}", planner.name), "set them for greedy and graph planners only")
         } else if let Some(planner) = self.planners.iter().find(|planner| !planner.has_its_edges()) {
             (format!("edges of the planner {}", planner.name), "set edge_scale_steps or max_edge_steps")
+        } else if let Some(planner) = self.planners.iter().find(|planner| !planner.has_its_advantages()) {
+            let hint = "set steps to 1 or more, alpha to 0 or more, and distilled = \"waypoints\"";
+            (format!("advantages of the planner {}", planner.name), hint)
         } else if let Some(problem) = self.wrong_goal() {
             (problem, "give dimensions of observations, such as goal = { start = 0, end = 2 }")
         } else if !(1..=MAX_SEEDS).contains(&self.seeds) {
@@ -543,13 +556,17 @@ fn built_in_table(name: &str) -> Option<Table> {
     Some(toml::from_str(text).expect("built-in recipes are TOML"))
 }
 
-/// Applies changes to a recipe: tables are merged, everything else is replaced, and `only` names
-/// the methods to keep.
+/// Applies changes to a recipe: tables are merged unless they are of another `kind`, everything else
+/// is replaced, and `only` names the methods to keep.
 fn changed(mut recipe: Table, mut changes: Table) -> Table {
     fn merge(into: &mut Table, changes: Table) {
         for (name, value) in changes {
             match (into.get_mut(&name), value) {
-                (Some(toml::Value::Table(into)), toml::Value::Table(changes)) => merge(into, changes),
+                (Some(toml::Value::Table(into)), toml::Value::Table(changes))
+                    if changes.get("kind").is_none_or(|kind| into.get("kind") == Some(kind)) =>
+                {
+                    merge(into, changes);
+                }
                 (_, value) => {
                     into.insert(name, value);
                 }
@@ -574,16 +591,25 @@ impl PlannerRecipe {
             SearchRecipe::Graph { edge_scale_steps, max_edge_steps, .. } => {
                 edge_scale_steps.is_some() != max_edge_steps.is_some()
             }
-            SearchRecipe::Greedy { .. } | SearchRecipe::Recorded { .. } | SearchRecipe::Stochastic { .. } => {
-                true
+            _ => true,
+        }
+    }
+
+    /// Whether advantages are in range and become a network of waypoints, since they are no
+    /// planner.
+    fn has_its_advantages(&self) -> bool {
+        match self.search {
+            SearchRecipe::Advantages { steps, alpha } => {
+                steps > 0 && alpha.is_finite() && alpha >= 0.0 && self.distilled == Some(Student::Waypoints)
             }
+            _ => true,
         }
     }
 
     /// Whether a number of states is set if and only if the planner samples states.
     fn has_its_states(&self) -> bool {
-        let has_all = matches!(self.search, SearchRecipe::Recorded { .. } | SearchRecipe::Stochastic { .. });
-        has_all != self.states.is_some_and(|states| states > 0)
+        let samples = matches!(self.search, SearchRecipe::Greedy { .. } | SearchRecipe::Graph { .. });
+        samples == self.states.is_some_and(|states| states > 0)
     }
 }
 

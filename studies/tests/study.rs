@@ -455,4 +455,31 @@ fn a_recipe_may_change_another() {
     assert_eq!(mine.methods.keys().collect::<Vec<_>>(), ["cmd1"]);
     assert_eq!(mine.methods["cmd1"].steps, Some(9));
     assert_eq!(mine.methods["cmd1"].settings, base.methods["cmd1"].settings);
+    // Settings of one kind say nothing about another.
+    let text = "base = 'd4rl'\n[settings]\n'learner.extraction' = { kind = 'awr', alpha = 2.0 }";
+    let extraction = &Recipe::parse(text, Path::new("mine.toml")).unwrap().settings["learner.extraction"];
+    assert_eq!(extraction.as_table().unwrap().keys().collect::<Vec<_>>(), ["alpha", "kind"]);
+    let text = "base = 'd4rl'\n[settings]\n'learner.extraction' = { bc_weight = 0.5 }";
+    let extraction = &Recipe::parse(text, Path::new("mine.toml")).unwrap().settings["learner.extraction"];
+    assert_eq!(extraction["kind"].as_str(), Some("ddpg_bc"), "it keeps its kind");
+}
+
+/// Waypoints of the data are no planner.
+#[test]
+fn advantages_become_a_network_of_waypoints() {
+    let with = |planner: &str| {
+        let text = format!("base = 'waypoints'\n[[planners]]\nname = 'two'\nepisodes = 1\n{planner}");
+        Recipe::parse(&text, Path::new("mine.toml")).map_err(|error| error.to_string())
+    };
+    let advantages = "search = { kind = 'advantages', steps = 25, alpha = 0.03 }\n";
+    with(&format!("{advantages}distilled = 'waypoints'")).unwrap();
+    for wrong in [
+        advantages.to_owned(),
+        format!("{advantages}distilled = 'policy'"),
+        format!("{}distilled = 'waypoints'", advantages.replace("25", "0")),
+        format!("{}distilled = 'waypoints'", advantages.replace("0.03", "-1.0")),
+    ] {
+        let error = with(&wrong).unwrap_err();
+        assert!(error.contains("advantages of the planner two") && error.contains("hint"), "{error}");
+    }
 }

@@ -1,7 +1,7 @@
 //! Transfer of batches from host memory to the device.
 
 use crate::{context::LearnerContext, scaling::Scaling};
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Device, Int, Tensor, TensorData};
 use isochrone_data::{
     DataError, Dataset,
     sampling::{GoalBatch, GoalDistribution, GoalDistributionConfig, GoalRows, GoalSampler, SamplerConfig},
@@ -41,6 +41,19 @@ impl DeviceBatch {
     /// The number of rows.
     pub fn rows(&self) -> usize {
         self.observations.dims()[0]
+    }
+
+    /// Returns the states `[n, observation width]` of the last goal distribution, but never beyond
+    /// the goal of the same row.
+    pub fn later_states(&self, goals: &DeviceGoals) -> Tensor<2> {
+        let later = self.goals.last().expect("a learner has goals");
+        let n = self.rows();
+        let is_beyond = |(to_goal, offset): (&i32, &i32)| (1..*offset).contains(to_goal);
+        let pairs = goals.offsets.iter().zip(&later.offsets);
+        let chosen = pairs.zip(0..).map(|(pair, row)| if is_beyond(pair) { n as i64 + row } else { row });
+        let chosen = TensorData::new(chosen.collect::<Vec<i64>>(), [n]);
+        let chosen: Tensor<1, Int> = Tensor::from_data(chosen, &self.observations.device());
+        Tensor::cat(vec![later.observations.clone(), goals.observations.clone()], 0).select(0, chosen)
     }
 }
 

@@ -115,7 +115,7 @@ const RUN: [(&str, &str); 26] = [
 ];
 
 /// Descriptions by the last parts of a name; the first match applies.
-const DESCRIPTIONS: [(&str, &str); 51] = [
+const DESCRIPTIONS: [(&str, &str); 52] = [
     ("constraint.learning_rate", "Step size of the dual ascent"),
     ("constraint.margin", "Allowed violation of the constraint"),
     ("constraint.initial", "Initial multiplier of the constraint"),
@@ -170,6 +170,7 @@ const DESCRIPTIONS: [(&str, &str); 51] = [
     ("bc_weight", "Weight of behavior cloning"),
     ("alpha", "Inverse temperature of advantage-weighted regression"),
     ("max_weight", "Maximum weight of an action in advantage-weighted regression"),
+    ("advantage_steps", "Steps over which its advantage is measured; 1 for that of the action alone"),
 ];
 
 fn describe(name: &str) -> Option<&'static str> {

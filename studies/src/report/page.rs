@@ -140,6 +140,9 @@ fn introduction(results: &Results) -> Vec<String> {
                 ),
                 if recorded_only { ", recorded moves only" } else { "" },
             ),
+            SearchRecipe::Advantages { steps, alpha } => format!(
+                "no planner: the state of the data {steps} steps later, weighted by e^({alpha} A), where A is how many steps nearer the goal is by the learned distance"
+            ),
         };
         let calibrated = if planner.calibrated { ", with calibrated distances" } else { "" };
         let distilled = match planner.distilled {

@@ -289,7 +289,7 @@ fn a_planner_is_distilled_into_a_policy() {
         let done = run(&format!("distill runs/a --policy --updates 1 --random-goals 20 --json {flags}"));
         assert_eq!(done.code, Some(0), "{}", done.stderr);
         let report: Value = serde_json::from_str(&done.stdout).unwrap();
-        report["rows"][0]["planner"].as_str().unwrap().to_owned()
+        report["rows"][0]["teacher"].as_str().unwrap().to_owned()
     };
     // The seed is that of the student: it does not select another planner.
     assert_eq!(planner_with("--seed 3"), planner_with(""));
@@ -311,6 +311,17 @@ fn a_planner_is_distilled_into_a_policy() {
     assert_eq!(distilled.code, Some(0), "{}", distilled.stderr);
     let student = success(evaluate);
     assert!(student > idle, "waypoints lead the policy to goals: {student}");
+    let extract = "distill runs/a --waypoints --advantage-steps 10 --alpha 0.3 --updates 400 \
+                   --random-goals 500 --starts-per-goal 32 --json";
+    let extracted = run(extract);
+    assert_eq!(extracted.code, Some(0), "{}", extracted.stderr);
+    assert!(
+        extracted.stdout.contains("advantages over 10 steps of the data, alpha 0.3"),
+        "{}",
+        extracted.stdout
+    );
+    let student = success(evaluate);
+    assert!(student > idle, "waypoints of the data lead the policy to goals: {student}");
     let path = |name: &str| folder.path().join("runs/a").join(name);
     std::fs::copy(path("distilled-policy.safetensors"), path("distilled-waypoints.safetensors")).unwrap();
     run(evaluate).assert_refused(evaluate, "distilled for another use or another goal space");
@@ -322,6 +333,10 @@ fn a_planner_is_distilled_into_a_policy() {
         ("distill runs/a --waypoints --starts-per-goal 99999999999", "more than 20000000 plans"),
         ("distill runs/a --policy --waypoints", "--waypoints"),
         ("distill runs/a --policy --updates 0", "--updates 0"),
+        ("distill runs/a --advantage-steps 5", "--waypoints"),
+        ("distill runs/a --waypoints --advantage-steps 0", "steps = 0"),
+        ("distill runs/a --waypoints --advantage-steps 5 --alpha -1", "alpha = -1"),
+        ("distill runs/a --waypoints --advantage-steps 5 --radius 2", "--radius configures the planner"),
         ("distill runs/a --policy --head mrn", "--head"),
         ("eval runs/a --env nav2d --policy distilled --checkpoints 2", "--checkpoints 2"),
     ] {

@@ -57,6 +57,9 @@ pub struct GoalDistributionConfig {
     /// The discount of geometric offsets; that of the run if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discount: Option<f64>,
+    /// A fixed offset in place of geometric ones, clipped to the last state of the episode.
+    #[serde(skip)]
+    pub fixed_offset: Option<u64>,
 }
 
 /// A goal distribution whose settings have been checked.
@@ -127,9 +130,12 @@ impl GoalDistribution {
             };
             return Goal { state: state + first + below(value, choices), episode };
         }
-        // Inverse of the cumulative distribution: 1 - gamma^(k + 1) > u.
-        let offset = (1.0 - unit(value)).ln() / self.ln_gamma;
-        let offset = (offset as u64).min(choices - 1);
+        let offset = match self.config.fixed_offset {
+            Some(offset) => offset.saturating_sub(first),
+            // Inverse of the cumulative distribution: 1 - gamma^(k + 1) > u.
+            None => ((1.0 - unit(value)).ln() / self.ln_gamma) as u64,
+        };
+        let offset = offset.min(choices - 1);
         Goal { state: state + first + offset, episode }
     }
 }

@@ -11,7 +11,7 @@ const CHUNK_ROWS: usize = 128;
 /// The maximum number of 64-bit random numbers per row: one for the transition, two for each goal.
 const MAX_DRAWS: usize = 1 + 2 * MAX_GOALS;
 /// The maximum number of goal distributions.
-const MAX_GOALS: usize = 3;
+const MAX_GOALS: usize = 4;
 /// The binary logarithm of the limit on rows of a batch: steps and rows share the 64 bits of a
 /// block number.
 const MAX_ROWS_LOG2: u32 = 24;
@@ -39,7 +39,7 @@ pub struct SamplerConfig {
     /// The number of consecutive rows from the same episode; with 1, every row is sampled from all
     /// episodes. In both cases, each row by itself is uniform over all transitions.
     pub rows_per_episode: usize,
-    /// One to three goal distributions; each provides one goal for every row.
+    /// One to four goal distributions; each provides one goal for every row.
     pub goals: Vec<GoalDistribution>,
     /// The random seed of the run.
     pub seed: u64,

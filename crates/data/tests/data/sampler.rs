@@ -223,6 +223,26 @@ fn uniform_offsets_can_have_a_maximum() {
     assert_eq!(counts[5], 0);
 }
 
+/// A fixed offset ends at the last state of the episode.
+#[test]
+fn offsets_can_be_fixed() {
+    let data = numbered(&[30, 4]);
+    let config = GoalDistributionConfig {
+        min_offset: MinOffset::One,
+        fixed_offset: Some(7),
+        ..GoalDistributionConfig::default()
+    };
+    let batch = sampler(&data, 2_000, vec![distribution(config)]).batch(0);
+    let mut clipped = 0;
+    for row in 0..batch.rows() {
+        let (episode, at) = (batch.observations[2 * row] as usize, batch.observations[2 * row + 1] as usize);
+        let left = data.index().steps(episode) - at;
+        assert_eq!(batch.goals[0].offsets[row] as usize, left.min(7));
+        clipped += usize::from(left < 7);
+    }
+    assert!((200..1000).contains(&clipped), "{clipped}");
+}
+
 #[test]
 fn rows_match_the_dataset() {
     let data = numbered(&[3, 1, 10, 6, 30]);
@@ -373,7 +393,7 @@ fn invalid_settings_are_rejected() {
     }
     let data = numbered(&[3]);
     let one = distribution(GoalDistributionConfig::default());
-    for (batch_size, goals) in [(0, vec![one]), (1 << 24, vec![one]), (8, vec![]), (8, vec![one; 4])] {
+    for (batch_size, goals) in [(0, vec![one]), (1 << 24, vec![one]), (8, vec![]), (8, vec![one; 5])] {
         let config =
             SamplerConfig { batch_size, first_row: 0, rows_per_episode: 1, goals, seed: 0, stream: 0 };
         assert!(GoalSampler::new(&data, config).is_err());

@@ -170,7 +170,8 @@ fn on_sphere(rows: Tensor<2>) -> Tensor<2> {
 
 impl Learner for Cmd2 {
     fn goals(&self) -> Vec<GoalDistributionConfig> {
-        vec![self.config.critic_goals, self.config.policy.goals]
+        let goals = [self.config.critic_goals, self.config.policy.goals];
+        goals.into_iter().chain(self.config.extraction.later_states()).collect()
     }
 
     fn update(&mut self, batch: &DeviceBatch) -> Metrics {

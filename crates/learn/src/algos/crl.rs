@@ -136,7 +136,8 @@ fn unlikelihood(critic: &ContrastiveCritic, rows: &Tensor<2>, goals: &Tensor<2>)
 
 impl<L: CrlLoss> Learner for Crl<L> {
     fn goals(&self) -> Vec<GoalDistributionConfig> {
-        vec![self.config.critic_goals, self.config.policy.goals]
+        let goals = [self.config.critic_goals, self.config.policy.goals];
+        goals.into_iter().chain(self.config.extraction.later_states()).collect()
     }
 
     fn update(&mut self, batch: &DeviceBatch) -> Metrics {

@@ -117,7 +117,7 @@ impl Learner for Ddpg {
         let g = &goals.observations;
         let of_action = |actions: Tensor<2>| critic.min(vec![s.clone(), actions, g.clone()]).neg();
         let extraction = Extraction::DdpgBc { bc_weight: self.config.bc_weight };
-        let never = || unreachable!("only advantage-weighted regression needs it");
+        let never = |_| unreachable!("only advantage-weighted regression needs it");
         let loss = self.policy.extract(extraction, batch, goals, of_action, never);
         metrics.add("actor", &loss);
         self.target_actor = polyak_update(self.target_actor.clone(), &self.policy.frozen(), self.config.tau);

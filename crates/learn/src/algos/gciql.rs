@@ -91,7 +91,8 @@ impl AlgorithmDef for Gciql {
 
 impl Learner for Gciql {
     fn goals(&self) -> Vec<GoalDistributionConfig> {
-        vec![self.config.critic_goals, self.config.policy.goals]
+        let goals = [self.config.critic_goals, self.config.policy.goals];
+        goals.into_iter().chain(self.config.extraction.later_states()).collect()
     }
 
     fn update(&mut self, batch: &DeviceBatch) -> Metrics {
@@ -126,8 +127,8 @@ impl Learner for Gciql {
         let goals = &batch.goals[1];
         let g = &goals.observations;
         let of_action = |actions: Tensor<2>| critic.min(vec![s.clone(), actions, g.clone()]).neg();
-        let of_state = || value.min(vec![s.clone(), g.clone()]).neg();
-        let loss = self.policy.extract(self.config.extraction, batch, goals, of_action, of_state);
+        let of_states = |states: Tensor<2>| value.min(vec![states, g.clone()]).neg();
+        let loss = self.policy.extract(self.config.extraction, batch, goals, of_action, of_states);
         metrics.add("actor", &loss);
         metrics
     }

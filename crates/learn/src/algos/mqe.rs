@@ -146,7 +146,8 @@ impl Learner for Mqe {
             discount: Some(self.config.waypoint_discount),
             ..GoalDistributionConfig::default()
         };
-        vec![self.config.critic_goals, self.config.policy.goals, waypoints]
+        let goals = [self.config.critic_goals, self.config.policy.goals, waypoints];
+        goals.into_iter().chain(self.config.extraction.later_states()).collect()
     }
 
     fn update(&mut self, batch: &DeviceBatch) -> Metrics {

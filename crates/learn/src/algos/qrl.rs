@@ -153,7 +153,8 @@ impl Qrl {
 
 impl Learner for Qrl {
     fn goals(&self) -> Vec<GoalDistributionConfig> {
-        vec![self.config.critic_goals, self.config.policy.goals]
+        let goals = [self.config.critic_goals, self.config.policy.goals];
+        goals.into_iter().chain(self.config.extraction.later_states()).collect()
     }
 
     fn update(&mut self, batch: &DeviceBatch) -> Metrics {
@@ -182,8 +183,8 @@ impl Learner for Qrl {
             let to = &goals.observations;
             let of_action = |actions: Tensor<2>| critic.distance_after(states, actions, to);
             // Minus the step that `of_action` has already taken.
-            let of_state = || critic.metric.rowwise(states.clone(), to.clone()) - 1.0;
-            let loss = policy.extract(self.config.extraction, batch, goals, of_action, of_state);
+            let of_states = |states: Tensor<2>| critic.metric.rowwise(states, to.clone()) - 1.0;
+            let loss = policy.extract(self.config.extraction, batch, goals, of_action, of_states);
             metrics.add("actor", &loss);
         }
         metrics

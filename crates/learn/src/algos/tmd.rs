@@ -116,7 +116,8 @@ impl Tmd {
 
 impl Learner for Tmd {
     fn goals(&self) -> Vec<GoalDistributionConfig> {
-        vec![self.config.critic_goals, self.config.policy.goals]
+        let goals = [self.config.critic_goals, self.config.policy.goals];
+        goals.into_iter().chain(self.config.extraction.later_states()).collect()
     }
 
     fn update(&mut self, batch: &DeviceBatch) -> Metrics {

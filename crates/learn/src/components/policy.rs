@@ -1,6 +1,6 @@
 //! Policies extracted from a distance or cloned from the data.
 
-use super::{CriticInput, GoalInput, Preset, displacement::Displacement};
+use super::{CriticInput, Extraction, GoalInput, Preset, displacement::Displacement};
 use crate::{
     batch::{DeviceBatch, DeviceGoals},
     context::LearnerContext,
@@ -17,70 +17,6 @@ use isochrone_nn::{
     state_dict::StateDict,
 };
 use serde::{Deserialize, Serialize};
-
-/// How a policy is extracted from a distance.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Extraction {
-    /// The policy's action minimizes the distance to the goal, regularized by behavior cloning:
-    /// `mean d((s, a_pi), g) / mean |d| - bc_weight log pi(a|s, g)`.
-    ///
-    /// Fujimoto and Gu (2021), with a distance instead of a negative value.
-    DdpgBc {
-        /// The weight of behavior cloning.
-        #[serde(default = "default_bc_weight")]
-        bc_weight: f32,
-    },
-    /// Advantage-weighted regression: actions of the data are cloned with weights that grow with
-    /// their advantage, `- mean min(e^(alpha A), max_weight) log pi(a|s, g)` with `A = d(s, g) -
-    /// d((s, a), g)`, in steps.
-    ///
-    /// Peng et al. (2019).
-    Awr {
-        /// The inverse temperature of the weights.
-        #[serde(default = "default_alpha")]
-        alpha: f32,
-        /// The maximum weight of an action.
-        #[serde(default = "default_max_weight")]
-        max_weight: f32,
-    },
-}
-
-fn default_bc_weight() -> f32 {
-    0.1
-}
-
-fn default_alpha() -> f32 {
-    3.0
-}
-
-fn default_max_weight() -> f32 {
-    100.0
-}
-
-impl Default for Extraction {
-    fn default() -> Self {
-        Self::DdpgBc { bc_weight: default_bc_weight() }
-    }
-}
-
-impl Extraction {
-    /// Checks that all settings are in range.
-    pub fn check(&self) -> Result<(), ConfigError> {
-        let (field, value, is_valid) = match *self {
-            Self::DdpgBc { bc_weight } => ("bc_weight", bc_weight, bc_weight.is_finite() && bc_weight >= 0.0),
-            Self::Awr { alpha, max_weight } if max_weight > 0.0 => {
-                ("alpha", alpha, alpha.is_finite() && alpha >= 0.0)
-            }
-            Self::Awr { max_weight, .. } => ("max_weight", max_weight, false),
-        };
-        if is_valid {
-            return Ok(());
-        }
-        let hint = "typical values are bc_weight = 0.1, alpha = 3 and max_weight = 100";
-        Err(ConfigError::new(field, value, "is out of range", hint).inside("extraction"))
-    }
-}
 
 /// The network of a policy and its training.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -168,25 +104,33 @@ impl Policy {
     /// Does one step of extraction. All distances are in steps, so that the same `alpha` suits
     /// every critic.
     ///
-    /// `distance` returns `d((s_i, a_i), g_i)` for actions `[n, action width]` of the batch's rows,
-    /// `expected` returns `d(s_i, g_i)`.
+    /// `from_actions` returns `d((s_i, a_i), g_i)` for actions `[n, action width]` of the batch's
+    /// rows, `from_states` returns `d(s_i, g_i)` for any states `[n, observation width]`.
     pub fn extract(
         &mut self,
         extraction: Extraction,
         batch: &DeviceBatch,
         goals: &DeviceGoals,
-        distance: impl Fn(Tensor<2>) -> Tensor<1>,
-        expected: impl FnOnce() -> Tensor<1>,
+        from_actions: impl Fn(Tensor<2>) -> Tensor<1>,
+        from_states: impl Fn(Tensor<2>) -> Tensor<1>,
     ) -> Loss {
         let actions = self.actions(batch, goals);
         let log_probs = actions.log_prob(batch.actions.clone());
         let loss = match extraction {
             // At the mode, which the policy uses when it acts.
             Extraction::DdpgBc { bc_weight } => {
-                ddpg_bc(distance(actions.mode()), log_probs, bc_weight, self.processes.all())
+                ddpg_bc(from_actions(actions.mode()), log_probs, bc_weight, self.processes.all())
             }
-            Extraction::Awr { alpha, max_weight } => {
-                let advantages = expected().detach() - distance(batch.actions.clone()).detach();
+            // Every weight is 1, whatever the distance.
+            Extraction::Awr { alpha: 0.0, max_weight, .. } => {
+                awr(log_probs.clone(), log_probs.zeros_like(), 0.0, max_weight)
+            }
+            Extraction::Awr { alpha, max_weight, advantage_steps } => {
+                let after = match advantage_steps {
+                    1 => from_actions(batch.actions.clone()),
+                    _ => from_states(batch.later_states(goals)),
+                };
+                let advantages = from_states(batch.observations.clone()).detach() - after.detach();
                 awr(log_probs, advantages, alpha, max_weight)
             }
         };
@@ -207,8 +151,8 @@ impl Policy {
         let states = &batch.observations;
         let in_steps = |rows: Tensor<2>| nats(rows) / discount.nats_per_step();
         let of_action = |actions: Tensor<2>| in_steps(input.state_actions(states.clone(), actions));
-        let of_state = || in_steps(input.states(states.clone()));
-        self.extract(extraction, batch, goals, of_action, of_state)
+        let of_states = |states: Tensor<2>| in_steps(input.states(states));
+        self.extract(extraction, batch, goals, of_action, of_states)
     }
 
     /// Does one step of extraction from a quasimetric between [`CriticInput`] rows, in nats, for

@@ -73,7 +73,8 @@ fn every_listed_default_can_be_set() {
 }
 
 fn awr() -> toml::Value {
-    let awr: toml::Table = "kind = \"awr\"\nalpha = 10.0\nmax_weight = 100.0".parse().unwrap();
+    let awr: toml::Table =
+        "kind = \"awr\"\nalpha = 10.0\nmax_weight = 100.0\nadvantage_steps = 1".parse().unwrap();
     awr.into()
 }
 

@@ -1,12 +1,17 @@
 //! Distillation of a teacher whose actions are known in closed form.
 
 use crate::support::resealed;
-use isochrone_core::GoalPolicy;
+use isochrone_core::{
+    Discount, GoalPolicy, TemporalDistance,
+    exact::{AllPairs, Direction, ExactSolver, GridWorld},
+    rng,
+};
 use isochrone_data::Dataset;
 use isochrone_learn::{
     ComputeDevice,
     distill::policy::{
-        DistilledPolicy, PolicyDistillConfig, WaypointPolicy, distill_policy, distill_waypoints,
+        Advantages, DistilledPolicy, PolicyDistillConfig, WaypointPolicy, distill_policy, distill_waypoints,
+        extract_waypoints,
     },
     error::LearnError,
 };
@@ -120,6 +125,120 @@ fn a_network_of_waypoints_decides_between_two_sides() {
     for (from, goal) in [([3.0, 4.0], [15.0, 11.0]), ([17.0, 2.0], [4.0, 16.0]), ([9.0, 9.0], [2.0, 1.0])] {
         let step = displacements(from, goal);
         assert!((step[0].abs() - 1.0).abs() < 0.2 && (step[1] - 1.0).abs() < 0.2, "{step:?}");
+    }
+}
+
+/// A square of 15 by 15 cells with a wall that is open at the bottom, and the exact distances.
+struct Walled {
+    grid: GridWorld,
+    exact: AllPairs,
+}
+
+impl Walled {
+    fn solve() -> Self {
+        let closed = format!("{}#{}\n", ".".repeat(7), ".".repeat(7));
+        let grid = GridWorld::parse(&(closed.repeat(14) + &".".repeat(15))).unwrap();
+        let exact = ExactSolver::new(&grid.to_mdp(0.0).unwrap(), Discount::new(0.99).unwrap()).all_pairs();
+        Self { grid, exact: exact.unwrap() }
+    }
+
+    fn observation(&self, state: usize) -> [f32; 2] {
+        let (row, column) = self.grid.position(state);
+        [column as f32, row as f32]
+    }
+
+    /// The state of the nearest cell; a wall counts as the cell on its left.
+    fn state(&self, observation: &[f32]) -> usize {
+        let [column, row] = [0, 1].map(|axis| observation[axis].round().clamp(0.0, 14.0) as usize);
+        let state = self.grid.state(row, column);
+        state.or_else(|| self.grid.state(row, column - 1)).expect("the wall has one column")
+    }
+
+    /// Random walks that keep their heading for several moves.
+    fn walks(&self) -> Dataset {
+        let random = &mut rng::stream(5, 0);
+        let walks = (0..300).map(|_| {
+            let mut state = rng::below(random, self.grid.n_states());
+            let (mut heading, mut states) = (Direction::ALL[0], self.observation(state).to_vec());
+            for _ in 0..60 {
+                if rng::below(random, 4) == 0 {
+                    heading = Direction::ALL[rng::below(random, 4)];
+                }
+                let (row, column) = self.grid.position(state);
+                let next = self.grid.neighbor(row, column, heading);
+                state = next.and_then(|(row, column)| self.grid.state(row, column)).unwrap_or(state);
+                states.extend(self.observation(state));
+            }
+            (states, vec![0.5; 2 * 60])
+        });
+        Dataset::from_arrays(2, 2, walks.collect::<Vec<_>>()).unwrap()
+    }
+}
+
+impl TemporalDistance for Walled {
+    fn width(&self) -> usize {
+        2
+    }
+
+    fn discount(&self) -> Discount {
+        Discount::new(0.99).unwrap()
+    }
+
+    fn paired_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+        let pairs = from.chunks_exact(2).zip(to.chunks_exact(2));
+        pairs.map(|(from, to)| self.exact.nats(self.state(from), self.state(to)) as f32).collect()
+    }
+
+    fn all_pairs_nats(&self, from: &[f32], to: &[f32]) -> Vec<f32> {
+        from.chunks_exact(2).flat_map(|from| self.paired_nats(&from.repeat(to.len() / 2), to)).collect()
+    }
+}
+
+/// Random walks pass on where the goal is nearer, also behind a wall; without weights, they do not.
+#[test]
+fn waypoints_of_random_walks_lead_nearer_to_the_goal() {
+    let square = Walled::solve();
+    let data = square.walks();
+    let nearer = |alpha: f64| {
+        let advantages = Advantages { steps: 6, alpha, ..Advantages::default() };
+        let config = PolicyDistillConfig { starts_per_goal: 100, updates: 1500, ..config() };
+        let network = extract_waypoints(&square, advantages, &data, &config, |_, _| ()).unwrap();
+        assert!(
+            network.has_displacements() && network.teacher().contains("6 steps"),
+            "{}",
+            network.teacher()
+        );
+        let policy = WaypointPolicy::new(&network, &Jump).expect("the same states");
+        let random = &mut rng::stream(6, 0);
+        let mut cell = || square.observation(rng::below(random, square.grid.n_states()));
+        let pairs: Vec<_> = (0..400).map(|_| (cell(), cell())).collect();
+        let is_nearer = |(from, goal): &&([f32; 2], [f32; 2])| {
+            let waypoint = policy.waypoints(from, goal);
+            square.paired_nats(&waypoint, goal)[0] < square.paired_nats(from, goal)[0]
+        };
+        pairs.iter().filter(is_nearer).count() as f64 / 400.0
+    };
+    let (weighted, unweighted) = (nearer(1.0), nearer(0.0));
+    println!("{weighted} {unweighted}");
+    assert!(weighted > 0.9 && unweighted < 0.7, "{weighted} {unweighted}");
+}
+
+#[test]
+fn advantages_are_checked() {
+    let refused = |advantages: Advantages| {
+        let distance = Walled::solve();
+        let found = extract_waypoints(&distance, advantages, &square(), &config(), |_, _| ());
+        found.err().expect("an error").to_string()
+    };
+    let default = Advantages::default();
+    let wrong = [
+        ("steps", Advantages { steps: 0, ..default }),
+        ("alpha", Advantages { alpha: f64::NAN, ..default }),
+        ("max_weight", Advantages { max_weight: 0.0, ..default }),
+    ];
+    for (field, advantages) in wrong {
+        let error = refused(advantages);
+        assert!(error.contains(field) && error.contains("hint"), "{error}");
     }
 }
 

@@ -10,6 +10,7 @@ mod distill;
 mod distill_policy;
 mod divergence;
 mod experiments;
+mod extraction;
 mod foreign_runs;
 mod ground_truth;
 mod identity;

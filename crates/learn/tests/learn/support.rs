@@ -74,9 +74,11 @@ pub fn create_run(folder: &Path, config: &RunConfig, data: &Dataset) -> Run {
 pub fn presets() -> Vec<LearnerConfig> {
     let small = || Algorithm::ALL.into_iter().map(|algorithm| algorithm.preset(Preset::Small));
     let awr = small().filter_map(|preset| changed(preset, &[("extraction.kind", "awr")]));
+    let several_steps = r#"{ kind = "awr", advantage_steps = 5 }"#;
+    let several = small().filter_map(move |preset| changed(preset, &[("extraction", several_steps)]));
     let other = small().filter_map(|preset| changed(preset, &OTHER));
     let options = small().filter_map(|preset| changed(preset, &OPTIONS));
-    small().chain(awr).chain(other).chain(options).collect()
+    small().chain(awr).chain(several).chain(other).chain(options).collect()
 }
 
 /// Twin critics, learning-rate schedules, gradient clipping, learned standard deviations, other

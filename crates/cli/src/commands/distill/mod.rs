@@ -17,7 +17,10 @@ use isochrone::{
     TemporalDistance,
     data::Dataset,
     learn::{
-        distill::{DistillConfig, DistillHead, DistilledDistance, distill, policy::PolicyDistillConfig},
+        distill::{
+            DistillConfig, DistillHead, DistilledDistance, distill,
+            policy::{Advantages, PolicyDistillConfig},
+        },
         model::CheckpointSelector,
     },
     refined::SliceDistance,
@@ -45,6 +48,10 @@ use std::{io::Write, ops::Range, time::Instant};
 /// (`isochrone train --goal 0..2`): a network cannot predict the pose of a body twelve steps
 /// ahead. The network of waypoints is written to distilled-waypoints.safetensors; use it with
 /// `isochrone eval --policy waypoints`.
+///
+/// With --waypoints --advantage-steps, no planner is needed: the network learns the positions that
+/// the data reach that many steps later, weighted by how much nearer to the goal they are by the
+/// run's distance.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, mut_arg("seed", |flag| flag.help("Random seed [default: 0]")))]
 pub struct Args {
@@ -58,6 +65,15 @@ pub struct Args {
     /// Distill the planner's waypoints, towards which the run's policy acts
     #[arg(long, conflicts_with_all = ["policy", "head", "within", "goal"])]
     waypoints: bool,
+
+    /// Learn the waypoints from the data instead of a planner: this many steps later
+    #[arg(long, value_name = "STEPS", requires = "waypoints")]
+    advantage_steps: Option<u32>,
+
+    /// Weight e^(alpha A) of a waypoint that is A steps nearer to the goal by the run's distance
+    /// [default: 0.03]
+    #[arg(long, value_name = "ALPHA", requires = "advantage_steps", allow_negative_numbers = true)]
+    alpha: Option<f64>,
 
     #[command(flatten)]
     planner: PlannerArgs,
@@ -115,6 +131,7 @@ Examples:
   isochrone distill runs/maze --policy                  # a policy that needs no planner
   isochrone eval runs/maze --env pointmaze-medium --policy distilled
   isochrone distill runs/ant --waypoints                # a network of waypoints above the policy
+  isochrone distill runs/ant --waypoints --advantage-steps 25   # without a planner
   isochrone eval runs/ant --env antmaze-medium --policy waypoints";
 
 /// Runs the command; data goes to `out`.
@@ -130,11 +147,22 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         }
     }
     let (seed, planner) = (args.planner.seed(), args.planner.with_used_seed());
+    let default = Advantages::default();
+    let advantages = args.advantage_steps.map(|steps| Advantages {
+        steps,
+        alpha: args.alpha.unwrap_or(default.alpha),
+        ..default
+    });
     let student = match (args.policy, args.waypoints) {
         (true, _) => Some(Student::Policy),
-        (_, true) => Some(Student::Waypoints),
+        (_, true) => Some(advantages.map_or(Student::Waypoints, Student::Advantages)),
         _ => None,
     };
+    if let (Some(flag), Some(_)) = (planner.first_set().filter(|flag| *flag != "--seed"), advantages) {
+        bail!(
+            "{flag} configures the planner; hint: leave it out, or --advantage-steps, which needs no planner"
+        );
+    }
     let counts = [("--random-goals", args.random_goals), ("--starts-per-goal", args.starts_per_goal)];
     let of_planner = counts.into_iter().find_map(|(flag, count)| count.and(Some(flag)));
     if let Some(flag) = of_planner.or(planner.first_set())

@@ -8,7 +8,8 @@ use crate::commands::{
 };
 use isochrone::{
     learn::distill::policy::{
-        DistilledPolicy, PolicyDistillConfig, WaypointPolicy, distill_policy, distill_waypoints,
+        Advantages, DistilledPolicy, PolicyDistillConfig, WaypointPolicy, distill_policy, distill_waypoints,
+        extract_waypoints,
     },
     plan::{PlannedPolicy, WaypointDisplacements},
 };
@@ -22,6 +23,8 @@ pub enum Student {
     Policy,
     /// A network of waypoints, which replaces the planner.
     Waypoints,
+    /// A network of waypoints of the data, without a planner.
+    Advantages(Advantages),
 }
 
 impl Student {
@@ -29,7 +32,7 @@ impl Student {
     pub fn config(self) -> PolicyDistillConfig {
         match self {
             Self::Policy => PolicyDistillConfig::default(),
-            Self::Waypoints => PolicyDistillConfig::waypoints(),
+            Self::Waypoints | Self::Advantages(_) => PolicyDistillConfig::waypoints(),
         }
     }
 }
@@ -51,29 +54,39 @@ pub fn distill(
     student: Student,
 ) -> anyhow::Result<Distilled> {
     let (policy, data) = (loaded.model.policy()?, loaded.data()?);
-    let (search, name) = (planner.full_goal_waypoints(loaded, None)?, planner.describe(None));
+    let name = planner.describe(None);
+    let search = || planner.full_goal_waypoints(loaded, None);
     let began = Instant::now();
     let (bar, progress) = progress_bar(config.updates);
     let policy = match student {
         Student::Policy => {
-            distill_policy(&PlannedPolicy { planner: search, policy }, &name, data, config, progress)
+            distill_policy(&PlannedPolicy { planner: search()?, policy }, &name, data, config, progress)
         }
         Student::Waypoints => {
             let (observation_width, goal) = (data.spec().observation.width, data.spec().goal_space());
-            let teacher = WaypointDisplacements { planner: search, observation_width, goal };
+            let teacher = WaypointDisplacements { planner: search()?, observation_width, goal };
             distill_waypoints(&teacher, &name, data, config, progress)
+        }
+        Student::Advantages(advantages) => {
+            extract_waypoints(&loaded.model.distance()?, advantages, data, config, progress)
         }
     };
     bar.finish_and_clear();
     let policy = policy?;
     let (file, what, option) = match student {
         Student::Policy => (DistilledPolicy::FILE_NAME, "a policy", "distilled"),
-        Student::Waypoints => (WaypointPolicy::FILE_NAME, "a network of waypoints", "waypoints"),
+        Student::Waypoints | Student::Advantages(_) => {
+            (WaypointPolicy::FILE_NAME, "a network of waypoints", "waypoints")
+        }
     };
     let file = loaded.run.folder().join(file);
     policy.save(&file)?;
+    let teacher = match student {
+        Student::Advantages(_) => "waypoints of the data",
+        _ => "the planner",
+    };
     note(&format!(
-        "{}: the planner ({}), distilled into {what}; evaluate it with isochrone eval --policy {option}",
+        "{}: {teacher} ({}), distilled into {what}; evaluate it with isochrone eval --policy {option}",
         file.display(),
         policy.teacher()
     ));
@@ -90,6 +103,6 @@ pub fn print(distilled: &Distilled, style: &StyleArgs, out: &mut dyn Write) -> a
         Field::Number(policy.relative_error(), 3),
     ];
     let facts = json!({ "file": file, "data_sha256": policy.data_sha256() });
-    let columns = named(["planner", "updates", "seconds", "relative_error"]);
+    let columns = named(["teacher", "updates", "seconds", "relative_error"]);
     Ok(write!(out, "{}", Report::new(facts, columns, [row]).print(style))?)
 }

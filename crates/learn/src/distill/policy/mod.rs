@@ -9,8 +9,10 @@
 //! of its own, and not that of the method that learned the distance.
 //!
 //! A [`WaypointPolicy`] has two levels: the planner's waypoints are distilled instead of actions,
-//! and the policy below the planner stays.
+//! and the policy below the planner stays. Without a planner, they are [`Advantages`]: waypoints of
+//! the data from which the goal is nearer, by a learned distance.
 
+mod advantages;
 mod config;
 mod file;
 mod pool;
@@ -18,7 +20,8 @@ mod student;
 mod train;
 mod waypoints;
 
+pub use advantages::Advantages;
 pub use config::PolicyDistillConfig;
 pub use student::DistilledPolicy;
-pub use train::{distill_policy, distill_waypoints};
+pub use train::{distill_policy, distill_waypoints, extract_waypoints};
 pub use waypoints::WaypointPolicy;

@@ -1,8 +1,8 @@
 //! Regression of the actions of a teacher.
 
 use super::{
-    DistilledPolicy, PolicyDistillConfig,
-    pool::ActionPool,
+    Advantages, DistilledPolicy, PolicyDistillConfig,
+    pool::{ActionPool, Teacher},
     student::{About, Outputs},
 };
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     scaling::{Affine, Scaling, ScalingConfig},
 };
 use burn::tensor::{Device, Tensor, TensorData};
-use isochrone_core::{GoalPolicy, rng};
+use isochrone_core::{GoalPolicy, TemporalDistance};
 use isochrone_data::Dataset;
 use isochrone_nn::{
     module::{Actor, Initializer},
@@ -70,7 +70,7 @@ pub fn distill_policy(
     config: &PolicyDistillConfig,
     progress: impl FnMut(u64, f64) + Send,
 ) -> Result<DistilledPolicy, LearnError> {
-    distill((teacher, teacher_name), data, config, Outputs::Actions, progress)
+    distill((Teacher::Policy(teacher), teacher_name), data, config, Outputs::Actions, progress)
 }
 
 /// Trains a network to predict the displacements to the waypoints of a planner, in the dimensions
@@ -94,11 +94,30 @@ pub fn distill_waypoints(
 ) -> Result<DistilledPolicy, LearnError> {
     let goal_width = data.spec().goal_space().len();
     assert_eq!(teacher.action_width(), goal_width, "displacements have the width of a goal");
-    distill((teacher, teacher_name), data, config, Outputs::Displacements, progress)
+    distill((Teacher::Policy(teacher), teacher_name), data, config, Outputs::Displacements, progress)
+}
+
+/// Trains a network to predict waypoints of the data from which the goal is nearer, by a learned
+/// distance: the upper level of a [`WaypointPolicy`](super::WaypointPolicy) that no planner taught.
+///
+/// The loss is that of [`distill_waypoints`], with the weights of [`Advantages`].
+///
+/// # Errors
+/// Those of [`distill_policy`], and if all weights are zero.
+pub fn extract_waypoints(
+    distance: &dyn TemporalDistance,
+    advantages: Advantages,
+    data: &Dataset,
+    config: &PolicyDistillConfig,
+    progress: impl FnMut(u64, f64) + Send,
+) -> Result<DistilledPolicy, LearnError> {
+    advantages.check()?;
+    let teacher = Teacher::Data(distance, advantages);
+    distill((teacher, &advantages.describe()), data, config, Outputs::Displacements, progress)
 }
 
 fn distill(
-    (teacher, teacher_name): (&dyn GoalPolicy, &str),
+    (teacher, teacher_name): (Teacher<'_>, &str),
     data: &Dataset,
     config: &PolicyDistillConfig,
     outputs: Outputs,
@@ -113,8 +132,10 @@ fn distill(
         let (teacher, data) = (teacher.observation_width(), spec.observation.width);
         return Err(LearnError::TeacherWidth { teacher, data });
     }
-    if outputs == Outputs::Actions && teacher.action_width() != spec.action.width {
-        let (teacher, data) = (teacher.action_width(), spec.action.width);
+    if let (Teacher::Policy(policy), Outputs::Actions) = (teacher, outputs)
+        && policy.action_width() != spec.action.width
+    {
+        let (teacher, data) = (policy.action_width(), spec.action.width);
         return Err(LearnError::TeacherActions { teacher, data });
     }
     let device = config.device.open()?.device;
@@ -124,7 +145,7 @@ fn distill(
         let pool = ActionPool::draw(teacher, data, config);
         if outputs == Outputs::Displacements {
             scaling.action =
-                Affine::of_root_mean_squares(&pool.actions, teacher.action_width(), DISPLACEMENT_RANGE);
+                Affine::of_root_mean_squares(&pool.actions, spec.goal_space().len(), DISPLACEMENT_RANGE);
         }
         let about = About {
             observation_width: spec.observation.width,
@@ -167,11 +188,13 @@ fn train(
     let mut state = TrainState::new(actor, optimizer, config.updates)?;
     let transform = BatchTransform::new(&about.context(&device), scaling.clone());
     let targets = scaling.action.scaled(&pool.actions);
+    let sampler = pool.sampler();
+    if sampler.is_empty() {
+        return Err(LearnError::NothingToDistill);
+    }
     let action_width = about.action_width;
     for update in 1..=config.updates {
-        let random = &mut rng::stream(config.seed, BATCH_STREAM + update);
-        let rows: Vec<usize> =
-            (0..config.batch_size).map(|_| rng::below(random, pool.first_held_out)).collect();
+        let rows = sampler.draw(config.batch_size, (config.seed, BATCH_STREAM + update));
         let pick = |values: &[f32], width: usize| -> Vec<f32> {
             rows.iter().flat_map(|&row| &values[row * width..][..width]).copied().collect()
         };
@@ -194,23 +217,26 @@ fn train(
     Ok(state.frozen())
 }
 
-/// Returns the error on goals that were held out, relative to that of the mean action.
+/// Returns the error on goals that were held out, relative to that of the mean action; both are
+/// weighted.
 fn relative_error(student: &DistilledPolicy, pool: &ActionPool) -> f64 {
     let (width, action_width) = (student.observation_width(), student.action_width());
     let first = pool.first_held_out;
     let actions = &pool.actions[first * action_width..];
     let predicted = student.actions(&pool.observations[first * width..], &pool.goals[first * width..]);
-    let n = (actions.len() / action_width) as f64;
+    let weight = |row: usize| pool.weights.get(first + row).copied().map_or(1.0, f64::from);
+    let rows = || actions.chunks_exact(action_width).enumerate();
+    let total: f64 = rows().map(|(row, _)| weight(row)).sum();
     let mean: Vec<f64> = (0..action_width)
         .map(|column| {
-            actions.iter().skip(column).step_by(action_width).copied().map(f64::from).sum::<f64>() / n
+            rows().map(|(row, action)| weight(row) * f64::from(action[column])).sum::<f64>() / total
         })
         .collect();
     let (mut error, mut spread) = (0.0, 0.0);
-    for (row, predicted) in actions.chunks_exact(action_width).zip(predicted.chunks_exact(action_width)) {
-        for ((action, predicted), mean) in row.iter().zip(predicted).zip(&mean) {
-            error += f64::from(action - predicted).powi(2);
-            spread += (f64::from(*action) - mean).powi(2);
+    for ((row, action), predicted) in rows().zip(predicted.chunks_exact(action_width)) {
+        for ((action, predicted), mean) in action.iter().zip(predicted).zip(&mean) {
+            error += weight(row) * f64::from(action - predicted).powi(2);
+            spread += weight(row) * (f64::from(*action) - mean).powi(2);
         }
     }
     if spread > 0.0 { (error / spread).sqrt() } else { 0.0 }
