@@ -84,7 +84,7 @@ def ranks(values):
     return (np.cumsum(count) - (count - 1) / 2)[place]
 
 
-class Recording:
+class MazeStates:
     """The recorded states of a maze: those near the centers of cells, and those after moves."""
 
     def __init__(self, observations, terminals, neighbors):
@@ -197,7 +197,7 @@ def main():
         data.save(path)
         archive = np.load(path)
         observations, terminals = archive["observations"], archive["terminals"]
-    recording = Recording(observations, terminals, neighbors)
+    recorded = MazeStates(observations, terminals, neighbors)
 
     results = {
         "version": isochrone.__version__,
@@ -223,8 +223,8 @@ def main():
         results["distances"].append({"name": name, "tasks": found})
 
     def add_distance(name, distance):
-        groups = (recording.near_center, recording.after_move)
-        add(name, lambda goal: [recording.medians(distance, group, goal) for group in groups])
+        groups = (recorded.near_center, recorded.after_move)
+        add(name, lambda goal: [recorded.medians(distance, group, goal) for group in groups])
 
     for step in arguments.checkpoints or ["last"]:
         model = isochrone.Model.load(arguments.run, checkpoint=step)
@@ -234,7 +234,7 @@ def main():
     add_distance(
         "recorded time", lambda starts, goals: refined.distance(starts[:, :2], goals[:, :2])
     )
-    add("counted", lambda goal: recording.counted(goal, arguments.discount))
+    add("counted", lambda goal: recorded.counted(goal, arguments.discount))
     arguments.out.write_text(json.dumps(results, indent=1) + "\n")
 
 

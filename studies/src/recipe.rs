@@ -556,8 +556,8 @@ fn built_in_table(name: &str) -> Option<Table> {
     Some(toml::from_str(text).expect("built-in recipes are TOML"))
 }
 
-/// Applies changes to a recipe: tables are merged unless they are of another `kind`, everything else
-/// is replaced, and `only` names the methods to keep.
+/// Applies changes to a recipe: tables are merged unless they are of another `kind`, everything
+/// else is replaced, and `only` names the methods to keep.
 fn changed(mut recipe: Table, mut changes: Table) -> Table {
     fn merge(into: &mut Table, changes: Table) {
         for (name, value) in changes {

@@ -21,6 +21,7 @@ fn committed_results_match_the_recipes() {
         "nav2d-planners",
         "antmaze-planners",
         "policies-search",
+        "d4rl-two-levels",
     ] {
         let path = results_folder().join(name).join("results.json");
         let results: Results = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();

@@ -455,7 +455,7 @@ fn a_recipe_may_change_another() {
     assert_eq!(mine.methods.keys().collect::<Vec<_>>(), ["cmd1"]);
     assert_eq!(mine.methods["cmd1"].steps, Some(9));
     assert_eq!(mine.methods["cmd1"].settings, base.methods["cmd1"].settings);
-    // Settings of one kind say nothing about another.
+    // Settings of one kind are not those of another.
     let text = "base = 'd4rl'\n[settings]\n'learner.extraction' = { kind = 'awr', alpha = 2.0 }";
     let extraction = &Recipe::parse(text, Path::new("mine.toml")).unwrap().settings["learner.extraction"];
     assert_eq!(extraction.as_table().unwrap().keys().collect::<Vec<_>>(), ["alpha", "kind"]);

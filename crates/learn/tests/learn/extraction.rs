@@ -28,8 +28,8 @@ fn goals(positions: &[f32], offsets: &[i32], column: impl Fn(&[f32]) -> Tensor<2
 fn advantages_over_several_steps_end_at_the_goal() {
     let device = Device::flex().autodiff();
     let column = |rows: &[f32]| Tensor::from_data(TensorData::new(rows.to_vec(), [rows.len(), 1]), &device);
-    // Three rows start at 0. In five steps, the first two move to 5, where the goal of the second is
-    // at 2, and the third moves to -5. The goals of the first and third are in other episodes.
+    // Three rows start at 0. In five steps, the first two move to 5, and the third to -5. The goal
+    // of the second is at 2, those of the others are in other episodes.
     let batch = DeviceBatch {
         step: 0,
         observations: column(&[0.0; 3]),

@@ -47,7 +47,7 @@ impl Advantages {
         format!("advantages over {} steps of the data, alpha {}", self.steps, self.alpha)
     }
 
-    /// Returns the waypoint of a state on the way of the data, as numbers of states.
+    /// Returns the waypoint of a state, as numbers of states.
     fn waypoint(&self, index: &EpisodeIndex, state: u64, goal: u64) -> u64 {
         let last = index.states(index.episode_of_state(state)).end - 1;
         let later = last.min(state + u64::from(self.steps));
