@@ -61,7 +61,7 @@ fn losses_decrease() {
     };
     // With the random numbers of one more goal distribution, the noise of ten updates hides it.
     let is_noisy = |learner: &LearnerConfig| {
-        let steps = learner.get("extraction.advantage_steps").and_then(|steps| steps.as_integer());
+        let steps = learner.get("extraction.advantage_steps").and_then(toml::Value::as_integer);
         learner.algorithm() == Algorithm::Mqe && steps.is_some_and(|steps| steps > 1)
     };
     for learner in presets().into_iter().filter(|learner| !starts_high(learner) && !is_noisy(learner)) {
