@@ -419,6 +419,15 @@ impl Recipe {
         Ok(recipe)
     }
 
+    /// Returns how a method acts with a planner of this name, in words.
+    pub(crate) fn acts(&self, planner: &str) -> String {
+        let is_extracted = |one: &PlannerRecipe| {
+            one.name == planner && matches!(one.search, SearchRecipe::Advantages { .. })
+        };
+        let preposition = if self.planners.iter().any(is_extracted) { "as" } else { "with the planner" };
+        format!("{preposition} {planner}")
+    }
+
     /// Returns an error that names the file `path` if a value is wrong.
     pub(crate) fn check(&self, path: &Path) -> Result<(), StudyError> {
         let quick = self.quick.map(|_| self.clone().quick());

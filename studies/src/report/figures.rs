@@ -140,7 +140,7 @@ impl Source<'_> {
         }
         let meaning = |planner: &Option<&str>| match planner {
             None => "policy alone".to_owned(),
-            Some(planner) => format!("with the planner {planner}"),
+            Some(planner) => self.results.recipe.acts(planner),
         };
         let mut legend: Vec<(BarColor, String)> = planners
             .iter()

@@ -98,7 +98,7 @@ pub fn headlines(results: &Results) -> Vec<String> {
                 if rates.is_empty() || best.as_ref().is_some_and(|(other, ..)| *other >= value) {
                     continue;
                 }
-                let with = planner.map_or_else(|| "alone".into(), |name| format!("with the planner {name}"));
+                let with = planner.map_or_else(|| "alone".into(), |name| results.recipe.acts(name));
                 let name = format!("{} {with}", label(group[0], None));
                 best = Some((value, name, with_interval(&rates)));
             }

@@ -155,7 +155,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
     });
     let student = match (args.policy, args.waypoints) {
         (true, _) => Some(Student::Policy),
-        (_, true) => Some(advantages.map_or(Student::Waypoints, Student::Advantages)),
+        (_, true) => Some(Student::Waypoints),
         _ => None,
     };
     if let (Some(flag), Some(_)) = (planner.first_set().filter(|flag| *flag != "--seed"), advantages) {
@@ -182,7 +182,10 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             device: args.device.device,
             ..default
         };
-        let distilled = policy::distill(&loaded, &planner, &config, student)?;
+        let distilled = match advantages {
+            Some(advantages) => policy::extract(&loaded, advantages, &config)?,
+            None => policy::distill(&loaded, &planner, &config, student)?,
+        };
         return policy::print(&distilled, &args.style, out);
     }
     let (data, teacher) = (loaded.data()?, loaded.refined()?);

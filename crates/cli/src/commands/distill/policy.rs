@@ -23,8 +23,6 @@ pub enum Student {
     Policy,
     /// A network of waypoints, which replaces the planner.
     Waypoints,
-    /// A network of waypoints of the data, without a planner.
-    Advantages(Advantages),
 }
 
 impl Student {
@@ -32,7 +30,7 @@ impl Student {
     pub fn config(self) -> PolicyDistillConfig {
         match self {
             Self::Policy => PolicyDistillConfig::default(),
-            Self::Waypoints | Self::Advantages(_) => PolicyDistillConfig::waypoints(),
+            Self::Waypoints => PolicyDistillConfig::waypoints(),
         }
     }
 }
@@ -45,6 +43,20 @@ pub struct Distilled {
     seconds: f64,
 }
 
+impl Distilled {
+    /// Writes a policy to the run directory.
+    fn save(
+        policy: DistilledPolicy,
+        loaded: &LoadedRun,
+        file: &str,
+        (updates, seconds): (u64, f64),
+    ) -> anyhow::Result<Self> {
+        let file = loaded.run.folder().join(file);
+        policy.save(&file)?;
+        Ok(Self { policy, file, updates, seconds })
+    }
+}
+
 /// Distills the planner with the policy of a run below it, and writes the result to the run
 /// directory. Goals are states of the data, also if the policy sees only a slice of them.
 pub fn distill(
@@ -54,43 +66,55 @@ pub fn distill(
     student: Student,
 ) -> anyhow::Result<Distilled> {
     let (policy, data) = (loaded.model.policy()?, loaded.data()?);
-    let name = planner.describe(None);
-    let search = || planner.full_goal_waypoints(loaded, None);
+    let (search, name) = (planner.full_goal_waypoints(loaded, None)?, planner.describe(None));
     let began = Instant::now();
     let (bar, progress) = progress_bar(config.updates);
     let policy = match student {
         Student::Policy => {
-            distill_policy(&PlannedPolicy { planner: search()?, policy }, &name, data, config, progress)
+            distill_policy(&PlannedPolicy { planner: search, policy }, &name, data, config, progress)
         }
         Student::Waypoints => {
             let (observation_width, goal) = (data.spec().observation.width, data.spec().goal_space());
-            let teacher = WaypointDisplacements { planner: search()?, observation_width, goal };
+            let teacher = WaypointDisplacements { planner: search, observation_width, goal };
             distill_waypoints(&teacher, &name, data, config, progress)
-        }
-        Student::Advantages(advantages) => {
-            extract_waypoints(&loaded.model.distance()?, advantages, data, config, progress)
         }
     };
     bar.finish_and_clear();
-    let policy = policy?;
     let (file, what, option) = match student {
         Student::Policy => (DistilledPolicy::FILE_NAME, "a policy", "distilled"),
-        Student::Waypoints | Student::Advantages(_) => {
-            (WaypointPolicy::FILE_NAME, "a network of waypoints", "waypoints")
-        }
+        Student::Waypoints => (WaypointPolicy::FILE_NAME, "a network of waypoints", "waypoints"),
     };
-    let file = loaded.run.folder().join(file);
-    policy.save(&file)?;
-    let teacher = match student {
-        Student::Advantages(_) => "waypoints of the data",
-        _ => "the planner",
-    };
+    let seconds = began.elapsed().as_secs_f64();
+    let distilled = Distilled::save(policy?, loaded, file, (config.updates, seconds))?;
     note(&format!(
-        "{}: {teacher} ({}), distilled into {what}; evaluate it with isochrone eval --policy {option}",
-        file.display(),
-        policy.teacher()
+        "{}: the planner ({name}), distilled into {what}; evaluate it with isochrone eval --policy {option}",
+        distilled.file.display(),
     ));
-    Ok(Distilled { policy, file, updates: config.updates, seconds: began.elapsed().as_secs_f64() })
+    Ok(distilled)
+}
+
+/// Extracts a network of waypoints from the data with the distance of a run, for the policy of the
+/// run below it, and writes it to the run directory.
+pub fn extract(
+    loaded: &LoadedRun,
+    advantages: Advantages,
+    config: &PolicyDistillConfig,
+) -> anyhow::Result<Distilled> {
+    // A network of waypoints is of no use without a policy below it.
+    loaded.model.policy()?;
+    let (distance, data) = (loaded.model.distance()?, loaded.data()?);
+    let began = Instant::now();
+    let (bar, progress) = progress_bar(config.updates);
+    let network = extract_waypoints(&distance, advantages, data, config, progress);
+    bar.finish_and_clear();
+    let seconds = began.elapsed().as_secs_f64();
+    let extracted = Distilled::save(network?, loaded, WaypointPolicy::FILE_NAME, (config.updates, seconds))?;
+    note(&format!(
+        "{}: a network of waypoints, extracted from the data ({}); evaluate it with isochrone eval --policy waypoints",
+        extracted.file.display(),
+        advantages.describe()
+    ));
+    Ok(extracted)
 }
 
 /// Prints the result as a table.

@@ -55,27 +55,24 @@ impl Advantages {
     }
 
     /// Returns the displacements to the waypoints, in the dimensions of a goal, and their weights,
-    /// for pairs of the numbers of a state and its goal.
+    /// for pairs of the numbers of a state and its goal, whose rows are `states` and `goals`.
     pub(super) fn displacements(
         &self,
         distance: &dyn TemporalDistance,
         data: &Dataset,
         pairs: &[(u64, u64)],
+        (states, goals): (&[f32], &[f32]),
     ) -> (Vec<f32>, Vec<f32>) {
         let columns = data.spec().goal_space();
-        let (mut states, mut waypoints, mut goals) = (Vec::new(), Vec::new(), Vec::new());
-        let mut displacements = Vec::new();
-        for &(state, goal) in pairs {
-            let waypoint = data.state(self.waypoint(data.index(), state, goal));
-            let (state, goal) = (data.state(state), data.state(goal));
+        let (mut waypoints, mut displacements) = (Vec::new(), Vec::new());
+        for (&(number, goal), state) in pairs.iter().zip(states.chunks_exact(distance.width())) {
+            let waypoint = data.state(self.waypoint(data.index(), number, goal));
             let moved = waypoint[columns.clone()].iter().zip(&state[columns.clone()]);
             displacements.extend(moved.map(|(to, from)| to - from));
-            states.extend(state);
             waypoints.extend(waypoint);
-            goals.extend(goal);
         }
-        let steps = |from: &[f32]| distance.paired_steps(from, &goals).expect("rows of the data");
-        let advantages = steps(&states).into_iter().zip(steps(&waypoints));
+        let steps = |from: &[f32]| distance.paired_steps(from, goals).expect("rows of the data");
+        let advantages = steps(states).into_iter().zip(steps(&waypoints));
         let weight = |(here, there): (f64, f64)| {
             let log = (self.alpha * (here - there)).min(self.max_weight.ln());
             // Without a path from either.

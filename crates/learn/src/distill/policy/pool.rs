@@ -94,7 +94,8 @@ impl ActionPool {
             match teacher {
                 Teacher::Policy(policy) => pool.actions.extend(policy.actions(&observations, &goals)),
                 Teacher::Data(distance, advantages) => {
-                    let (displacements, weights) = advantages.displacements(distance, data, &pairs);
+                    let rows = (&*observations, &*goals);
+                    let (displacements, weights) = advantages.displacements(distance, data, &pairs, rows);
                     pool.actions.extend(displacements);
                     pool.weights.extend(weights);
                 }
