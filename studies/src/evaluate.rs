@@ -39,6 +39,8 @@ pub struct Piece<'a> {
     pub planner: Option<&'a PlannerRecipe>,
     /// Episodes of each task.
     pub episodes: u64,
+    /// The inverse temperature of advantages, if the method has its own.
+    pub alpha: Option<f64>,
 }
 
 impl Piece<'_> {
@@ -50,14 +52,16 @@ impl Piece<'_> {
 
 /// Returns the evaluations of a run, checkpoint by checkpoint.
 pub fn pieces<'a>(recipe: &'a Recipe, job: Job<'_>, checkpoints: &[u64]) -> Vec<Piece<'a>> {
+    let alpha = recipe.methods[job.method.name()].alpha;
     let mut pieces = Vec::new();
     for (later, &step) in (0..checkpoints.len()).rev().zip(checkpoints) {
         let episodes = |default: u64| recipe.episodes(later, default);
-        pieces.push(Piece { step, planner: None, episodes: episodes(recipe.evaluation.episodes) });
+        pieces.push(Piece { step, planner: None, episodes: episodes(recipe.evaluation.episodes), alpha });
         for planner in &recipe.planners {
             let planned = recipe.planned(job.method, planner);
             if later < planned.checkpoints {
-                pieces.push(Piece { step, planner: Some(planner), episodes: episodes(planned.episodes) });
+                let episodes = episodes(planned.episodes);
+                pieces.push(Piece { step, planner: Some(planner), episodes, alpha });
             }
         }
     }
@@ -120,7 +124,8 @@ impl Evaluator<'_> {
             None => evaluate(policy),
             Some(PlannerRecipe { search: SearchRecipe::Advantages { steps, alpha }, .. }) => {
                 let Some(distance) = &model.distance else { return Ok(None) };
-                let advantages = Advantages { steps: *steps, alpha: *alpha, ..Advantages::default() };
+                let alpha = piece.alpha.unwrap_or(*alpha);
+                let advantages = Advantages { steps: *steps, alpha, ..Advantages::default() };
                 above(&extract_waypoints(distance, advantages, data, &of_waypoints, |_, _| ())?)
             }
             Some(planner) => match self.waypoints_to_states(planner, model, seed)? {
@@ -222,5 +227,24 @@ impl Evaluation for SuccessInTraining {
         let Some(policy) = &model.policy else { return Vec::new() };
         let TrainingEvaluation { episodes, task_seed } = self.training;
         vec![("success".to_owned(), mean(&rollouts(&self.dataset, policy, episodes, task_seed).1))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use isochrone_learn::Algorithm;
+
+    #[test]
+    fn evaluations_have_the_alpha_of_their_method() {
+        let recipe = Recipe::built_in("pointmazes-two-levels").unwrap();
+        let alphas = |method| {
+            let job = Job { dataset: "pointmaze-medium-navigate", method, variant: None, seed: 0 };
+            let pieces = pieces(&recipe, job, &[8000]);
+            assert_eq!(pieces.len(), 3, "the lower level, two levels and the graph");
+            pieces.iter().map(|piece| piece.alpha).collect::<Vec<_>>()
+        };
+        assert_eq!(alphas(Algorithm::Cmd1), [Some(0.1); 3]);
+        assert_eq!(alphas(Algorithm::Mqe), [None; 3]);
     }
 }

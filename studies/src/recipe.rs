@@ -11,13 +11,14 @@ use std::{collections::BTreeMap, ops::Range, path::Path};
 use toml::Table;
 
 /// The built-in recipes.
-pub const BUILT_IN: [(&str, &str); 20] = [
+pub const BUILT_IN: [(&str, &str); 22] = [
     ("nav2d", include_str!("../recipes/nav2d.toml")),
     ("nav2d-v2", include_str!("../recipes/nav2d-v2.toml")),
     ("mazes", include_str!("../recipes/mazes.toml")),
     ("antmaze", include_str!("../recipes/antmaze.toml")),
     ("antmaze-alone", include_str!("../recipes/antmaze-alone.toml")),
     ("pointmazes", include_str!("../recipes/pointmazes.toml")),
+    ("pointmazes-two-levels", include_str!("../recipes/pointmazes-two-levels.toml")),
     ("antmazes", include_str!("../recipes/antmazes.toml")),
     ("waypoints", include_str!("../recipes/waypoints.toml")),
     ("two-levels", include_str!("../recipes/two-levels.toml")),
@@ -32,6 +33,7 @@ pub const BUILT_IN: [(&str, &str); 20] = [
     ("mazes-search", include_str!("../recipes/mazes-search.toml")),
     ("d4rl-search", include_str!("../recipes/d4rl-search.toml")),
     ("policies-search", include_str!("../recipes/policies-search.toml")),
+    ("two-levels-search", include_str!("../recipes/two-levels-search.toml")),
 ];
 
 /// With more seeds, the tasks would overlap with those of evaluations during training.
@@ -281,6 +283,10 @@ pub struct MethodRecipe {
     pub steps: Option<u64>,
     /// The evaluation with planners, if it differs from that of other methods.
     pub planned: Option<Planned>,
+    /// The inverse temperature of advantages, if it differs from that of the planners: it has to fit
+    /// the scale of the method's distances.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<f64>,
     /// Settings of this method.
     pub settings: Table,
 }
@@ -461,6 +467,8 @@ impl Recipe {
         } else if let Some(planner) = self.planners.iter().find(|planner| !planner.has_its_advantages()) {
             let hint = "set steps to 1 or more, alpha to 0 or more, and distilled = \"waypoints\"";
             (format!("advantages of the planner {}", planner.name), hint)
+        } else if let Some((name, alpha)) = self.wrong_alpha() {
+            (format!("alpha = {alpha} of {name}"), "set a number of 0 or more, for planners with advantages")
         } else if let Some(problem) = self.wrong_goal() {
             (problem, "give dimensions of observations, such as goal = { start = 0, end = 2 }")
         } else if !(1..=MAX_SEEDS).contains(&self.seeds) {
@@ -520,6 +528,15 @@ impl Recipe {
         Algorithm::ALL.into_iter().filter(|method| self.methods.contains_key(method.name())).collect()
     }
 
+    /// Returns a method whose inverse temperature is out of range, or that no planner uses.
+    fn wrong_alpha(&self) -> Option<(&str, f64)> {
+        let is_used =
+            self.planners.iter().any(|planner| matches!(planner.search, SearchRecipe::Advantages { .. }));
+        let is_wrong = |alpha: &f64| !(is_used && alpha.is_finite() && *alpha >= 0.0);
+        let mut methods = self.methods.iter();
+        methods.find_map(|(name, method)| Some((name.as_str(), method.alpha.filter(is_wrong)?)))
+    }
+
     /// Returns what is wrong with the dimensions of goals, if anything.
     fn wrong_goal(&self) -> Option<String> {
         let goal = self.goal.as_ref()?;
@@ -559,10 +576,14 @@ impl Recipe {
     }
 }
 
-/// A built-in recipe as a table.
+/// A built-in recipe as a table, with the changes that it makes to its own base.
 fn built_in_table(name: &str) -> Option<Table> {
     let (_, text) = BUILT_IN.into_iter().find(|(known, _)| *known == name)?;
-    Some(toml::from_str(text).expect("built-in recipes are TOML"))
+    let table: Table = toml::from_str(text).expect("built-in recipes are TOML");
+    match table.get("base").and_then(toml::Value::as_str) {
+        None => Some(table),
+        Some(base) => Some(changed(built_in_table(base)?, table)),
+    }
 }
 
 /// Applies changes to a recipe: tables are merged unless they are of another `kind`, everything

@@ -227,12 +227,17 @@ impl Study {
         let dataset = &self.datasets[job.dataset];
         let planned: Vec<_> =
             self.recipe.planners.iter().map(|planner| self.recipe.planned(job.method, planner)).collect();
-        let evaluation = serde_json::json!([self.recipe.evaluation, self.recipe.planners, planned]);
+        let mut evaluation = vec![
+            serde_json::json!(self.recipe.evaluation),
+            serde_json::json!(self.recipe.planners),
+            serde_json::json!(planned),
+        ];
+        evaluation.extend(self.recipe.methods[job.method.name()].alpha.map(serde_json::Value::from));
         let parts = [
             training::fingerprint(config),
             dataset.data.content_hash().to_owned(),
             dataset.reference.fingerprint(),
-            evaluation.to_string(),
+            serde_json::Value::from(evaluation).to_string(),
             PROTOCOL_VERSION.to_string(),
         ];
         sha256(parts.concat().as_bytes())[..16].to_owned()

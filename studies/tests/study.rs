@@ -483,3 +483,17 @@ fn advantages_become_a_network_of_waypoints() {
         assert!(error.contains("advantages of the planner two") && error.contains("hint"), "{error}");
     }
 }
+
+/// The alpha of a method has to fit its distances.
+#[test]
+fn a_method_has_an_alpha_of_its_own() {
+    let parse = |text: &str| Recipe::parse(text, Path::new("mine.toml")).map_err(|error| error.to_string());
+    let recipe = parse("base = 'pointmazes-two-levels'\n[methods.qrl]\nalpha = 0.5").unwrap();
+    assert_eq!((recipe.methods["qrl"].alpha, recipe.methods["mqe"].alpha), (Some(0.5), None));
+    for (base, alpha) in
+        [("pointmazes-two-levels", "-1.0"), ("pointmazes-two-levels", "nan"), ("pointmazes", "1.0")]
+    {
+        let error = parse(&format!("base = '{base}'\n[methods.qrl]\nalpha = {alpha}")).unwrap_err();
+        assert!(error.contains("of qrl") && error.contains("hint"), "{error}");
+    }
+}

@@ -6,7 +6,7 @@ use super::{
     tables::{Table, headlines, tables},
 };
 use crate::{
-    recipe::{SearchRecipe, Student, VerticesRecipe},
+    recipe::{MethodRecipe, Recipe, SearchRecipe, Student, VerticesRecipe},
     results::{Provenance, Results, RunResult},
 };
 use isochrone_learn::run::Provenance as Program;
@@ -141,7 +141,8 @@ fn introduction(results: &Results) -> Vec<String> {
                 if recorded_only { ", recorded moves only" } else { "" },
             ),
             SearchRecipe::Advantages { steps, alpha } => format!(
-                "no planner: the state of the data {steps} steps later, weighted by e^({alpha} A), where A is how many steps nearer the goal is by the learned distance"
+                "no planner: the state of the data {steps} steps later, weighted by e^({alpha} A), where A is how many steps nearer the goal is by the learned distance{}",
+                own_alphas(recipe)
             ),
         };
         let calibrated = if planner.calibrated { ", with calibrated distances" } else { "" };
@@ -167,6 +168,13 @@ fn introduction(results: &Results) -> Vec<String> {
     paragraphs.extend(results.failures.iter().map(|(run, reason)| format!("**{run} failed**: {reason}")));
     paragraphs.retain(|paragraph| !paragraph.is_empty());
     paragraphs
+}
+
+/// The methods whose inverse temperature is not that of the planner, in words.
+fn own_alphas(recipe: &Recipe) -> String {
+    let of = |(name, method): (&String, &MethodRecipe)| Some(format!("{} for {name}", method.alpha?));
+    let own: Vec<String> = recipe.methods.iter().filter_map(of).collect();
+    if own.is_empty() { String::new() } else { format!(" ({} instead)", own.join(", ")) }
 }
 
 /// Names the program, machine, seeds and data.
