@@ -25,7 +25,7 @@ use isochrone_learn::{
     evaluation::Evaluation,
     model::Model,
 };
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 /// The default price of failing, relative to the step limit.
 const PRICE_PER_LIMIT: f64 = 10.0;
@@ -83,6 +83,25 @@ fn rollouts(
     (rollouts, success)
 }
 
+/// What acts in an evaluation.
+enum Acting<'m> {
+    /// The policy alone.
+    Alone,
+    /// The policy, towards the waypoints of a planner.
+    Planned(Box<dyn Waypoints + 'm>),
+    /// A planner with the policy, distilled.
+    Distilled(DistilledPolicy),
+    /// The policy, towards the waypoints of a network.
+    Waypoints(DistilledPolicy),
+}
+
+impl Acting<'_> {
+    /// Whether a network was trained for the evaluation.
+    fn is_distilled(&self) -> bool {
+        matches!(self, Self::Distilled(_) | Self::Waypoints(_))
+    }
+}
+
 /// Evaluates policies in the environment of a dataset.
 pub struct Evaluator<'a> {
     pub dataset: &'a StudyDataset,
@@ -114,37 +133,18 @@ impl Evaluator<'_> {
         seed: u64,
     ) -> Result<Option<EvalResult>, StudyError> {
         let policy = model.policy.as_ref().expect("datasets have actions");
-        let (data, task_seed) = (&self.dataset.data, self.recipe.evaluation.task_seed + seed);
+        let started = Instant::now();
+        let Some(acting) = self.acting(model, piece, seed)? else { return Ok(None) };
+        let distilled_seconds = acting.is_distilled().then(|| started.elapsed().as_secs_f64());
+        let task_seed = self.recipe.evaluation.task_seed + seed;
         let evaluate = |policy: &dyn GoalPolicy| rollouts(self.dataset, policy, piece.episodes, task_seed);
-        let above = |network: &DistilledPolicy| {
-            evaluate(&WaypointPolicy::new(network, policy).expect("both are of the data"))
-        };
-        let of_waypoints = PolicyDistillConfig { seed, ..PolicyDistillConfig::waypoints() };
-        let (rollouts, success) = match piece.planner {
-            None => evaluate(policy),
-            Some(PlannerRecipe { search: SearchRecipe::Advantages { steps, alpha }, .. }) => {
-                let Some(distance) = &model.distance else { return Ok(None) };
-                let alpha = piece.alpha.unwrap_or(*alpha);
-                let advantages = Advantages { steps: *steps, alpha, ..Advantages::default() };
-                above(&extract_waypoints(distance, advantages, data, &of_waypoints, |_, _| ())?)
+        let (rollouts, success) = match acting {
+            Acting::Alone => evaluate(policy),
+            Acting::Planned(planner) => evaluate(&PlannedPolicy { planner, policy }),
+            Acting::Distilled(student) => evaluate(&student),
+            Acting::Waypoints(network) => {
+                evaluate(&WaypointPolicy::new(&network, policy).expect("both are of the data"))
             }
-            Some(planner) => match self.waypoints_to_states(planner, model, seed)? {
-                None => return Ok(None),
-                Some(waypoints) => match planner.distilled {
-                    None => evaluate(&PlannedPolicy { planner: self.to_goals(waypoints), policy }),
-                    Some(Student::Policy) => {
-                        let teacher = PlannedPolicy { planner: waypoints, policy };
-                        let config = PolicyDistillConfig { seed, ..PolicyDistillConfig::default() };
-                        evaluate(&distill_policy(&teacher, &planner.name, data, &config, |_, _| ())?)
-                    }
-                    Some(Student::Waypoints) => {
-                        let (observation_width, goal) =
-                            (data.spec().observation.width, data.spec().goal_space());
-                        let teacher = WaypointDisplacements { planner: waypoints, observation_width, goal };
-                        above(&distill_waypoints(&teacher, &planner.name, data, &of_waypoints, |_, _| ())?)
-                    }
-                },
-            },
         };
         let returns: Vec<f64> = rollouts.iter().map(|rollout| rollout.total_reward).collect();
         Ok(Some(EvalResult {
@@ -154,6 +154,42 @@ impl Evaluator<'_> {
             success,
             mean_steps: mean_success_steps(&rollouts),
             mean_return: Some(mean(&returns)),
+            distilled_seconds,
+        }))
+    }
+
+    /// Builds or distills what acts in an evaluation; returns `None` if it needs a distance and the
+    /// model has none.
+    fn acting<'m>(
+        &self,
+        model: &'m Model,
+        piece: Piece<'_>,
+        seed: u64,
+    ) -> Result<Option<Acting<'m>>, StudyError> {
+        let data = &self.dataset.data;
+        let of_waypoints = PolicyDistillConfig { seed, ..PolicyDistillConfig::waypoints() };
+        let Some(planner) = piece.planner else { return Ok(Some(Acting::Alone)) };
+        if let SearchRecipe::Advantages { steps, alpha } = planner.search {
+            let Some(distance) = &model.distance else { return Ok(None) };
+            let alpha = piece.alpha.unwrap_or(alpha);
+            let advantages = Advantages { steps, alpha, ..Advantages::default() };
+            let network = extract_waypoints(distance, advantages, data, &of_waypoints, |_, _| ())?;
+            return Ok(Some(Acting::Waypoints(network)));
+        }
+        let Some(waypoints) = self.waypoints_to_states(planner, model, seed)? else { return Ok(None) };
+        Ok(Some(match planner.distilled {
+            None => Acting::Planned(self.to_goals(waypoints)),
+            Some(Student::Policy) => {
+                let policy = model.policy.as_ref().expect("datasets have actions");
+                let teacher = PlannedPolicy { planner: waypoints, policy };
+                let config = PolicyDistillConfig { seed, ..PolicyDistillConfig::default() };
+                Acting::Distilled(distill_policy(&teacher, &planner.name, data, &config, |_, _| ())?)
+            }
+            Some(Student::Waypoints) => {
+                let (observation_width, goal) = (data.spec().observation.width, data.spec().goal_space());
+                let teacher = WaypointDisplacements { planner: waypoints, observation_width, goal };
+                Acting::Waypoints(distill_waypoints(&teacher, &planner.name, data, &of_waypoints, |_, _| ())?)
+            }
         }))
     }
 

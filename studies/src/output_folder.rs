@@ -7,7 +7,11 @@ use crate::{
 use isochrone_data::atomic::is_unfinished;
 use isochrone_envs::DatasetId;
 use isochrone_learn::run::write_file;
-use std::{fs, io::ErrorKind, path::Path};
+use std::{
+    fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
 
 /// What a study of any kind has in its folder, from its first moment on: an empty file.
 const MARK: &str = "lock";
@@ -38,7 +42,7 @@ pub fn claim(folder: &Path) -> Result<(), StudyError> {
     let is_ours = folder.join(MARK).metadata().is_ok_and(|mark| mark.is_file() && mark.len() == 0)
         || has_results(folder)
         || has_parts(folder);
-    match (is_empty, is_ours) {
+    match (is_empty || has_only_datasets(folder), is_ours) {
         // Durable before anything else is written: a crash leaves no folder without it.
         (true, _) => Ok(write_file(&folder.join(MARK), b"")?),
         (_, true) => Ok(()),
@@ -89,6 +93,19 @@ fn has_parts(folder: &Path) -> bool {
         || !rows.is_empty() && rows.iter().all(|name| name.ends_with(".json"))
 }
 
+/// Whether a folder has only datasets of studies, which were put there to be shared.
+fn has_only_datasets(folder: &Path) -> bool {
+    let paths = |folder: &Path| -> Vec<_> {
+        fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+    };
+    let datasets = folder.join("datasets");
+    let is_dataset = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".arrow"));
+        name.is_some_and(|name| DatasetId::from_name(name).is_some())
+    };
+    paths(folder) == [datasets.clone()] && paths(&datasets).iter().all(is_dataset)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,6 +127,18 @@ mod tests {
         claim(&other).unwrap();
         fs::write(other.join("README.md"), "ours").unwrap();
         claim(&other).unwrap();
+    }
+
+    #[test]
+    fn a_study_starts_beside_datasets_that_it_shares() {
+        let parent = tempfile::tempdir().unwrap();
+        let datasets = parent.path().join("datasets");
+        fs::create_dir(&datasets).unwrap();
+        fs::write(datasets.join("mine.csv"), "1").unwrap();
+        assert!(claim(parent.path()).unwrap_err().to_string().contains("not of a study"));
+        fs::rename(datasets.join("mine.csv"), datasets.join("nav2d.arrow")).unwrap();
+        claim(parent.path()).unwrap();
+        assert!(parent.path().join(MARK).exists());
     }
 
     /// A process was killed before its mark had its name.

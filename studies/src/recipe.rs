@@ -283,8 +283,8 @@ pub struct MethodRecipe {
     pub steps: Option<u64>,
     /// The evaluation with planners, if it differs from that of other methods.
     pub planned: Option<Planned>,
-    /// The inverse temperature of advantages, if it differs from that of the planners: it has to fit
-    /// the scale of the method's distances.
+    /// The inverse temperature of advantages, if it differs from that of the planners: it has to
+    /// fit the scale of the method's distances.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
     /// Settings of this method.

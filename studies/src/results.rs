@@ -58,6 +58,9 @@ pub struct EvalResult {
     pub mean_steps: Option<f64>,
     /// Mean return.
     pub mean_return: Option<f64>,
+    /// How long the network that acts was distilled, in seconds, if it was; older results lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distilled_seconds: Option<f64>,
 }
 
 /// The agreement of a distance with the exact one, over pairs of states with a path between them.

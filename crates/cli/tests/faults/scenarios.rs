@@ -345,7 +345,7 @@ pub fn lasting_contents(folder: &Path) -> Tree {
 }
 
 /// Names of JSON fields with times, or with hashes of files that have times.
-const TIMES: [&str; 3] = ["seconds", "started_at", "manifest_sha256"];
+const TIMES: [&str; 4] = ["seconds", "distilled_seconds", "started_at", "manifest_sha256"];
 
 /// Removes times from JSON values that follow each other.
 fn without_times(bytes: &[u8]) -> Vec<u8> {

@@ -7,8 +7,8 @@ use isochrone_eval::audit::Accuracy;
 use isochrone_eval::refined::{Reading, RefinedConfig, RefinedDistance};
 use std::path::Path;
 
-/// Reads a reference dataset from the folder next to the checkout. If the folder does not exist, the
-/// tests report so and are skipped.
+/// Reads a reference dataset from the folder next to the checkout. If the folder does not exist,
+/// the tests report so and are skipped.
 pub fn reference(file: &str) -> Option<Dataset> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     if !folder.is_dir() {

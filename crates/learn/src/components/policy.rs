@@ -122,9 +122,7 @@ impl Policy {
                 ddpg_bc(from_actions(actions.mode()), log_probs, bc_weight, self.processes.all())
             }
             // Every weight is 1, whatever the distance.
-            Extraction::Awr { alpha: 0.0, max_weight, .. } => {
-                awr(log_probs.clone(), log_probs.zeros_like(), 0.0, max_weight)
-            }
+            Extraction::Awr { alpha: 0.0, .. } => cloning(log_probs),
             Extraction::Awr { alpha, max_weight, advantage_steps } => {
                 let after = match advantage_steps {
                     1 => from_actions(batch.actions.clone()),
@@ -173,9 +171,7 @@ impl Policy {
     /// Does one step of behavior cloning, with the loss `- mean log pi(a|s, g)`.
     pub fn clone_behavior(&mut self, batch: &DeviceBatch, goals: &DeviceGoals) -> Loss {
         let actions = self.actions(batch, goals);
-        let log_probs = actions.log_prob(batch.actions.clone());
-        let advantages = log_probs.zeros_like();
-        let loss = awr(log_probs, advantages, 1.0, 1.0);
+        let loss = cloning(actions.log_prob(batch.actions.clone()));
         self.actor.step(loss.value.clone());
         loss
     }
@@ -187,4 +183,10 @@ impl Policy {
         }
         self.actor.visit_state("actor", state)
     }
+}
+
+/// Behavior cloning: `-mean log pi(a|s, g)`.
+fn cloning(log_probs: Tensor<1>) -> Loss {
+    let advantages = log_probs.zeros_like();
+    awr(log_probs, advantages, 0.0, 1.0)
 }
