@@ -591,6 +591,9 @@ fn built_in_table(name: &str) -> Option<Table> {
 fn changed(mut recipe: Table, mut changes: Table) -> Table {
     fn merge(into: &mut Table, changes: Table) {
         for (name, value) in changes {
+            // A setting that is replaced as a whole keeps no part of its own from the base.
+            let part = format!("{name}.");
+            into.retain(|other, _| !other.starts_with(&part));
             match (into.get_mut(&name), value) {
                 (Some(toml::Value::Table(into)), toml::Value::Table(changes))
                     if changes.get("kind").is_none_or(|kind| into.get("kind") == Some(kind)) =>

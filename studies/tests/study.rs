@@ -484,6 +484,16 @@ fn advantages_become_a_network_of_waypoints() {
     }
 }
 
+/// The base has `learner.policy.goals.mixture.random`, a part of the setting that is changed.
+#[test]
+fn a_changed_setting_keeps_no_parts_of_the_base() {
+    let mixture = "learner.policy.goals.mixture";
+    let changes = format!("base = 'policies-search'\n[settings]\n'{mixture}' = {{ uniform = 1.0 }}");
+    let settings = Recipe::parse(&changes, Path::new("mine.toml")).unwrap().settings;
+    let kept: Vec<&String> = settings.keys().filter(|name| name.starts_with(mixture)).collect();
+    assert_eq!(kept, [mixture]);
+}
+
 /// The alpha of a method has to fit its distances.
 #[test]
 fn a_method_has_an_alpha_of_its_own() {
