@@ -6,7 +6,7 @@ use crate::{
     reference::{self, Reference},
 };
 use isochrone_core::EnvFactory;
-use isochrone_data::{Dataset, DatasetBuilder, formats::Writer};
+use isochrone_data::{Dataset, DatasetBuilder, ProgressSink, formats::Writer};
 use isochrone_envs::{DatasetId, EnvId};
 use isochrone_eval::{
     chance::{ChanceConfig, ChanceModel},
@@ -19,6 +19,17 @@ use std::{
 
 /// The number of episodes that are collected again to validate a file.
 const COLLECTED_AGAIN: usize = 3;
+
+/// A dataset that is being collected.
+#[derive(Debug, Clone, Copy)]
+pub struct Collecting<'a> {
+    /// Its name.
+    pub dataset: &'a str,
+    /// The number of its episodes.
+    pub episodes: usize,
+    /// The number of those that were collected.
+    pub done: usize,
+}
 
 /// A dataset, the environment in which policies are evaluated, and its references.
 pub struct StudyDataset {
@@ -39,29 +50,38 @@ pub fn path(folder: &Path, name: &str) -> PathBuf {
 }
 
 impl StudyDataset {
-    /// Collects a dataset, or loads it if it was collected before.
-    pub fn open(folder: &Path, name: &str, recipe: &Recipe) -> Result<Self, StudyError> {
+    /// Collects a dataset, or loads it if it was collected before. `observe` is called for every
+    /// episode that is collected.
+    pub fn open(
+        folder: &Path,
+        name: &str,
+        recipe: &Recipe,
+        observe: &dyn Fn(Collecting<'_>),
+    ) -> Result<Self, StudyError> {
         let id = DatasetId::from_name(name).expect("recipes are checked when they are read");
         // Before anything is collected.
         id.env().check()?;
         let episodes = (id.policy().default_episodes as f64 * recipe.data_share) as usize;
-        let collect = |episodes: usize| {
-            let mut builder = DatasetBuilder::default();
-            id.collect(episodes, recipe.data_seed, &mut builder)?;
-            Ok::<_, StudyError>(builder.finish())
-        };
         let path = path(folder, name);
         if !path.exists() {
             let parent = path.parent().expect("a file of the folder");
             std::fs::create_dir_all(parent).map_err(StudyError::io(parent))?;
             let mut writer = Writer::for_path(&path)?;
-            collect(episodes)?.send(&mut writer)?;
+            let mut done = 0;
+            let mut progress = |_| {
+                done += 1;
+                observe(Collecting { dataset: name, episodes, done });
+            };
+            let mut sink = ProgressSink { sink: &mut writer, progress: &mut progress };
+            id.collect(episodes, recipe.data_seed, &mut sink)?;
             writer.finish()?;
         }
         let dataset = Self::load(folder, name, recipe)?;
         // The first episodes are collected again, to detect another seed, program or physics
         // library.
-        let again = collect(COLLECTED_AGAIN.min(episodes))?;
+        let mut again = DatasetBuilder::default();
+        id.collect(COLLECTED_AGAIN.min(episodes), recipe.data_seed, &mut again)?;
+        let again = again.finish();
         let is_same = |episode: usize| {
             let (stored, expected) = (dataset.data.episode(episode), again.episode(episode));
             stored.observations == expected.observations && stored.actions == expected.actions

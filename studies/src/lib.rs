@@ -28,6 +28,7 @@ mod results;
 mod study;
 mod training;
 
+pub use dataset::Collecting;
 pub use distances::{
     DistanceBenchmark, DistanceEnvironment, DistanceMethod, DistanceRow, EpisodeLeak, LeakCurve,
 };

@@ -1,7 +1,7 @@
 //! Trains and evaluates the runs of a study, and stores every finished piece.
 
 use crate::{
-    dataset::StudyDataset,
+    dataset::{Collecting, StudyDataset},
     error::StudyError,
     evaluate::{Evaluator, SuccessInTraining, pieces},
     files::write_json,
@@ -51,12 +51,18 @@ pub enum Event<'a> {
 }
 
 impl Study {
-    /// Collects the datasets, or loads those that were collected before.
+    /// Collects the datasets, or loads those that were collected before. `observe` is called for
+    /// every episode that is collected, which takes minutes for some datasets.
     ///
     /// # Errors
     /// If the recipe lacks a dataset of the part, files cannot be read or written, or the folder
     /// belongs to something else.
-    pub fn open(folder: &Path, recipe: Recipe, part: Part) -> Result<Self, StudyError> {
+    pub fn open(
+        folder: &Path,
+        recipe: Recipe,
+        part: Part,
+        observe: &dyn Fn(Collecting<'_>),
+    ) -> Result<Self, StudyError> {
         part.check(&recipe)?;
         claim(folder)?;
         let folder = std::path::absolute(folder).map_err(StudyError::io(folder))?;
@@ -65,7 +71,7 @@ impl Study {
             Self { folder, recipe, part, datasets: BTreeMap::new(), device: ComputeDevice::Cpu, _lock: lock };
         let needed: BTreeSet<String> = study.jobs().iter().map(|job| job.dataset.to_owned()).collect();
         for name in needed {
-            let dataset = StudyDataset::open(&study.folder, &name, &study.recipe)?;
+            let dataset = StudyDataset::open(&study.folder, &name, &study.recipe, observe)?;
             study.datasets.insert(name, Arc::new(dataset));
         }
         Ok(study)

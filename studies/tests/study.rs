@@ -1,12 +1,15 @@
 //! Studies from end to end: uninterrupted, interrupted, sharded and merged.
 
 use isochrone_learn::{Algorithm, StopHandle};
-use isochrone_studies::{Event, Part, Recipe, Results, RunResult, Study, StudyError, merge};
+use isochrone_studies::{Collecting, Event, Part, Recipe, Results, RunResult, Study, StudyError, merge};
 use serde_json::json;
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 const TINY: &str = r#"
@@ -69,7 +72,7 @@ impl Count {
 
 fn run(folder: &Path, recipe: Recipe, shard: Option<&str>, count: &Count) -> Results {
     let part = Part { shard: shard.map(|shard| shard.parse().unwrap()), ..Part::default() };
-    let study = Study::open(folder, recipe, part).unwrap();
+    let study = Study::open(folder, recipe, part, &|_| ()).unwrap();
     study.run(&StopHandle::default(), &|event| count.observe(&event)).unwrap()
 }
 
@@ -147,6 +150,23 @@ fn a_study_writes_a_report_and_repeats_nothing() {
     assert_eq!(count.numbers(), (0, 4));
 }
 
+/// Every episode is reported, so that a user sees how long it takes.
+#[test]
+fn collection_is_observed_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let observed = Mutex::new(Vec::new());
+    let open = || {
+        let observe = |one: Collecting<'_>| observed.lock().unwrap().push((one.done, one.episodes));
+        drop(Study::open(folder.path(), plain(), Part::default(), &observe).unwrap());
+        std::mem::take(&mut *observed.lock().unwrap())
+    };
+    let first = open();
+    assert!(first.len() > 1);
+    let expected: Vec<_> = (1..=first.len()).map(|done| (done, first.len())).collect();
+    assert_eq!(first, expected);
+    assert_eq!(open(), [], "the dataset is there");
+}
+
 /// The process is killed after every piece: every piece is done once, and the results are the same.
 #[test]
 fn a_study_killed_after_every_piece_loses_none() {
@@ -157,7 +177,7 @@ fn a_study_killed_after_every_piece_loses_none() {
     let results = loop {
         processes += 1;
         assert!(processes <= RUNS + PIECES + 1, "a process made no progress");
-        let study = Study::open(folder.path(), plain(), Part::default()).unwrap();
+        let study = Study::open(folder.path(), plain(), Part::default(), &|_| ()).unwrap();
         let killed = catch_unwind(AssertUnwindSafe(|| {
             let observe = |event: Event<'_>| {
                 count.observe(&event);
@@ -180,7 +200,7 @@ fn a_stopped_study_continues() {
     let folder = tempfile::tempdir().unwrap();
     let count = Count::default();
     let stop = StopHandle::default();
-    let study = Study::open(folder.path(), plain(), Part::default()).unwrap();
+    let study = Study::open(folder.path(), plain(), Part::default(), &|_| ()).unwrap();
     let stopped = study.run(&stop, &|event| {
         count.observe(&event);
         stop.stop();
@@ -188,7 +208,7 @@ fn a_stopped_study_continues() {
     assert!(!stopped.unwrap().is_complete());
     let report = std::fs::read_to_string(folder.path().join("report.md")).unwrap();
     assert!(report.contains("of 4 runs are finished"), "{report}");
-    let second = Study::open(folder.path(), plain(), Part::default());
+    let second = Study::open(folder.path(), plain(), Part::default(), &|_| ());
     assert!(second.is_err(), "the folder is locked");
     drop(study);
     assert_eq!(numbers(&run(folder.path(), plain(), None, &count)), numbers(&expected));
@@ -305,7 +325,7 @@ fn shards_of_one_study_are_merged() {
     assert!(!at("outside").exists());
     assert!(matches!(merge(&[at("nowhere")], &at("f")), Err(StudyError::Invalid { .. })));
     let part = Part { datasets: vec!["mazes".to_owned()], shard: None };
-    let refused = Study::open(&at("g"), tiny(), part).err().unwrap().to_string();
+    let refused = Study::open(&at("g"), tiny(), part, &|_| ()).err().unwrap().to_string();
     assert!(refused.contains("mazes is not a dataset of this study; hint: choose from nav2d"), "{refused}");
     assert!(!at("g").exists(), "nothing is written");
 }

@@ -12,8 +12,9 @@ use anyhow::{Context as _, bail};
 use clap::{ArgMatches, Args as _, Command, FromArgMatches, Subcommand, ValueHint};
 use isochrone::learn::Algorithm;
 use isochrone_studies::{
-    BUILT_IN, DistanceBenchmark, DistanceEnvironment, DistanceMethod, DistanceRow, EpisodeLeak, Event,
-    LeakCurve, MAX_SEEDS, Part, Recipe, Results, RunResult, Shard, Study, StudyError, Threshold, merge,
+    BUILT_IN, Collecting, DistanceBenchmark, DistanceEnvironment, DistanceMethod, DistanceRow, EpisodeLeak,
+    Event, LeakCurve, MAX_SEEDS, Part, Recipe, Results, RunResult, Shard, Study, StudyError, Threshold,
+    merge,
 };
 use serde_json::json;
 use std::{
@@ -446,13 +447,23 @@ fn study(recipe: &Recipe, args: &StudyArgs, out: &mut dyn Write) -> anyhow::Resu
     let recipe = recipe.with_methods(&args.methods).context("--methods")?;
     let part = Part { datasets: args.datasets.clone(), shard: args.shard };
     let collecting = signals::AtOnce::new();
-    let study = Study::open(output, recipe, part).map_err(|error| match error {
+    let collected = bar(0, "{bar:24} {human_pos}/{human_len} episodes of {msg}  {eta} left");
+    let collecting_one = |Collecting { dataset, episodes, done }: Collecting<'_>| {
+        if done == 1 {
+            collected.reset();
+            collected.set_length(episodes as u64);
+            collected.set_message(dataset.to_owned());
+        }
+        collected.set_position(done as u64);
+    };
+    let study = Study::open(output, recipe, part, &collecting_one).map_err(|error| match error {
         // Unwrapped, so that the error of a missing MuJoCo gets the program's installation hint.
         StudyError::Collect(error) => anyhow::Error::new(error),
         error @ StudyError::UnknownDataset { .. } => anyhow::Error::new(error).context("--datasets"),
         error => error.into(),
     })?;
     drop(collecting);
+    collected.finish_and_clear();
     let study = study.on(device);
     let bar = bar(study.jobs().len(), "{bar:24} {pos}/{len} runs  {elapsed}  {msg}");
     bar.enable_steady_tick(Duration::from_secs(1));
