@@ -1,8 +1,9 @@
 //! The committed results match the recipes of this repository.
 
 use isochrone_envs::nav2d::Nav2d;
+use isochrone_learn::Algorithm;
 use isochrone_studies::{Part, Recipe, Results, jobs};
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 fn results_folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("docs/results")
@@ -21,6 +22,7 @@ fn committed_results_match_the_recipes() {
         "nav2d-planners",
         "antmaze-planners",
         "policies-search",
+        "two-levels-search",
         "d4rl-two-levels",
     ] {
         let path = results_folder().join(name).join("results.json");
@@ -37,6 +39,29 @@ fn committed_results_match_the_recipes() {
             assert_eq!(run.checkpoints.len(), recipe.evaluation.checkpoints);
             assert!(run.evaluations(None).len() == recipe.evaluation.checkpoints);
         }
+    }
+}
+
+/// The default weight of advantages is that of the search with the highest success rate.
+#[test]
+fn default_alphas_are_those_of_the_search() {
+    let mut best = BTreeMap::new();
+    for name in ["results.json", "beyond.json"] {
+        let path = results_folder().join("two-levels-search").join(name);
+        let results: Results = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        for run in results.runs.iter().filter(|run| run.variant.is_none()) {
+            for evaluation in &run.evaluations {
+                let Some(planner) = &evaluation.planner else { continue };
+                let alpha: f64 = planner.strip_prefix("alpha ").unwrap().parse().unwrap();
+                let success = evaluation.success.iter().sum::<f64>();
+                let known = best.entry(run.method.clone()).or_insert((success, alpha));
+                *known = if success >= known.0 { (success, alpha) } else { *known };
+            }
+        }
+    }
+    assert_eq!(best.len(), 5);
+    for (method, (_, alpha)) in best {
+        assert_eq!(Algorithm::named(&method).unwrap().advantage_alpha(), alpha, "{method}");
     }
 }
 

@@ -31,6 +31,10 @@ pub trait AlgorithmDef: Learner + Sized + 'static {
     /// The default number of rows of a batch that come from the same episode, for datasets whose
     /// [episodes end in similar states](isochrone_data::end_alike).
     const ROWS_PER_DEMONSTRATION: usize = 1;
+    /// The default inverse temperature of [advantages](crate::distill::policy::Advantages), per
+    /// step of the learned distance. It has to fit that distance: steps of a contrastive distance
+    /// scatter widely, so that a large value would select their errors.
+    const ADVANTAGE_ALPHA: f64 = 0.03;
 
     /// The settings of a preset.
     fn preset(preset: Preset) -> Self::Config;
@@ -54,6 +58,7 @@ struct Definition {
     paper: &'static str,
     needs_actions: bool,
     rows_per_demonstration: usize,
+    advantage_alpha: f64,
     preset: fn(Preset) -> Table,
     complete: fn(Table) -> Result<Table, ConfigError>,
     init: Init,
@@ -71,6 +76,7 @@ impl Algorithm {
                 paper: A::PAPER,
                 needs_actions: A::NEEDS_ACTIONS,
                 rows_per_demonstration: A::ROWS_PER_DEMONSTRATION,
+                advantage_alpha: A::ADVANTAGE_ALPHA,
                 preset: |preset| settings::to_table(&A::preset(preset)).expect("presets are TOML"),
                 complete: |table| settings::to_table(&settings::read_inside::<A::Config>(table, "learner")?),
                 init: |table, context| Ok(Box::new(A::new(settings::read(table)?, context)?)),
@@ -103,6 +109,12 @@ impl Algorithm {
     /// [episodes end in similar states](isochrone_data::end_alike).
     pub const fn rows_per_demonstration(self) -> usize {
         self.0.rows_per_demonstration
+    }
+
+    /// The default inverse temperature of [advantages](crate::distill::policy::Advantages), per
+    /// step of the learned distance.
+    pub const fn advantage_alpha(self) -> f64 {
+        self.0.advantage_alpha
     }
 
     /// Returns the algorithm with the settings of a preset.

@@ -55,6 +55,8 @@ impl AlgorithmDef for Gciql {
     const IDEA: &'static str = "Goal-conditioned implicit Q-learning";
     const PAPER: &'static str = "https://arxiv.org/abs/2110.06169";
     const NEEDS_ACTIONS: bool = true;
+    // Searched on pointmaze-medium-navigate: docs/results/two-levels-search.
+    const ADVANTAGE_ALPHA: f64 = 10.0;
 
     fn preset(preset: Preset) -> GciqlConfig {
         GciqlConfig {

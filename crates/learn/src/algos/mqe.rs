@@ -61,6 +61,8 @@ impl AlgorithmDef for Mqe {
     const NAME: &'static str = "mqe";
     const IDEA: &'static str = "Multistep quasimetric estimation: backups from waypoints";
     const PAPER: &'static str = "https://arxiv.org/abs/2511.07730";
+    // Searched on pointmaze-medium-navigate: docs/results/two-levels-search.
+    const ADVANTAGE_ALPHA: f64 = 1.0;
 
     fn preset(preset: Preset) -> MqeConfig {
         MqeConfig {

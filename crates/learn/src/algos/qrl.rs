@@ -86,6 +86,8 @@ impl AlgorithmDef for Qrl {
     const NAME: &'static str = "qrl";
     const IDEA: &'static str = "Quasimetric reinforcement learning";
     const PAPER: &'static str = "https://arxiv.org/abs/2304.01203";
+    // Searched on pointmaze-medium-navigate: docs/results/two-levels-search.
+    const ADVANTAGE_ALPHA: f64 = 3.0;
 
     fn preset(preset: Preset) -> QrlConfig {
         let mixture = GoalMixture { geometric: 0.0, random: 1.0, ..GoalMixture::default() };

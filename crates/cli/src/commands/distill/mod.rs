@@ -70,8 +70,8 @@ pub struct Args {
     #[arg(long, value_name = "STEPS", requires = "waypoints")]
     advantage_steps: Option<u32>,
 
-    /// Weight e^(alpha A) of a waypoint that is A steps nearer to the goal by the run's distance
-    /// [default: 0.03]
+    /// Weight e^(alpha A) of a waypoint that is A steps nearer to the goal by the run's distance,
+    /// to which it has to fit [default: 1 for mqe, 3 for qrl, 10 for gciql, 0.03 for the others]
     #[arg(long, value_name = "ALPHA", requires = "advantage_steps", allow_negative_numbers = true)]
     alpha: Option<f64>,
 
@@ -147,18 +147,14 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
         }
     }
     let (seed, planner) = (args.planner.seed(), args.planner.with_used_seed());
-    let default = Advantages::default();
-    let advantages = args.advantage_steps.map(|steps| Advantages {
-        steps,
-        alpha: args.alpha.unwrap_or(default.alpha),
-        ..default
-    });
     let student = match (args.policy, args.waypoints) {
         (true, _) => Some(Student::Policy),
         (_, true) => Some(Student::Waypoints),
         _ => None,
     };
-    if let (Some(flag), Some(_)) = (planner.first_set().filter(|flag| *flag != "--seed"), advantages) {
+    if let (Some(flag), Some(_)) =
+        (planner.first_set().filter(|flag| *flag != "--seed"), args.advantage_steps)
+    {
         bail!(
             "{flag} configures the planner; hint: leave it out, or --advantage-steps, which needs no planner"
         );
@@ -182,8 +178,12 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             device: args.device.device,
             ..default
         };
-        let distilled = match advantages {
-            Some(advantages) => policy::extract(&loaded, advantages, &config)?,
+        let distilled = match args.advantage_steps {
+            Some(steps) => {
+                let default = Advantages::of(loaded.model.algorithm);
+                let alpha = args.alpha.unwrap_or(default.alpha);
+                policy::extract(&loaded, Advantages { steps, alpha, ..default }, &config)?
+            }
             None => policy::distill(&loaded, &planner, &config, student)?,
         };
         return policy::print(&distilled, &args.style, out);

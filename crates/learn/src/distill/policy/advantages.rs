@@ -1,6 +1,9 @@
 //! Waypoints of the data, weighted by their advantage.
 
-use crate::error::{ConfigError, LearnError};
+use crate::{
+    Algorithm,
+    error::{ConfigError, LearnError},
+};
 use isochrone_core::TemporalDistance;
 use isochrone_data::{Dataset, EpisodeIndex};
 
@@ -29,6 +32,11 @@ impl Default for Advantages {
 }
 
 impl Advantages {
+    /// Returns the settings that suit the distance of an algorithm.
+    pub fn of(algorithm: Algorithm) -> Self {
+        Self { alpha: algorithm.advantage_alpha(), ..Self::default() }
+    }
+
     /// Checks that all settings are in range.
     pub(super) fn check(&self) -> Result<(), LearnError> {
         let Self { steps, alpha, max_weight } = *self;
