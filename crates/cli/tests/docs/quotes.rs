@@ -51,6 +51,10 @@ fn quoted_numbers_are_those_of_the_results() {
     let cmd1 = runs("mazes-planners", "pointmaze-medium-navigate", "cmd1");
     let alone = success_percent(&cmd1, None).unwrap();
     let planned = success_percent(&cmd1, Some("recorded")).unwrap();
+    let two_levels =
+        |study, dataset, method| success_percent(&runs(study, dataset, method), Some("two levels")).unwrap();
+    let of_ball = |method| two_levels("pointmazes-two-levels", "pointmaze-medium-navigate", method);
+    let of_ant = two_levels("two-levels-cmd1", "antmaze-medium-navigate", "cmd1");
     let by_scan = |batch| ratio_to_isochrone("JAX, own derivative rule, maximum by scan", batch);
     let broadcast = |batch| ratio_to_isochrone("JAX, broadcast (as published)", batch);
     let exact = |at| cell("docs/results/bench-exact.md", "| policy iteration", at);
@@ -63,6 +67,13 @@ fn quoted_numbers_are_those_of_the_results() {
             100.0 * max_straight_error
         ),
         format!("{alone:.1} % of goals alone and {planned:.1} % along a plan"),
+        format!(
+            "MQE has {:.1} %, CMD-2 {:.1} % and QRL {:.1} %",
+            of_ball("mqe"),
+            of_ball("cmd2"),
+            of_ball("qrl")
+        ),
+        format!("CMD-1 has [{of_ant:.1} %]"),
         format!("{:.1} to {:.1} times faster than hand-optimized JAX", by_scan(256), by_scan(1024)),
         format!("{:.0} to {:.0} times faster than broadcasting", broadcast(256), broadcast(1024)),
         format!("in {:.1} seconds", exact(1).trim_end_matches(" s").parse::<f64>().unwrap()),
