@@ -104,7 +104,7 @@ enum PolicyArg {
     Learned,
     /// Planner distilled into a policy by isochrone distill --policy; it has one checkpoint
     Distilled,
-    /// Planner distilled into waypoints by isochrone distill --waypoints, and the policy of the
+    /// Two levels: the network of waypoints of isochrone distill --waypoints, and the policy of the
     /// algorithm below it
     Waypoints,
 }
@@ -312,7 +312,7 @@ pub fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<()> {
             _ if args.plan => args.planner.describe(Some(max_steps)),
             PolicyArg::Learned => "no plan".into(),
             PolicyArg::Distilled => "planner distilled into a policy".into(),
-            PolicyArg::Waypoints => "planner distilled into waypoints".into(),
+            PolicyArg::Waypoints => "two levels: a network of waypoints above the policy".into(),
         };
         save(&rollout_chart(&last_rollouts, n_tasks, &args.env.walls(), title, note).draw(), path)?;
     }
