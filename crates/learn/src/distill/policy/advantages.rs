@@ -25,16 +25,17 @@ pub struct Advantages {
     pub max_weight: f64,
 }
 
+/// Those of CMD-1.
 impl Default for Advantages {
     fn default() -> Self {
-        Self { steps: 25, alpha: 0.03, max_weight: 100.0 }
+        Self::of(Algorithm::Cmd1)
     }
 }
 
 impl Advantages {
     /// Returns the settings that suit the distance of an algorithm.
     pub fn of(algorithm: Algorithm) -> Self {
-        Self { alpha: algorithm.advantage_alpha(), ..Self::default() }
+        Self { steps: 25, alpha: algorithm.advantage_alpha(), max_weight: 100.0 }
     }
 
     /// Checks that all settings are in range.
